@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Flips single operators in a sample of a folder's lines and sees whether the folder's fast tests catch it.
 
-Usage: mutate.py [FOLDER...] [--flips N] [--seed S] [--fast SECONDS] [-- CMAKE-OPTION...]
+Usage: mutate.py [FOLDER...] [--flips N] [--seed S] [--fast SECONDS] [--own] [-- CMAKE-OPTION...]
 
 FOLDERs are those of src/rondo; without any, all.  A flip is one operator of one line (mutations.py says which); the sample is drawn by
 folder and seed, so that it repeats.  What does not compile is not counted, and another is drawn.  A flip is caught when a test
 fails, crashes or hangs.  The tests of a folder are its own program rondo_FOLDER_test and those programs of tests/ that cover its
-library (CTest's labels) and take less than --fast seconds; they run as in a fresh clone, with the small corpus.
+library (CTest's labels) and take less than --fast seconds of processor time; they run as in a fresh clone, with the small corpus.
+With --own only the folder's own program is built and run, where it has one: a quick first look, as the others only catch more.
 
 Works on copies of the sources with build trees of their own, in build/mutate: an interrupted run leaves no trace elsewhere.
 tools/mutate_allow.txt lists flips that change no behaviour, with the reason.  They are not counted, but tried: an entry whose
@@ -15,6 +16,7 @@ status 1 if in any folder less than 85 % are caught.
 """
 import argparse
 import concurrent.futures
+import json
 import math
 import os
 import pathlib
@@ -89,7 +91,7 @@ class Tree:
 
 
 class Test:
-    """A test program of a folder, with its command in the tree `home`; `seconds` is what it took before anything was flipped."""
+    """A test program of a folder, with its command in the tree `home`; `seconds` is its processor time before anything was flipped."""
 
     def __init__(self, home, name, labels):
         self.home, self.name, self.labels, self.command, self.seconds = home, name, labels, [], 0.0
@@ -132,27 +134,56 @@ def fails(tree, test):
     return None if status == 0 else "failed" if status > 0 else "crashed"
 
 
-def fast_tests(tree, folder, limit_s):
-    """The tests of a folder that pass, the fastest first; those that are too slow, or skip all they have, are left out."""
-    library = f"rondo_{folder}"
-    tests = [Test(tree, name, labels) for name, _, _, labels in run_tests.list_tests(tree.build) if library in labels]
-    for test in tests:
-        if not tree.make(test.target(), quiet=False):
-            cache.fail(f"{test.name} does not build before anything is flipped")
-    commands = {name: command for name, command, _, _ in run_tests.list_tests(tree.build)}
-    kept = []
-    for test in tests:
-        test.command = commands[test.name]
-        run = run_tests.run_pytest if "pytest" in test.labels else run_tests.run_doctest
-        outcome = run(test.name, test.command, tree.fresh_cache())
-        test.seconds = outcome.seconds
-        if outcome.failed:
-            cache.fail(f"{test.name} fails before anything is flipped:\n{outcome.output[-3000:]}")
-        if outcome.passed:
-            kept.append(test)
-    kept.sort(key=lambda test: (test.name != f"{library}_test", test.seconds))
-    fast = [test for test in kept if test.name == f"{library}_test" or test.seconds < limit_s]
-    return fast or kept[:1]
+class Durations:
+    """What tests took before anything was flipped, in this run and those before it: what is known to be slow is not built again."""
+
+    def __init__(self):
+        self.file = PLACE / "seconds.json"
+        self.seconds = json.loads(self.file.read_text(encoding="utf-8")) if self.file.is_file() else {}
+        self.failed = {}  # what those said that fail before anything is flipped
+
+    def is_slow(self, name, limit_s):
+        return self.seconds.get(name, 0.0) >= limit_s
+
+    def keep(self, name, seconds):
+        self.seconds[name] = seconds
+        self.file.write_text(json.dumps(self.seconds, indent=1, sort_keys=True), encoding="utf-8")
+
+
+def passes(tree, test, limit_s, durations):
+    """Whether an unflipped test passes within the limit, in processor time; one that fails is kept for the end of the report."""
+    if not tree.make(test.target(), quiet=False):
+        cache.fail(f"{test.name} does not build before anything is flipped")
+    test.command = next(command for name, command, _, _ in run_tests.list_tests(tree.build) if name == test.name)
+    run = run_tests.run_pytest if "pytest" in test.labels else run_tests.run_doctest
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    outcome = run(test.name, test.command, tree.fresh_cache(), 10 * limit_s)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    test.seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    durations.keep(test.name, test.seconds)
+    if test.seconds >= limit_s:
+        return False
+    if outcome.failed:
+        durations.failed[test.name] = outcome.output[-3000:]
+    return outcome.passed > 0 and not outcome.failed
+
+
+def fast_tests(tree, folder, options, durations):
+    """The tests of a folder that pass: its own and what is fast, the fastest first; where nothing is fast, what was quickest.
+
+    Those that skip all they have are left out, and tests in Python other than the module's, which take long.
+    """
+    own, limit_s = f"rondo_{folder}_test", options.fast
+    tests = [Test(tree, name, labels) for name, _, _, labels in run_tests.list_tests(tree.build)
+             if f"rondo_{folder}" in labels and {"doctest", "pytest"} & set(labels)]
+    if options.own and any(test.name == own for test in tests):
+        tests = [test for test in tests if test.name == own]
+    asked = [test for test in tests if test.name == own or not durations.is_slow(test.name, limit_s)]
+    kept = [test for test in asked if passes(tree, test, run_tests.TIMEOUT_S if test.name == own else limit_s, durations)]
+    if not kept:
+        tests.sort(key=lambda test: durations.seconds[test.name])
+        kept = [test for test in tests[:1] if passes(tree, test, run_tests.TIMEOUT_S, durations)]
+    return sorted(kept, key=lambda test: (test.name != own, test.seconds))
 
 
 class Trial:
@@ -230,10 +261,10 @@ def counted_trials(trials_of, drawn, wanted):
     return counted
 
 
-def test_folder(folder, trees, options, allowed):
+def test_folder(folder, trees, options, allowed, durations):
     """(the trials that count, those of flips that are allowed)"""
     started = time.monotonic()
-    tests = fast_tests(trees[0], folder, options.fast)
+    tests = fast_tests(trees[0], folder, options, durations)
     for tree in trees[1:]:
         for test in tests:
             tree.make(test.target())
@@ -269,6 +300,7 @@ def parse_arguments(arguments):
     parser.add_argument("--flips", type=int, default=24)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--fast", type=float, default=6.0)
+    parser.add_argument("--own", action="store_true")
     at = arguments.index("--") if "--" in arguments else len(arguments)
     options = parser.parse_args(arguments[:at])
     for folder in options.folders:
@@ -282,9 +314,9 @@ def main(arguments):
     folders = options.folders or all_folders()
     allowed = read_allowed(folders)
     trees = prepared_trees(cmake_options)
-    rows, survivors, needless = [], [], []
+    rows, survivors, needless, durations = [], [], [], Durations()
     for folder in folders:
-        counted, excused = test_folder(folder, trees, options, allowed)
+        counted, excused = test_folder(folder, trees, options, allowed, durations)
         lived = [describe(trial.flip) for trial in counted if not trial.caught]
         rows.append((folder, len(counted), len(counted) - len(lived)))
         survivors += lived
@@ -294,7 +326,9 @@ def main(arguments):
         print("\nsurvivors (build/mutate/survivors.txt):\n  " + "\n  ".join(survivors))
     for line in needless:
         print(f"tools/mutate_allow.txt allows what is caught; remove the entry: {line}")
-    return report(rows) and not needless
+    for name, output in durations.failed.items():
+        print(f"{name} fails before anything is flipped, and was left out:\n{output}")
+    return report(rows) and not needless and not durations.failed
 
 
 def report(rows):

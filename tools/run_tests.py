@@ -60,8 +60,8 @@ def run(name, command, environment, timeout, folder=None):
     return outcome, status
 
 
-def run_doctest(name, command, environment):
-    outcome, status = run(name, command, environment, TIMEOUT_S)
+def run_doctest(name, command, environment, timeout=TIMEOUT_S):
+    outcome, status = run(name, command, environment, timeout)
     summary = SUMMARY.search(outcome.output)
     if not summary:  # crashed, ran too long, or was ended by a sanitizer: the cases that did run can't be counted
         outcome.failed = 1
@@ -83,8 +83,8 @@ def run_plain(name, command, environment, folder):
     return outcome
 
 
-def run_pytest(name, command, environment):
-    outcome, status = run(name, command, environment, TIMEOUT_S)
+def run_pytest(name, command, environment, timeout=TIMEOUT_S):
+    outcome, status = run(name, command, environment, timeout)
     summary = PYTEST.search(outcome.output)
     if not summary:  # nothing ran: skipped, or it broke before the first case
         outcome.skipped = re.findall(r"^skipped:.*", outcome.output, re.MULTILINE) if status == 0 else []

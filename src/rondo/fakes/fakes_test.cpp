@@ -70,14 +70,17 @@ struct Subject {
     CHECK(response.status == status);
     return parsed(response.body);
   }
-  // The events of a stream; `ending` says how it ended.
-  std::vector<std::string> stream(const std::string& target, const std::string& body) {
-    testing::Recorder recorder(loop);
+  auto begin(const std::string& target, const std::string& body, testing::Recorder& recorder) {
     net::Request request;
     request.method = "POST";
     request.url = server->url() + target;
     request.body = body;
-    const auto call = client->stream(std::move(request), recorder);
+    return client->stream(std::move(request), recorder);
+  }
+  // The events of a stream; `ending` says how it ended.
+  std::vector<std::string> stream(const std::string& target, const std::string& body) {
+    testing::Recorder recorder(loop);
+    const auto call = begin(target, body, recorder);
     loop.run();
     ending = recorder.ending->status.ok() ? "" : recorder.ending->status.error().message;
     pieces = recorder.pieces;
@@ -121,6 +124,7 @@ TEST_CASE("fake vllm: the route for ids is forbidden, missing or there") {
   Subject subject(options);
   subject.ask("/inference/v1/generate", "{}", 400);
   const json::Value whole = subject.ask("/inference/v1/generate", body);
+  CHECK(shown(whole, "output_mode") == "\"tokens\"");
   CHECK(shown(whole, "choices.0.token_ids") == "[65,226,130,172,66,2]");
   CHECK(shown(whole, "choices.0.finish_reason") == "\"stop\"");
   CHECK(shown(whole, "choices.0.stop_reason") == "null");
@@ -134,11 +138,9 @@ TEST_CASE("fake vllm: request ids get a prefix, and abort by either form") {
   Subject subject(options);
   subject.server->set_fault({.kind = Fault::Kind::kHang, .after = 2});
   testing::Recorder recorder(subject.loop);
-  net::Request request;
-  request.method = "POST";
-  request.url = subject.server->url() + "/inference/v1/generate";
-  request.body = R"({"request_id": "r1", "token_ids": [7, 7], "stream": true, "sampling_params": {"max_tokens": 6}})";
-  const auto call = subject.client->stream(std::move(request), recorder);
+  const auto call = subject.begin(
+      "/inference/v1/generate",
+      R"({"request_id": "r1", "token_ids": [7, 7], "stream": true, "sampling_params": {"max_tokens": 6}})", recorder);
   testing::settle(subject.loop);
   CHECK(recorder.body.find("\"request_id\":\"generate-tokens-r1\"") != std::string::npos);
   CHECK(subject.send("/inference/v1/abort_requests", R"({"request_ids": ["r1"]})").status == 200);
@@ -305,14 +307,13 @@ TEST_CASE("fake sglang: length, log probabilities, several choices, abort by nam
   const json::Value both =
       subject.ask("/generate", R"({"input_ids": [9], "sampling_params": {"max_new_tokens": 2, "n": 2}})");
   CHECK(shown(both, "1.index") == "1");
+  const json::Value one =
+      subject.ask("/generate", R"({"input_ids": [9], "sampling_params": {"max_new_tokens": 2, "n": 0}})");
+  CHECK(shown(one, "meta_info.completion_tokens") == "2");  // no choice is one
 
   subject.server->set_fault({.kind = Fault::Kind::kHang, .after = 1});
   testing::Recorder recorder(subject.loop);
-  net::Request request;
-  request.method = "POST";
-  request.url = subject.server->url() + "/generate";
-  request.body = R"({"rid": "r", "input_ids": [7, 7], "stream": true})";
-  const auto call = subject.client->stream(std::move(request), recorder);
+  const auto call = subject.begin("/generate", R"({"rid": "r", "input_ids": [7, 7], "stream": true})", recorder);
   testing::settle(subject.loop);
   CHECK(subject.send("/abort_request", R"({"rid": "r"})").status == 200);
   testing::settle(subject.loop);
@@ -367,17 +368,38 @@ TEST_CASE("fake llama-server: requests wait for a slot") {
   Subject subject(options);
   subject.server->set_fault({.kind = Fault::Kind::kHang, .count = 1, .after = 0});
   testing::Recorder recorder(subject.loop);
-  net::Request request;
-  request.method = "POST";
-  request.url = subject.server->url() + "/completion";
-  request.body = R"({"prompt": [7, 7], "stream": true})";
-  auto call = subject.client->stream(std::move(request), recorder);
+  auto call = subject.begin("/completion", R"({"prompt": [7, 7], "stream": true})", recorder);
   testing::settle(subject.loop);
   subject.loop.post([&] { call.reset(); });  // the first ends, by closing; only then is there room
   const json::Value second = subject.ask("/completion", R"({"prompt": [7, 7], "n_predict": 1})");
   CHECK(shown(second, "tokens_predicted") == "1");
   REQUIRE(subject.server->log().size() == 2);
   CHECK(subject.server->log()[0].was_aborted);
+}
+
+TEST_CASE("fake engines: requests side by side end each on its own") {
+  Subject subject(options_of(Dialect::kVllm));
+  const std::string body = R"({"prompt": [7, 7], "stream": true, "max_tokens": )";
+  testing::Recorder recorder(subject.loop);
+  const auto call = subject.begin("/v1/completions", body + "40}", recorder);
+  CHECK(subject.stream("/v1/completions", body + "2}").size() == 3);
+  if (!recorder.ending) subject.loop.run();
+  REQUIRE(recorder.ending->status.ok());
+  CHECK(recorder.body.ends_with("data: [DONE]\n\n"));
+}
+
+TEST_CASE("fake llama-server: a server that stops runs none of those that wait") {
+  EngineOptions options = options_of(Dialect::kLlamaServer);
+  options.slots = 1;
+  Subject subject(options);
+  subject.server->set_fault({.kind = Fault::Kind::kHang, .after = 0});
+  testing::Recorder first(subject.loop);
+  testing::Recorder second(subject.loop);
+  const auto call = subject.begin("/completion", R"({"prompt": [7, 7], "stream": true})", first);
+  const auto waiting = subject.begin("/completion", R"({"prompt": [7, 7], "stream": true})", second);
+  testing::settle(subject.loop);
+  subject.server->stop();
+  CHECK(subject.server->log().size() == 1);
 }
 
 TEST_CASE("fake llama-server: no stop ids, texts stop, and what does not fit") {
@@ -417,6 +439,7 @@ TEST_CASE("fake engines: faults hit the requests that they are for") {
   subject.server->set_fault({.kind = Fault::Kind::kDie, .after = 3});
   CHECK(subject.stream("/v1/completions", body).size() <= 3);
   CHECK(subject.ending == "read: the connection was closed before the answer was complete");
+  CHECK(subject.server->log().back().completions.size() == 1);
   subject.server->set_fault({.kind = Fault::Kind::kGarbage, .after = 1});
   const auto events = subject.stream("/v1/completions", body);
   CHECK(events.size() == 8);
@@ -462,11 +485,7 @@ TEST_CASE("fake engines: sampling waits for a client that does not read, and goe
   options.model.rules = {{{9}, Ids(kIds, 300)}};
   Subject subject(options);
   testing::Recorder recorder(subject.loop);
-  net::Request request;
-  request.method = "POST";
-  request.url = subject.server->url() + "/v1/completions";
-  request.body = R"({"prompt": [9], "stream": true, "max_tokens": 24})";
-  const auto call = subject.client->stream(std::move(request), recorder);
+  const auto call = subject.begin("/v1/completions", R"({"prompt": [9], "stream": true, "max_tokens": 24})", recorder);
   recorder.head_seen = [&] { call->pause(); };
   for (int i = 0; i < 100; ++i) testing::settle(subject.loop);
   CHECK(subject.server->log().back().completions.empty());  // not at its end

@@ -30,6 +30,16 @@ TEST_CASE("a key is found by its secret, and by nothing else") {
   CHECK(!KeyRing().tenant_of(ann.secret));
 }
 
+TEST_CASE("a secret has at most 512 bytes") {
+  const auto ring = KeyRing::read(  // the hashes of 512 and of 513 times `x`
+      "most c86ce8fbdf292a9e6bc2c33adeac0eef9bebca6ccaf5d5cfc93c18c2680f7000\n"
+      "more 96676860e7d3b80fa952d70d270d4944a9d64c8a6a0ac239d68bd2604cb9401a\n",
+      "keys.txt");
+  REQUIRE(ring.ok());
+  CHECK(ring.value().tenant_of(std::string(512, 'x')) == "most");
+  CHECK(!ring.value().tenant_of(std::string(513, 'x')));
+}
+
 TEST_CASE("a file of keys says where it is wrong, and repeats nothing of it") {
   CHECK(fault_of("\nsecret-secret\n").find("keys.txt:2:1: a line is a name and a hash") != std::string::npos);
   CHECK(fault_of("a/b 00\n").find("a name has 1 to 64 letters") != std::string::npos);

@@ -75,6 +75,7 @@ TEST_CASE("vLLM: a request by both ways in") {
   CHECK(text_of(sampling, "max_tokens") == "7");
   CHECK(text_of(sampling, "seed") == "5");
   CHECK(text_of(sampling, "logit_bias") == R"({"4":-100.0,"5":1.5})");
+  CHECK(text_of(sampling, "skip_special_tokens") == "false");  // no id goes without its text
   const auto completions = make_vllm(info_of(ServerKind::kVllm, "/v1/completions"));
   body = body_of(*completions, request);
   CHECK(text_of(body, "prompt") == "[1,2,3]");
@@ -210,6 +211,18 @@ TEST_CASE("SGLang: all ids so far, or what is new") {
                                    R"("output_top_logprobs":[[[-0.5,5,null]],[[-1,6,null],[-2,7,null]]])");
   CHECK(with_logprobs.tokens[1].logprob == -1.0F);
   CHECK(with_logprobs.tokens[1].best[1].id == 7);
+}
+
+TEST_CASE("an event of a choice that nobody can have asked for is an error") {
+  const auto vllm = make_vllm(info_of(ServerKind::kVllm));
+  const auto sglang = make_sglang(info_of(ServerKind::kSglang));
+  for (const std::size_t choice : {kMostChoices - 1, kMostChoices}) {
+    const std::string index = "\"index\":" + std::to_string(choice);
+    Reading reading;
+    CHECK(vllm->read("{\"choices\":[{" + index + ",\"token_ids\":[5]}]}", reading).ok() == (choice < kMostChoices));
+    CHECK(sglang->read("{" + index + R"(,"output_ids":[5],"meta_info":{"completion_tokens":1}})", reading).ok() ==
+          (choice < kMostChoices));
+  }
 }
 
 TEST_CASE("SGLang: how it ends") {

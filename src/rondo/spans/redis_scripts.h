@@ -15,9 +15,15 @@
 
 namespace rondo::spans {
 
+// A script, with a function of several of them in front.  Not joined by the preprocessor: g++ takes no raw string of several
+// lines in a directive.
+struct StoredScript {
+  const char* function;
+  const char* body;
+};
+
 // A turn or an object more in a session, which is made where there is none.
-#define RONDO_REDIS_FILE \
-  R"(
+inline constexpr const char* kFileFunction = R"(
 local function file(scope, session, name, time, turns, bytes)
   local info = 'rondo:s:' .. scope .. session
   if redis.call('EXISTS', info) == 0 then
@@ -33,10 +39,10 @@ local function file(scope, session, name, time, turns, bytes)
     redis.call('ZADD', 'rondo:sessions', time, scope .. session)
   end
 end
-)"
+)";
 
 // SCOPE SESSION TURN PARENT|"" HASHES RECORD NAME TIME -> 1, 0 if it is there already, -1 without its parent.
-inline constexpr const char* kPutScript = RONDO_REDIS_FILE R"(
+inline constexpr StoredScript kPutScript{kFileFunction, R"(
 local scope, session, turn, parent, hashes, record = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local at = 'rondo:t:' .. scope .. turn
 if redis.call('EXISTS', at) == 1 then return 0 end
@@ -51,10 +57,10 @@ end
 redis.call('RPUSH', 'rondo:l:' .. scope .. session, turn)
 file(scope, session, ARGV[7], ARGV[8], 1, 99 + #record + 2 * #hashes)
 return 1
-)";
+)"};
 
 // {SCOPE GROUP OBJECT BYTES TIME} -> 1.  An object that is there stays in its group.
-inline constexpr const char* kPutObjectsScript = RONDO_REDIS_FILE R"(
+inline constexpr StoredScript kPutObjectsScript{kFileFunction, R"(
 for i = 1, #ARGV, 5 do
   local scope, group, object, bytes = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
   local at = 'rondo:b:' .. scope .. object
@@ -68,12 +74,10 @@ for i = 1, #ARGV, 5 do
   file(scope, group, '', ARGV[i + 4], 0, old and #bytes + 16 - #old or #bytes + 16)
 end
 return 1
-)";
-
-#undef RONDO_REDIS_FILE
+)"};
 
 // SCOPE TURN MOST -> the records of the turn and its ancestors.
-inline constexpr const char* kLineageScript = R"(
+inline constexpr StoredScript kLineageScript{"", R"(
 local out, turn = {}, ARGV[2]
 for i = 0, tonumber(ARGV[3]) do
   local value = redis.call('GET', 'rondo:t:' .. ARGV[1] .. turn)
@@ -83,11 +87,10 @@ for i = 0, tonumber(ARGV[3]) do
   turn = string.sub(value, 18, 33)
 end
 return out
-)";
+)"};
 
 // Forgets a session with all that is in it.
-#define RONDO_REDIS_FORGET \
-  R"(
+inline constexpr const char* kForgetFunction = R"(
 local function forget(scope, session)
   local list, info = 'rondo:l:' .. scope .. session, 'rondo:s:' .. scope .. session
   for _, turn in ipairs(redis.call('LRANGE', list, 0, -1)) do
@@ -108,17 +111,17 @@ local function forget(scope, session)
   redis.call('ZREM', 'rondo:o:' .. scope, session)
   redis.call('ZREM', 'rondo:sessions', scope .. session)
 end
-)"
+)";
 
 // SCOPE SESSION -> 1, 0 without such a session.
-inline constexpr const char* kEraseScript = RONDO_REDIS_FORGET R"(
+inline constexpr StoredScript kEraseScript{kForgetFunction, R"(
 if redis.call('EXISTS', 'rondo:s:' .. ARGV[1] .. ARGV[2]) == 0 then return 0 end
 forget(ARGV[1], ARGV[2])
 return 1
-)";
+)"};
 
 // SCOPE {OBJECT} -> how many of them were there.
-inline constexpr const char* kEraseObjectsScript = RONDO_REDIS_FORGET R"(
+inline constexpr StoredScript kEraseObjectsScript{kForgetFunction, R"(
 local scope, gone = ARGV[1], 0
 for i = 2, #ARGV do
   local at = 'rondo:b:' .. scope .. ARGV[i]
@@ -135,10 +138,10 @@ for i = 2, #ARGV do
   end
 end
 return gone
-)";
+)"};
 
 // NOW TTL MAX_BYTES MOST -> how many sessions were forgotten, MOST at most.
-inline constexpr const char* kExpireScript = RONDO_REDIS_FORGET R"(
+inline constexpr StoredScript kExpireScript{kForgetFunction, R"(
 local now, ttl, most = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local gone = 0
 while gone < tonumber(ARGV[4]) do
@@ -150,8 +153,6 @@ while gone < tonumber(ARGV[4]) do
   gone = gone + 1
 end
 return gone
-)";
-
-#undef RONDO_REDIS_FORGET
+)"};
 
 }  // namespace rondo::spans

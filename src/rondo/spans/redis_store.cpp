@@ -134,9 +134,9 @@ Result<std::unique_ptr<RedisStore::Ready>> RedisStore::connect() const {
   if (!connection.ok()) return connection.error();
   auto out = std::make_unique<Ready>();
   out->connection = std::move(connection).value();
-  for (const char* script :
+  for (const StoredScript& script :
        {kPutScript, kPutObjectsScript, kLineageScript, kEraseScript, kEraseObjectsScript, kExpireScript})
-    out->connection->say({"SCRIPT", "LOAD", script});
+    out->connection->say({"SCRIPT", "LOAD", std::string(script.function) + script.body});
   for (std::string& script : out->scripts) {
     auto loaded = out->read();
     if (!loaded.ok()) return loaded.error();

@@ -22,7 +22,7 @@ namespace tomlplusplus = ::toml;
 // Makes values of nodes; keeps the first fault.
 class Converter {
  public:
-  explicit Converter(std::string_view text) : begins_{0} {
+  explicit Converter(std::string_view text) : text_(text), begins_{0} {
     for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
       begins_.push_back(at + 1);
   }
@@ -35,7 +35,8 @@ class Converter {
 
   [[nodiscard]] std::size_t offset(const tomlplusplus::source_region& region) const {
     if (region.begin.line == 0 || region.begin.line > begins_.size()) return 0;
-    return begins_[region.begin.line - 1] + (region.begin.column > 0 ? region.begin.column - 1 : 0);
+    const std::size_t begin = begins_[region.begin.line - 1];
+    return begin + utf8::offset_of(text_.substr(begin), region.begin.column - 1);  // columns count code points
   }
 
   std::optional<std::pair<std::string, std::size_t>> fault;  // a sentence, and where
@@ -70,7 +71,8 @@ class Converter {
     return text.str();
   }
 
-  std::vector<std::size_t> begins_;
+  std::string_view text_;
+  std::vector<std::size_t> begins_;  // of the lines
 };
 
 }  // namespace

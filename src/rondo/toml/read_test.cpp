@@ -26,9 +26,19 @@ TEST_CASE("toml: what is wrong has its place") {
   CHECK(json_of("a = \"\xff\"\n").starts_with("x.toml:1:"));
 }
 
+TEST_CASE("toml: a fault shows its own line, with the caret below it") {
+  CHECK(json_of("a = 1\nb = inf\nc = 2\n") == "x.toml:2:5: a number must be finite\n  2 | b = inf\n    |     ^");
+  CHECK(json_of("b = inf\nc = 2\n") == "x.toml:1:5: a number must be finite\n  1 | b = inf\n    |     ^");
+}
+
+TEST_CASE("toml: letters of several bytes in front of a fault count as one each in its line") {
+  CHECK(json_of("a = 1\n\"été\" = inf\n").starts_with("x.toml:2:11: "));  // Error::column counts bytes
+}
+
 TEST_CASE("toml: the place of a value is that of its key, and its own") {
   const std::string text = "a = 1\n[b]\n  key = [\"x\", 22]\n";
   const auto value = read(text, "x.toml");
+  CHECK(value.value().source().begin == 0);
   const json::Value& list = *value.value().find("b")->find("key");
   CHECK(text.substr(list.source().begin, 3) == "key");
   CHECK(text.substr(list.source().end, 1) == "[");
