@@ -3,8 +3,8 @@
 
 Usage: c_examples_test.py --library LIBRONDO.SO --compiler C_COMPILER [--flags FLAGS]
 
-FLAGS are those of the tree, whose objects may be instrumented.  Rust and Go are passed over where their tools are not here, and
-where the library is instrumented: their programs bring a start of their own.
+FLAGS are those of the tree, whose objects may be instrumented; then the programs are linked with the sanitizers' runtime, by clang.
+Rust and Go are passed over where their tools are not here.
 """
 import argparse
 import os
@@ -46,10 +46,16 @@ def check(what, program):
         fail(f"{what}: the program printed\n{printed}and should have printed\n{EXPECTED}")
 
 
+def runtime(options):
+    """What links a program to an instrumented library; nothing where it is not."""
+    found = [word for word in shlex.split(options.flags) if word.startswith("-fsanitize=")]
+    return [*found, "-fsanitize-link-c++-runtime", "-lstdc++", "-lm"] if found else []
+
+
 def in_c(options, folder):
     where = options.library.parent
     run(options.compiler, "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", *shlex.split(options.flags), f"-I{REPO}/include",
-        EXAMPLES / "c" / "rollout.c", f"-L{where}", "-lrondo", f"-Wl,-rpath,{where}", "-o", folder / "c")
+        EXAMPLES / "c" / "rollout.c", f"-L{where}", "-lrondo", f"-Wl,-rpath,{where}", *runtime(options), "-o", folder / "c")
     check("C", folder / "c")
 
 
@@ -57,14 +63,19 @@ def in_rust(options, folder):
     environment = dict(os.environ, RONDO_LIB_DIR=str(options.library.parent), CARGO_TARGET_DIR=str(folder / "target"))
     project = folder / "rust"
     shutil.copytree(EXAMPLES / "rust", project)  # cargo writes a lock file
-    run("cargo", "build", "--quiet", "--offline", cwd=project, env=environment)
-    check("Rust", folder / "target" / "debug" / "rollout")
+    host = next(line.partition(": ")[2] for line in run("rustc", "-vV").splitlines() if line.startswith("host: "))
+    if runtime(options):
+        words = [f"linker={options.compiler}", *(f"link-arg={word}" for word in runtime(options))]
+        environment["RUSTFLAGS"] = " ".join(f"-C {word}" for word in words)
+    # With a target named, the flags are not those of the build script.
+    run("cargo", "build", "--quiet", "--offline", "--target", host, cwd=project, env=environment)
+    check("Rust", folder / "target" / host / "debug" / "rollout")
 
 
 def in_go(options, folder):
     where = options.library.parent
-    environment = dict(os.environ, CGO_ENABLED="1", CGO_CFLAGS=f"-I{REPO}/include", CGO_LDFLAGS=f"-L{where} -Wl,-rpath,{where}",
-                       GOPROXY="off", GOTOOLCHAIN="local")
+    environment = dict(os.environ, CGO_ENABLED="1", CGO_CFLAGS=f"-I{REPO}/include", CGO_LDFLAGS_ALLOW=".*", CC=options.compiler,
+                       CGO_LDFLAGS=" ".join([f"-L{where}", f"-Wl,-rpath,{where}", *runtime(options)]), GOPROXY="off", GOTOOLCHAIN="local")
     run("go", "build", "-o", folder / "go", ".", cwd=EXAMPLES / "go", env=environment)
     check("Go", folder / "go")
 
@@ -79,9 +90,7 @@ def main():
         folder = pathlib.Path(temporary)
         in_c(options, folder)
         for what, tool, build in (("Rust", "cargo", in_rust), ("Go", "go", in_go)):
-            if "-fsanitize" in options.flags:
-                print(f"skipped: the library is instrumented; the example in {what} was not built")
-            elif shutil.which(tool) is None:
+            if shutil.which(tool) is None:
                 print(f"skipped: there is no {tool}; the example in {what} was not built")
             else:
                 build(options, folder)

@@ -78,7 +78,7 @@ class Tree:
         self.files = files
         self.ends = {"/".join(parts[i:]) for parts in (path.split("/") for path in files) for i in range(len(parts))}
         code = "\n".join(read(path) for path in files
-                         if path == "dev" or path.endswith((".cpp", ".h", ".py", ".txt", ".cmake")) and "testdata" not in path)
+                         if path == "dev" or path.endswith((".cpp", ".c", ".h", ".py", ".txt", ".cmake")) and "testdata" not in path)
         self.options = set(OPTION.findall(code)) | OTHERS_OPTIONS | {f"--{name}" for name in SETTING.findall(read(SETTINGS))}
         self.variables = set(VARIABLE.findall(code))
         self.words = set(re.findall(r"\w+", code))
