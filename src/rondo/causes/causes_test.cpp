@@ -151,6 +151,12 @@ TEST_CASE("ids of calls that are made anew") {
         "rewritten-id 8 messages[1].tool_calls[0].id");
 }
 
+TEST_CASE("a call that comes back without its arguments") {
+  const std::string bare = changed("c.function.arguments | tojson", "(c.function.arguments or {}) | tojson");
+  CHECK(told(found(bare, R"({do:f|{"a": 1}:do}[fin])", R"({"role": "assistant", "content": "", "tool_calls":
+    [{"type": "function", "function": {"name": "f"}}]})")) == "lost-markup 12");
+}
+
 TEST_CASE("parts that are gone, or stand in another order") {
   const std::string both = R"({"role": "assistant", "content": "See", "tool_calls":
     [{"type": "function", "function": {"name": "f", "arguments": {}}}]})";
@@ -197,6 +203,11 @@ TEST_CASE("reasoning of an earlier turn that is gone, or back") {
   const std::string gone =
       changed("{%- if m.reasoning_content %}", "{%- if m.reasoning_content and loop.index0 + 3 > messages | length %}");
   CHECK(told(found(gone, "Yes[fin]", kAnswer, {kMore}, before)) == "reasoning-dropped 5 messages[1].reasoning_content");
+  // The heading differs already, in front of the mark.
+  const std::string heading = changed(
+      "'>' }}\n{%- if m.role",
+      "(' mulls>' if m.reasoning_content and loop.index0 + 3 > messages | length else '>') }}\n{%- if m.role", gone);
+  CHECK(told(found(heading, "Yes[fin]", kAnswer, {kMore}, before)).starts_with("reasoning-dropped "));
   const std::string back =
       changed("{%- if m.reasoning_content %}", "{%- if m.reasoning_content and messages | length > 3 %}");
   CHECK(told(found(back, "Yes[fin]", kAnswer, {kMore}, before)) == "reasoning-added 5 messages[1].reasoning_content");

@@ -56,6 +56,8 @@ TEST_CASE("002:9-31, 002:211-234: roles and the generation prompt are read off a
         "conversations with or without a system message; user and assistant messages in any order; later system "
         "messages; with and without the generation prompt; at most 40 messages");
   CHECK(loses(out, "lists of text parts"));
+  CHECK_FALSE(loses(out, "without the generation prompt"));
+  CHECK(loses(exported(kRoles + "{{- '[assistant ' }}"), "prompts without the generation prompt"));
 }
 
 TEST_CASE("002:101-119, 002:161, 002:270-298: both generation prompts are found by the template's own switch") {
