@@ -105,7 +105,7 @@ class Client:
         error = json.loads(text)["error"]
         if status not in FAULTS or not error["message"] or (self.api == "messages" and not error["type"]):
             self.violations.append(f"{self.name}: {status} {text}")
-        if status == 404:
+        if status not in FAULTS or status == 404:
             self.begin()
 
     def whole(self, text):

@@ -142,9 +142,13 @@ def run(program, store, kills, seed):
 
 
 def redis_server(folder):
-    """A Redis server on a socket in that folder, once it takes connections, and its address as a store."""
+    """A Redis server on a socket in that folder, once it takes connections, and its address as a store.
+
+    It writes before it answers (`appendfsync no`), so that killing it loses nothing: with `everysec` a write may wait for the disk.
+    """
     path = f"{folder}/redis.sock"
-    child = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", path, "--save", "", "--appendonly", "yes", "--dir", folder],
+    child = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", path, "--save", "", "--appendonly", "yes",
+                              "--appendfsync", "no", "--dir", folder],
                              stdout=subprocess.PIPE, text=True)
     for line in child.stdout:
         if "eady to accept" in line:

@@ -13,7 +13,7 @@
 
 namespace rondo::testing {
 
-// What it says to a request: ids up to its first stop id.
+// What it says to a request, in each of its choices: ids up to its first stop id.
 struct Script {
   enum class End : std::uint8_t {
     kDone,   // all ids are said
@@ -37,6 +37,7 @@ class ScriptedEngine final : public engine::Serving {
                                                            engine::Listener& listener) override {
     auto running = std::make_shared<Running>();
     running->listener = &listener;
+    running->choices = request.choices;
     running->script = say_(request);
     std::vector<engine::TokenId>& ids = running->script.ids;
     const auto is_stop = [&](engine::TokenId id) { return std::ranges::count(request.stop_ids, id) > 0; };
@@ -63,6 +64,7 @@ class ScriptedEngine final : public engine::Serving {
  private:
   struct Running {
     engine::Listener* listener = nullptr;
+    std::size_t choices = 1;
     Script script;
     std::optional<engine::TokenId> stop;
     std::size_t at = 0;
@@ -96,7 +98,8 @@ class ScriptedEngine final : public engine::Serving {
       token.logprob = -0.5F;
       said_.push_back(token.id);
     }
-    if (!tokens.empty()) running->listener->on_tokens(0, tokens);
+    for (std::size_t i = 0; !tokens.empty() && i < running->choices && !running->is_over; ++i)
+      running->listener->on_tokens(i, tokens);
     if (running->is_over) return;
     if (script.end == End::kWaits && running->at == last) {
       if (waits_) waits_();
@@ -109,14 +112,14 @@ class ScriptedEngine final : public engine::Serving {
   void end(Running& running, engine::StopReason reason) {
     if (std::exchange(running.is_over, true)) return;
     engine::Outcome outcome;
-    outcome.choices = {{.stop = reason, .stop_id = running.stop, .inexact = {}}};
-    outcome.usage.completion_tokens = running.at;
+    outcome.choices.resize(running.choices, {.stop = reason, .stop_id = running.stop, .inexact = {}});
+    outcome.usage.completion_tokens = running.at * running.choices;
     running.listener->on_end(outcome);
   }
   void fail(Running& running) {
     running.is_over = true;
     engine::Outcome outcome;
-    outcome.choices = {{.stop = engine::StopReason::kCancelled, .stop_id = {}, .inexact = {}}};
+    outcome.choices.resize(running.choices, {.stop = engine::StopReason::kCancelled, .stop_id = {}, .inexact = {}});
     outcome.error = Error(ErrorCode::kEngine, "the engine is gone");
     running.listener->on_end(outcome);
   }
