@@ -159,6 +159,26 @@ TEST_CASE_FIXTURE(Shell, "bad input gives one sentence with the place, and statu
   }
 }
 
+// The tests of a template, and its check, see what polyfills make of it.
+TEST_CASE_FIXTURE(Shell, "what a template lacks is supplied where it is tested and checked") {
+  const std::string lacking = file("lacking.jinja", R"({%- for m in messages -%}
+{%- if m.role not in ['user', 'assistant'] -%}{{ raise_exception('only questions and answers') }}{%- endif -%}
+{{- '(' + m.role + ') ' + m.content + ';' -}}
+{%- endfor -%})");
+  const std::string suite = file("suite.json", R"({"model": "lacking.jinja", "cases": [{"name": "system text",
+    "messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "U"}],
+    "rendered": "(user) S\n\nU;"}]})");
+  CHECK(run("test " + suite).status == 1);
+  const Run tested = run("test " + suite + " --polyfill auto");
+  CHECK(tested.status == 0);
+  CHECK(tested.out.find("1 passed, 0 failed") != std::string::npos);
+  const std::string check = "check " + lacking + " --scenario content-system --fail-on never";
+  CHECK(run(check).out.find("the template refuses") != std::string::npos);
+  CHECK(run(check + " --polyfill auto").out.find("the template refuses") == std::string::npos);
+  CHECK(run(check + " --polyfill auto --fix").err ==
+        "rondo: `polyfill` is no part of a template, and cannot be mended in it\n");
+}
+
 TEST_CASE_FIXTURE(Shell, "usage errors have status 2 and help has status 0") {
   CHECK(run("").status == 2);
   CHECK(run("juggle").status == 2);

@@ -25,6 +25,7 @@ namespace rondo {
 
 struct SessionOptions {
   std::string template_path;       // replaces the model's own template; "" for none
+  std::string polyfill;            // "auto" supplies what the template lacks, "on" all of it; "" or "off": nothing
   std::size_t context_tokens = 0;  // 0: what the model was trained for, within reason
   int threads = 1;
 };

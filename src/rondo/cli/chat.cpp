@@ -26,6 +26,7 @@ int run_chat(const ChatArguments& arguments) {
   demo::ChatOptions options;
   options.model = arguments.model;
   options.chat_template = arguments.chat_template;
+  options.polyfill = arguments.polyfill;
   options.system = arguments.system;
   options.cache_folder = cache_folder();
   if (const char* fixtures = std::getenv("RONDO_FIXTURES")) options.fixtures = fixtures;

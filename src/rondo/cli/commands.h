@@ -189,6 +189,7 @@ struct CheckArguments {
   std::string mode = "lenient";
   std::string now;
   std::string kwargs;
+  std::string polyfill = "off";        // "off", "auto" or "on"
   std::vector<std::string> scenarios;  // empty: all
   std::string fail_on = "error";       // "note", "warning", "error" or "never"
   std::string color = "auto";          // "auto", "always" or "never"
@@ -217,6 +218,7 @@ struct BatchArguments {
 struct ChatArguments {
   std::string model;
   std::string chat_template;
+  std::string polyfill = "off";  // "off", "auto" or "on"
   std::string system;
   int max_tokens = 512;
   double temperature = 0.0;

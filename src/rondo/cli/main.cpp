@@ -403,6 +403,7 @@ void define_check(CLI::App& app, CheckArguments& arguments, std::function<int()>
   path_option(command, "--tokenizer", arguments.tokenizer, "tokenizer: a file or folder (default: that of the model)");
   add_language(command, arguments.mode, arguments.now);
   kwargs_option(command, arguments.kwargs, "template variables that every setting has");
+  add_polyfill(command, arguments.polyfill);
   repeated_option(command, "--scenario", arguments.scenarios, "only this scenario")->type_name("NAME");
   command
       .add_option(
@@ -450,6 +451,7 @@ void define_test(CLI::App& app, TestArguments& arguments, std::function<int()>& 
       ->check(CLI::IsMember({"strict", "lenient"}));
   command.add_option("--now", arguments.model.now, "the time that strftime_now shows, where a case names none")
       ->type_name("TIME");
+  add_polyfill(command, arguments.model.polyfill);
   command.add_option("--filter", arguments.filter, "only cases whose names hold this")->type_name("TEXT");
   add_color(command, arguments.color);
   command.add_flag("--json", arguments.json, "print the reply of the op `test` (docs/batch.md)");
@@ -493,6 +495,7 @@ void define_chat(CLI::App& app, ChatArguments& arguments, std::function<int()>& 
   path_option(command, "MODEL,--model", arguments.model,
               "a .gguf file (default: a small random model that talks nonsense)");
   path_option(command, "--template", arguments.chat_template, "a chat template that replaces the model's own");
+  add_polyfill(command, arguments.polyfill);
   command.add_option("--system", arguments.system, "a system message")->type_name("TEXT");
   command.add_option("--max-tokens", arguments.max_tokens, "at most this many per turn")
       ->check(CLI::Range(1, 1'000'000))

@@ -145,6 +145,7 @@ Result<json::Value> run_audit(const protocol::Service& service, json::Object req
   of_model.tokenizer = arguments.tokenizer;
   of_model.mode = arguments.mode;
   of_model.now = arguments.now;
+  of_model.polyfill = arguments.polyfill;
   if (Status status = add_model(request, of_model); !status.ok()) return status.error();
   if (Status status = add_kwargs(request, arguments.kwargs); !status.ok()) return status.error();
   return run_with_vocabulary(service, json::Value(std::move(request)), of_model, options);

@@ -37,6 +37,7 @@ Result<json::Value> make_request(const TestArguments& arguments, const std::stri
   add("tokenizer", arguments.model.tokenizer);
   add("mode", arguments.model.mode);
   add("now", arguments.model.now);
+  if (arguments.model.polyfill != "off") add("polyfill", arguments.model.polyfill);
   add("filter", arguments.filter);
   return json::Value(std::move(request));
 }

@@ -57,6 +57,7 @@ Result<Session> start(const ChatOptions& options, const std::string& model, cons
   if (options.clock) chat.now = now_text(options.clock());
   SessionOptions session;
   session.template_path = options.chat_template;
+  session.polyfill = options.polyfill;
   return Session::start(model, chat, session);
 }
 

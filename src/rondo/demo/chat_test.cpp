@@ -83,6 +83,23 @@ TEST_CASE("a conversation needs a model only when something is said") {
   CHECK(without_data.status.error().message.find("./dev setup") != std::string::npos);
 }
 
+TEST_CASE("a template without system text is talked to with some where polyfills supply it") {
+  if (!testing::has_engine()) return;
+  const OwnFolder folder("chat-test");
+  ChatOptions options = of(testing::small_model(folder, "small.gguf", testing::small_template()));
+  options.chat_template = folder.file("lacking.jinja", R"({%- for m in messages -%}
+{%- if m.role == 'system' -%}{{ raise_exception('no system text') }}{%- endif -%}
+{{- m.role + ': ' + m.content + '~fin~' -}}
+{%- endfor -%})");
+  options.system = "Be brief.";
+  CHECK(talk(options, {"hello"}).status.error().message.find("no system text") != std::string::npos);
+  options.polyfill = "auto";
+  CHECK(turns_of(options, {"hello", "world"}).size() == 2);
+  options.polyfill = "perhaps";
+  CHECK(talk(options, {"hello"}).status.error().message ==
+        "`polyfill` is \"off\", \"auto\" or \"on\", found `perhaps`");
+}
+
 TEST_CASE("each prompt of a conversation is a bridge, and its turns print as JSON or as text") {
   if (!testing::has_engine()) return;
   const OwnFolder folder("chat-test");

@@ -21,6 +21,7 @@ using Print = std::function<void(std::string_view)>;
 struct ChatOptions {
   std::string model;          // a .gguf file, or a folder with one; "" makes the small random model on the spot
   std::string chat_template;  // a template file that replaces the model's own; "" for none
+  std::string polyfill;       // "auto" or "on" supplies what the template lacks; "" or "off" does not
   std::string system;         // a system message to start with; "" for none
   std::string cache_folder;   // where the random model is kept
   std::string fixtures;       // what it is made from; "": the newest fixtures-* in the cache folder

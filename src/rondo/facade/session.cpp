@@ -39,14 +39,20 @@ Result<Session> Session::start(const std::string& model, const Chat& chat, const
   if (auto checked = model::read_gguf(model); !checked.ok()) return checked.error();
   auto call = facade::prompt_call_of(chat);
   if (!call.ok()) return call.error();
-  const auto loaded = Model::load(options.template_path.empty() ? model : options.template_path, model);
+  const auto polyfill = core::polyfill_named(options.polyfill.empty() ? "off" : options.polyfill);
+  if (!polyfill)
+    return Error(ErrorCode::kInvalidArgument,
+                 "`polyfill` is \"off\", \"auto\" or \"on\", found `" + options.polyfill + "`");
+  const auto own = Model::load(options.template_path.empty() ? model : options.template_path, model);
+  if (!own.ok()) return own.error();
+  const auto loaded = Access::model(own.value())->polyfilled(*polyfill);
   if (!loaded.ok()) return loaded.error();
   engine::LlamaCppOptions engine_options;
   engine_options.context_tokens = options.context_tokens;
   engine_options.threads = options.threads;
   auto engine = engine::LlamaCpp::load(model, engine_options);
   if (!engine.ok()) return engine.error();
-  auto shared = Access::model(loaded.value())->rollouts(call.value());
+  auto shared = loaded.value()->rollouts(call.value());
   if (!shared.ok()) return shared.error();
   auto started =
       session::Session::start(shared.value(), *engine.value(), std::move(call.value().conversation.messages), {});

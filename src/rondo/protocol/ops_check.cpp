@@ -59,6 +59,8 @@ Reply op_fix(const OpContext& context, Fields& fields) {
   AuditFields read = read_audit(fields);
   mend::FixOptions options;
   options.may_add_marks = fields.flag("marks", false);
+  if (read.chat_template.polyfill != core::Polyfill::kOff)
+    fields.fail("`polyfill` is no part of a template, and cannot be mended in it");
   if (Status status = fields.finish(); !status.ok()) return status.error();
 
   auto audited = load_audited(context, read);

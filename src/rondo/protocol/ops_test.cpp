@@ -15,6 +15,7 @@ core::Source read_source(Fields& fields) {
   out.path = fields.text("model").value_or("");
   out.chat_template = fields.text("template_file");
   out.tokenizer = fields.text("tokenizer");
+  out.polyfill = core::polyfill_named(fields.choice("polyfill", {"off", "auto", "on"})).value_or(core::Polyfill::kOff);
   return out;
 }
 
