@@ -181,7 +181,7 @@ std::string address_of(const ServeEngine& engine) {
 Result<gateway::Upstream> upstream_on(Front& front, std::size_t index, Gateway& out) {
   const ServeEngine& engine = out.engines[index];
   if (!engine.fleet) return gateway::Upstream{};
-  gateway::Upstream upstream{.client = engine.client.get(), .model = engine.fleet->capabilities().name};
+  gateway::Upstream upstream{.client = engine.client.get(), .url = {}, .model = engine.fleet->capabilities().name};
   if (&front.loop == &out.loop) {
     upstream.url = [&engine] { return address_of(engine); };
     return upstream;
