@@ -49,7 +49,7 @@ void merge_remedies(const std::vector<report::Remedy>& more, std::vector<report:
   std::ranges::stable_sort(out, {}, [](const report::Remedy& remedy) { return static_cast<int>(remedy.kind); });
 }
 
-report::Finding finding_of(const report::Case& played) {
+report::Finding finding_of_case(const report::Case& played) {
   const report::Break& broken = *played.broken;
   report::Finding finding;
   finding.rule = std::string(to_string(broken.cause.kind));
@@ -78,7 +78,7 @@ void add_findings(report::Report& report) {
     if (!played.broken || played.is_inherent) continue;
     const causes::Cause& cause = played.broken->cause;
     const Key key{cause.kind, cause.place.line, cause.place.column, pattern_of(cause.path)};
-    report::Finding made = finding_of(played);
+    report::Finding made = finding_of_case(played);
     const bool is_note = made.level == report::Level::kNote;
     std::vector<report::Finding>& list = is_note ? report.notes : report.findings;
     const auto [entry, is_new] = known.try_emplace(key, is_note, list.size());

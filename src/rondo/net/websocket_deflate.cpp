@@ -59,7 +59,7 @@ std::string pack(std::string_view message, int window_bits) {
   zlib::z_params params;
   params.next_in = message.data();
   params.avail_in = message.size();
-  do { advance(stream, params, out); } while (params.avail_out == 0);
+  while (!advance(stream, params, out) && params.avail_out == 0) {}
   if (out.ends_with(kTail)) out.resize(out.size() - kTail.size());
   return out;
 }
