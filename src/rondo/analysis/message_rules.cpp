@@ -284,7 +284,7 @@ void Finder::find_results() {
   const std::string own_id = probe::call_id(0);
   const bool needs_ids = call_texts({.id = "", .result_id = own_id}) != whole || call_texts({.result_id = ""}) != whole;
   // The name of a result's tool may be found by the id where the result does not say it.
-  const bool needs_id_or_name = !rules_.names_results && call_texts({.names_result = false, .result_id = ""}) != whole;
+  const bool needs_id_or_name = !rules_.names_results && call_texts({.result_id = "", .names_result = false}) != whole;
   if (needs_ids || needs_id_or_name) rules_.ids = MessageRules::Ids::kNeeded;
 }
 
