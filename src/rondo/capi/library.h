@@ -63,12 +63,14 @@ template <>
 struct HandleTraits<rondo_parser> {
   using Object = ParserObject;
   static constexpr Kind kKind = Kind::kParser;
+  static constexpr auto kHeld = &ParserObject::stream;
   static constexpr const char* kName = "the parser";
 };
 template <>
 struct HandleTraits<rondo_rollout> {
   using Object = RolloutObject;
   static constexpr Kind kKind = Kind::kRollout;
+  static constexpr auto kHeld = &RolloutObject::rollout;
   static constexpr const char* kName = "the rollout";
 };
 template <>
@@ -118,6 +120,16 @@ rondo_status answer(rondo_library* given, Handle handle, rondo_result* out, rond
     Outcome<ResultObject> made = work(library, *object.value());
     if (!made.ok()) return made.failure();
     return std::make_shared<ResultObject>(std::move(made.value()));
+  });
+}
+
+// The same of an object that lets one thread in at a time: `work` gets what it holds.
+template <typename Handle, typename Work>
+rondo_status answer_alone(rondo_library* given, Handle handle, rondo_result* out, rondo_error* error,
+                          const Work& work) noexcept {
+  return answer(given, handle, out, error, [&](const Library&, auto& object) -> Outcome<ResultObject> {
+    const std::lock_guard lock(object.mutex);
+    return work(object.*HandleTraits<Handle>::kHeld);
   });
 }
 

@@ -1,5 +1,4 @@
 // What a model wrote: at once, or while it is written.
-#include <mutex>
 #include <utility>
 
 #include "base/utf8.h"
@@ -137,16 +136,6 @@ Outcome<ResultObject> end_of(core::ParserStream& stream) {
   return out;
 }
 
-// `work` with the parser, one thread at a time.
-template <typename Work>
-rondo_status with_stream(rondo_library* library, rondo_parser parser, rondo_result* result, rondo_error* error,
-                         const Work& work) noexcept {
-  return answer(library, parser, result, error, [&](const Library&, ParserObject& object) -> Outcome<ResultObject> {
-    const std::lock_guard lock(object.mutex);
-    return work(object.stream);
-  });
-}
-
 }  // namespace
 extern "C" {
 
@@ -171,28 +160,29 @@ rondo_status rondo_parser_open(rondo_library* library, rondo_model model, const 
 
 rondo_status rondo_parser_feed_ids(rondo_library* library, rondo_parser parser, rondo_ids ids, rondo_result* result,
                                    rondo_error* error) {
-  return with_stream(library, parser, result, error, [&](core::ParserStream& stream) { return feed_ids(stream, ids); });
+  return answer_alone(library, parser, result, error,
+                      [&](core::ParserStream& stream) { return feed_ids(stream, ids); });
 }
 
 rondo_status rondo_parser_feed_text(rondo_library* library, rondo_parser parser, rondo_text text, rondo_result* result,
                                     rondo_error* error) {
-  return with_stream(library, parser, result, error,
-                     [&](core::ParserStream& stream) { return feed_text(stream, text); });
+  return answer_alone(library, parser, result, error,
+                      [&](core::ParserStream& stream) { return feed_text(stream, text); });
 }
 
 rondo_status rondo_parser_message(rondo_library* library, rondo_parser parser, rondo_result* result,
                                   rondo_error* error) {
-  return with_stream(library, parser, result, error, message_of);
+  return answer_alone(library, parser, result, error, message_of);
 }
 
 rondo_status rondo_parser_arguments(rondo_library* library, rondo_parser parser, size_t index, rondo_result* result,
                                     rondo_error* error) {
-  return with_stream(library, parser, result, error,
-                     [&](const core::ParserStream& stream) { return arguments_of(stream, index); });
+  return answer_alone(library, parser, result, error,
+                      [&](const core::ParserStream& stream) { return arguments_of(stream, index); });
 }
 
 rondo_status rondo_parser_end(rondo_library* library, rondo_parser parser, rondo_result* result, rondo_error* error) {
-  return with_stream(library, parser, result, error, end_of);
+  return answer_alone(library, parser, result, error, end_of);
 }
 
 rondo_status rondo_parser_close(rondo_library* library, rondo_parser parser) { return close_handle(library, parser); }

@@ -1,5 +1,4 @@
 // Rollouts: conversations that grow as ids.
-#include <mutex>
 #include <utility>
 
 #include "base/utf8.h"
@@ -66,16 +65,6 @@ Outcome<ResultObject> state_of(const render::Rollout& rollout) {
   return out;
 }
 
-// `work` with the rollout, one thread at a time.
-template <typename Work>
-rondo_status with_rollout(rondo_library* library, rondo_rollout rollout, rondo_result* result, rondo_error* error,
-                          const Work& work) noexcept {
-  return answer(library, rollout, result, error, [&](const Library&, RolloutObject& object) -> Outcome<ResultObject> {
-    const std::lock_guard lock(object.mutex);
-    return work(object.rollout);
-  });
-}
-
 }  // namespace
 extern "C" {
 
@@ -86,19 +75,19 @@ rondo_status rondo_rollout_open(rondo_library* library, rondo_model model, const
 
 rondo_status rondo_rollout_complete(rondo_library* library, rondo_rollout rollout, rondo_ids completion,
                                     rondo_result* result, rondo_error* error) {
-  return with_rollout(library, rollout, result, error,
+  return answer_alone(library, rollout, result, error,
                       [&](render::Rollout& open) { return complete(open, completion); });
 }
 
 rondo_status rondo_rollout_extend(rondo_library* library, rondo_rollout rollout, rondo_text new_messages,
                                   rondo_text options, rondo_result* result, rondo_error* error) {
-  return with_rollout(library, rollout, result, error,
+  return answer_alone(library, rollout, result, error,
                       [&](render::Rollout& open) { return extend(open, new_messages, options); });
 }
 
 rondo_status rondo_rollout_state(rondo_library* library, rondo_rollout rollout, rondo_result* result,
                                  rondo_error* error) {
-  return with_rollout(library, rollout, result, error, state_of);
+  return answer_alone(library, rollout, result, error, state_of);
 }
 
 rondo_status rondo_rollout_close(rondo_library* library, rondo_rollout rollout) {

@@ -7,6 +7,13 @@
 #include "template/chat_template.h"
 
 namespace rondo::core {
+namespace {
+
+std::string in_message(std::size_t message, std::string_view field) {
+  return "messages[" + std::to_string(message) + "]." + std::string(field);
+}
+
+}  // namespace
 
 TemplateLines::TemplateLines(const jinja::Template& chat_template) : source_(chat_template.source()) {
   begins_.push_back(0);
@@ -77,7 +84,7 @@ OriginNamer::Sent OriginNamer::sent(text::PathId path) const {
   const auto message = static_cast<std::size_t>(this->message(index));
   const std::string below = out.path.substr(begin + 1);
   out.is_reshaped = tmpl::change_at(shaping_, message, below) != nullptr;
-  out.path = "messages[" + std::to_string(message) + "]." + tmpl::sent_path(shaping_, message, below);
+  out.path = in_message(message, tmpl::sent_path(shaping_, message, below));
   return out;
 }
 
@@ -97,6 +104,19 @@ std::vector<text::Run> OriginNamer::runs() const {
   out.reserve(text_.runs().size());
   for (const text::Run& run : text_.runs()) add_pieces(run, out);
   return out;
+}
+
+std::optional<text::Run> OriginNamer::run_at(std::size_t byte) const {
+  const auto all = text_.runs();
+  if (all.empty()) return std::nullopt;
+  std::size_t begin = 0;
+  auto run = all.begin();
+  for (; run + 1 != all.end() && byte >= begin + run->size; ++run) begin += run->size;
+  std::vector<text::Run> pieces;
+  add_pieces(*run, pieces);
+  auto piece = pieces.begin();
+  for (; piece + 1 != pieces.end() && byte >= begin + piece->size; ++piece) begin += piece->size;
+  return *piece;
 }
 
 void OriginNamer::add_pieces(text::Run run, std::vector<text::Run>& out) const {
@@ -128,10 +148,10 @@ OriginNamer::Sent OriginNamer::sent(const text::Run& run) const {
     out.shift = text_end + front.close;
   } else if (begin >= front.open && end <= text_end) {
     out.shift = front.open;
-    out.path = "messages[" + std::to_string(change->message) + "]." + change->sent;
+    out.path = in_message(change->message, change->sent);
   } else {
     out.is_reshaped = true;  // a mark, or what was escaped together with one
-    if (end <= text_end + front.close) out.path = "messages[" + std::to_string(change->message) + "]." + change->sent;
+    if (end <= text_end + front.close) out.path = in_message(change->message, change->sent);
   }
   return out;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,6 +74,8 @@ class OriginNamer {
   // The runs of the prompt, cut where what was sent in one field ends and what was sent in another begins: reasoning that the
   // template got in front of the content.
   [[nodiscard]] std::vector<text::Run> runs() const;
+  // The one of them that holds `byte`; the last one where it is behind the text, nullopt of an empty text.
+  [[nodiscard]] std::optional<text::Run> run_at(std::size_t byte) const;
   // REQUIRES: `run` is one of runs(), or a part of one.
   [[nodiscard]] NamedOrigin name(const text::Run& run) const;
   // A path as the request has it: a value may have reached the template in another place than it was sent.

@@ -91,6 +91,11 @@ TEST_CASE("reasoning that stands in front of the content is named after the fiel
   CHECK(told ==
         "messages[0].reasoning mark of 3\nmessages[0].reasoning from 0 of 3\nmessages[0].reasoning mark of 4\n"
         "messages[0].content from 0 of 3\n");
+  CHECK(namer.name(namer.run_at(0).value()).is_reshaped);
+  CHECK(namer.name(namer.run_at(3).value()).path == "messages[0].reasoning");
+  CHECK(namer.name(namer.run_at(5).value()).path == "messages[0].reasoning");
+  CHECK(namer.name(namer.run_at(10).value()).path == "messages[0].content");
+  CHECK(namer.name(namer.run_at(99).value()).path == "messages[0].content");
 }
 
 }  // namespace

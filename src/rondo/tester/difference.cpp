@@ -1,6 +1,7 @@
 #include "tester/difference.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "audit/line_diff.h"
@@ -148,15 +149,8 @@ std::string Writers::source(const core::TemplatePlace& place) const {
 }
 
 std::string Writers::at(std::size_t byte) const {
-  const text::Run* found = nullptr;
-  std::size_t end = 0;
-  const std::vector<text::Run> runs = namer_.runs();
-  for (const text::Run& run : runs) {
-    found = &run;
-    end += run.size;
-    if (byte < end) break;
-  }
-  if (found == nullptr) return "";
+  const std::optional<text::Run> found = namer_.run_at(byte);
+  if (!found) return "";
   const core::NamedOrigin origin = namer_.name(*found);
   const std::string line = source(origin.place);
   if (!origin.path.empty()) return origin.path + (line.empty() ? "" : ", written by " + line);
