@@ -13,6 +13,7 @@
 #include "report/report.h"
 #include "report/sarif.h"
 #include "report/summary.h"
+#include "tests/support/golden.h"
 #include "tests/support/markup.h"
 #include "tests/support/sample_report.h"
 #include "tests/support/schema.h"
@@ -102,6 +103,32 @@ TEST_CASE("docs/check.md explains every rule, with its level") {
         "**`" + std::string(rule.name) + "`** (" + std::string(report::to_string(rule.level)) + ")";
     CHECK_MESSAGE(text.value().find(head) != std::string::npos, head);
   }
+}
+
+// A report whose findings lack what those of the sample have: places, proofs, fields, lost tokens; and one with many cases.
+Report bare_report() {
+  Report report = test::sample_report("bare");
+  report.template_file = "./m\xC3\xA9/T-1_x.y~z:*.jinja";
+  report.cases[0].broken.reset();
+  report.cases[2].broken.reset();
+  report.findings[1].place.line = 1;
+  report.findings[1].scenarios = {"a / default", "b / default", "c / default", "d / default",
+                                  "e / default", "f / default", "g / default"};
+  report.findings[1].lost_tokens = 1;
+  report.findings.insert(report.findings.end(), 2, report.findings[0]);
+  report.findings[2].place = {};
+  report.findings[3].place = {0, 0, "no line"};
+  return report;
+}
+
+TEST_CASE("what is written of reports is what it was") {
+  const std::vector<Report> reports = {test::sample_report("plain"), bare_report()};
+  const json::Value log = report::to_sarif(reports, kUnchecked, "1.2.3");
+  const json::Value& run = log.find("runs")->as_array().front();
+  const json::Value found = json::Object{{"invocations", *run.find("invocations")}, {"results", *run.find("results")}};
+  test::check_golden("check/samples.sarif.json", json::to_pretty(found) + "\n");
+  test::check_golden("check/samples_errors.xml", report::to_junit(reports, kUnchecked, Level::kError));
+  test::check_golden("check/samples_warnings.xml", report::to_junit(reports, {}, Level::kWarning));
 }
 
 // --- SARIF

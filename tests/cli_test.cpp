@@ -1,10 +1,10 @@
 // The program itself: what it prints, what it complains about, and its exit status.
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <string>
 
 #include "base/files.h"
+#include "tests/support/golden.h"
 #include "tests/support/shell.h"
 
 namespace rondo {
@@ -37,9 +37,7 @@ TEST_CASE_FIXTURE(Shell, "render shows what each line of the template wrote, and
     const Run shown = run("render --model model --messages ../render/chat.json " + std::string(arguments));
     CHECK(shown.status == 0);
     CHECK(shown.err == "");
-    const std::string golden = RONDO_SOURCE_DIR "/tests/golden/render/" + name + ".txt";
-    if (std::getenv("RONDO_UPDATE") != nullptr) REQUIRE(files::write(golden, shown.out).ok());
-    CHECK(shown.out == files::read(golden).value());
+    test::check_golden("render/" + name + ".txt", shown.out);
   }
   const std::string cutting =
       file("cutting.jinja", "{{ messages[0].content | trim }}{% if none %}{% if x %}x{% endif %}{% endif %}");

@@ -1,13 +1,11 @@
 // The templates of our own: what they write of one conversation, and which vocabulary gets which.
 #include <doctest/doctest.h>
 
-#include <cstdlib>
-
-#include "base/files.h"
 #include "core/families.h"
 #include "core/model.h"
 #include "json/parse.h"
 #include "tests/support/corpus.h"
+#include "tests/support/golden.h"
 
 namespace rondo {
 namespace {
@@ -40,11 +38,7 @@ TEST_CASE("what each family writes is what its golden says") {
     call.has_messages = true;
     const auto text = model.value()->render(call);
     REQUIRE(text.ok());
-    const std::string path = RONDO_SOURCE_DIR "/tests/golden/families/" + name + ".txt";
-    if (std::getenv("RONDO_UPDATE") != nullptr) REQUIRE(files::write(path, text.value()).ok());
-    const auto golden = files::read(path);
-    REQUIRE(golden.ok());
-    CHECK(text.value() == golden.value());
+    test::check_golden("families/" + name + ".txt", text.value());
   }
 }
 

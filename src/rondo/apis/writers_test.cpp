@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <string>
 #include <utility>
@@ -11,9 +10,9 @@
 #include "apis/listings.h"
 #include "apis/stored_responses.h"
 #include "apis/writer.h"
-#include "base/files.h"
 #include "json/parse.h"
 #include "json/print.h"
+#include "tests/support/golden.h"
 
 namespace rondo::apis {
 namespace {
@@ -510,14 +509,6 @@ TEST_CASE("`rondo` is in the body, and in the last object of a stream") {
 }
 
 // tests/golden/apis: replies and streams that the official clients read in tests/apis.  RONDO_UPDATE=1 rewrites them.
-void check_golden(const std::string& name, const std::string& now) {
-  const std::string path = std::string(RONDO_SOURCE_DIR) + "/tests/golden/apis/" + name;
-  if (std::getenv("RONDO_UPDATE") != nullptr) REQUIRE(files::write(path, now).ok());
-  const auto golden = files::read(path);
-  REQUIRE_MESSAGE(golden.ok(), path);
-  CHECK_MESSAGE(golden.value() == now, name);
-}
-
 TEST_CASE("replies and streams as they are recorded for the official clients") {
   const std::vector<Said> full = {{EventKind::kReasoning, "Look it up."},
                                   {EventKind::kContent, "One moment."},
@@ -541,8 +532,8 @@ TEST_CASE("replies and streams as they are recorded for the official clients") {
         const auto empty = api == chat::Api::kResponses ? TurnBuilder::Empty::kMessage : TurnBuilder::Empty::kNothing;
         const Reply reply = write(request, meta, events_of(said, 0, finish, random, empty));
         const std::string file = std::string(to_string(api)) + "_" + name + (shape == 0 ? "" : std::to_string(shape));
-        check_golden(file + ".json", json::to_pretty(reply.body) + "\n");
-        check_golden(file + ".sse", reply.text());
+        test::check_golden("apis/" + file + ".json", json::to_pretty(reply.body) + "\n");
+        test::check_golden("apis/" + file + ".sse", reply.text());
       }
     }
   }
@@ -563,8 +554,8 @@ TEST_CASE("a reply in the form of Open Responses is recorded") {
                                   {EventKind::kArguments, "{}"},
                                   {EventKind::kCallEnd, ""}};
   const Reply reply = write(request.value(), meta_of(chat::Api::kResponses), events_of(said, 0, Finish::kStop, random));
-  check_golden("open_full.json", json::to_pretty(reply.body) + "\n");
-  check_golden("open_full.sse", reply.text());
+  test::check_golden("apis/open_full.json", json::to_pretty(reply.body) + "\n");
+  test::check_golden("apis/open_full.sse", reply.text());
 }
 
 TEST_CASE("errors, models and counts are recorded") {
@@ -576,12 +567,12 @@ TEST_CASE("errors, models and counts are recorded") {
     for (const StreamEvent& event : writer->start()) failed += event.text();
     for (const StreamEvent& event : writer->fail({FaultKind::kEngine, "the engine went away", "", ""}))
       failed += event.text();
-    check_golden(name + "_failed.sse", failed);
-    check_golden(name + "_error.json", json::to_pretty(error_body(api, context_too_long(api, 20, 10))) + "\n");
-    if (api != chat::Api::kChat) check_golden(name + "_count.json", json::to_pretty(count_body(api, 7)) + "\n");
+    test::check_golden("apis/" + name + "_failed.sse", failed);
+    test::check_golden("apis/" + name + "_error.json", json::to_pretty(error_body(api, context_too_long(api, 20, 10))) + "\n");
+    if (api != chat::Api::kChat) test::check_golden("apis/" + name + "_count.json", json::to_pretty(count_body(api, 7)) + "\n");
   }
   const ModelEntry model{"m", 1'767'225'600, 4096};
-  check_golden("models.json", json::to_pretty(models_body({&model, 1})) + "\n");
+  test::check_golden("apis/models.json", json::to_pretty(models_body({&model, 1})) + "\n");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "base/append.h"
 #include "base/base64.h"
 #include "base/bytes.h"
+#include "base/common_prefix.h"
 #include "base/digest.h"
 #include "base/files.h"
 #include "base/pages.h"
@@ -183,6 +184,24 @@ TEST_CASE("bytes are the same or not, whatever their number") {
       CHECK_FALSE(same_bytes(other, text));
     }
   }
+}
+
+TEST_CASE("numbers have in common what stands in front of the first that differs") {
+  for (const std::size_t size : {0, 1, 31, 32, 33, 64, 100}) {
+    std::vector<std::int32_t> a(size, 7);
+    CHECK(common_prefix(a, a) == size);
+    for (std::size_t at = 0; at < size; ++at) {
+      std::vector<std::int32_t> b = a;
+      b[at] = 8;
+      CHECK(common_prefix(a, b) == at);
+      CHECK(common_prefix(a, std::span(a).first(at)) == at);
+    }
+  }
+}
+
+TEST_CASE("of a file that tells no size all is read, within the limit") {
+  CHECK(files::read("/dev/null", 0).value().empty());
+  CHECK(files::read("/dev/zero", 1000).error().code == ErrorCode::kLimit);
 }
 
 TEST_CASE("a digest is that of its texts, and of how they are parted") {

@@ -35,6 +35,21 @@ TEST_CASE("workers leave a thread for small tasks while large ones run") {
   CHECK(large == 4);
 }
 
+TEST_CASE("workers tell how many tasks wait for a thread, of both sizes") {
+  std::latch began(1);
+  std::latch may_end(1);
+  Workers workers(1);
+  workers.run(Workers::Size::kSmall, [&] {
+    began.count_down();
+    may_end.wait();
+  });
+  began.wait();
+  workers.run(Workers::Size::kSmall, [] {});
+  for (int i = 0; i < 3; ++i) workers.run(Workers::Size::kLarge, [] {});
+  CHECK(workers.waiting() == 4);
+  may_end.count_down();
+}
+
 TEST_CASE("a single worker does large tasks too") {
   std::atomic<int> ran = 0;
   {

@@ -72,6 +72,42 @@ TEST_CASE("parts that do not fit each other are named") {
   CHECK(wrong([](Format& f) { f.calls.parameters.open = f.calls.parameters.close = ""; }) ==
         "calls.parameters.separator: nothing stands between two values");
   CHECK(wrong([](Format& f) { f.calls.envelope = Envelope::kJsonObject; }) == "calls.roles: there is no name");
+  const auto json = [&](JsonRoles roles, ArgumentStyle arguments) {
+    return wrong([&](Format& f) {
+      f.calls.envelope = Envelope::kJsonObject;
+      f.calls.roles = std::move(roles);
+      f.calls.arguments = arguments;
+    });
+  };
+  CHECK(json({{"n"}, {}, {}, false}, ArgumentStyle::kJson) == "calls.roles: there are no arguments");
+  CHECK(json({{"n"}, {"a"}, {}, false}, ArgumentStyle::kParameters) ==
+        "calls: a JSON envelope cannot hold tagged parameters");
+  CHECK(json({{"n"}, {"a"}, {}, false}, ArgumentStyle::kJsonText) == "fine");
+  CHECK(json({{}, {}, {}, true}, ArgumentStyle::kJson) == "fine");
+  // A call begins at a mark, or at a tool's name with a text behind it.
+  const auto begins = [&](std::string section, std::string open, std::string behind) {
+    return wrong([&](Format& f) {
+      f.calls.section_open = std::move(section);
+      f.calls.call_open = std::move(open);
+      f.calls.pieces[1].text = std::move(behind);
+    });
+  };
+  const std::string unmarked = "calls: nothing marks where a call begins";
+  CHECK(begins("", " ", "\n") == unmarked);
+  CHECK(begins("", " ", ": ") == "fine");
+  CHECK(begins("", "<", "\n") == "fine");
+  CHECK(begins("<", "", "\n") == "fine");
+  CHECK(wrong([](Format& f) {
+          f.calls.call_open = "";
+          f.calls.pieces[0].kind = CallPiece::Kind::kNameInId;
+        }) == unmarked);
+  CHECK(wrong([](Format& f) { f.calls.heading_close = "|"; }) == "fine");
+  CHECK(wrong([](Format& f) {
+          f.calls.heading_close = "|";
+          f.calls.pieces[0].kind = CallPiece::Kind::kNameInId;
+        }) == "calls.heading_close: a heading needs call_open with the name behind it");
+  CHECK(wrong([](Format& f) { f.calls.pieces.insert(f.calls.pieces.begin(), {CallPiece::Kind::kId, ""}); }) ==
+        "calls.pieces: two slots touch each other");
   CHECK(wrong([](Format& f) {
           f.calls.heading_close = "|";
           f.calls.call_open = "";
@@ -99,6 +135,64 @@ TEST_CASE("a format prints one fact per line") {
         "stop: [\"~fin~\"]\n"
         "atoms: [\"]~b]\"]\n"
         "loses null arguments: they are left out (line 7)\n");
+}
+
+TEST_CASE("a format prints whatever it has") {
+  Format format;
+  format.input = {
+      .arguments_as_text = true, .reasoning_field = "thoughts", .reasoning_part = "thinking", .single_call = true};
+  format.reasoning = {true, "<", ">", true, true};
+  format.content = {"", "|"};
+  format.calls.present = true;
+  format.calls.envelope = Envelope::kJsonArray;
+  format.calls.section_open = "[";
+  format.calls.section_close = "]";
+  format.calls.separator = ", ";
+  format.calls.roles = {{"f", "n"}, {"a"}, {"i"}, true};
+  format.calls.heading_close = "#";
+  format.calls.content_behind = format.calls.may_stay_open = true;
+  format.stops = {{}, {"<t>"}, {"<h>"}};
+  format.trims = {true, true, true, true};
+  format.losses = {{"nothing", "all is there", 0}, {"one", "it is not", 1}};
+  format.notes = {"look twice"};
+  CHECK(format.to_string() ==
+        "input: arguments as text, reasoning in thoughts, reasoning in content parts of type thinking, one call\n"
+        "reasoning: \"<\" .. \">\" begun by the prompt in content\n"
+        "content: \"\" .. \"|\"\n"
+        "calls: json_array, arguments json\n"
+        "  section open: \"[\"\n"
+        "  name: is the key\n"
+        "  name: f.n\n"
+        "  arguments: a\n"
+        "  heading close: \"#\"\n"
+        "  content stands behind the calls\n"
+        "  the section is not always closed\n"
+        "  id: i\n"
+        "  separator: \", \"\n"
+        "  section close: \"]\"\n"
+        "stop after calls: [\"<t>\"]\n"
+        "history close: [\"<h>\"]\n"
+        "trims: content begin, content end, reasoning begin, reasoning end\n"
+        "loses nothing: all is there\n"
+        "loses one: it is not (line 1)\n"
+        "note: look twice\n");
+  format.calls.envelope = Envelope::kTags;
+  format.calls.pieces = {{CallPiece::Kind::kIndex, ""}, {CallPiece::Kind::kId, ""}, {CallPiece::Kind::kNameInId, ""}};
+  format.content = {"|", ""};
+  format.trims = {.content_end = true, .reasoning_end = true};
+  const std::string tags = format.to_string();
+  CHECK(tags.find("  pieces: INDEX ID ID-WITH-NAME\n") != std::string::npos);
+  CHECK(tags.find("content: \"|\" .. \"\"\n") != std::string::npos);
+  CHECK(tags.find("trims: content end, reasoning end\n") != std::string::npos);
+}
+
+TEST_CASE("a generation prompt is found by its name") {
+  Format format = tagged();
+  format.generation_prompts.push_back({"on", "<think>"});
+  REQUIRE(format.generation_prompt("on") != nullptr);
+  CHECK(format.generation_prompt("on")->text == "<think>");
+  CHECK(format.generation_prompt("default")->text == "[[assistant>>");
+  CHECK(format.generation_prompt("off") == nullptr);
 }
 
 }  // namespace

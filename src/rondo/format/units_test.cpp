@@ -18,6 +18,17 @@ TEST_CASE("punctuation on both sides of brackets belongs to them") {
   CHECK(unit_boundaries("@@(a)@@@@(b)@@x") == Offsets{0, 7, 14, 15});
   CHECK(unit_boundaries("\"[x]\"") == Offsets{0, 4, 5});
   CHECK(unit_boundaries("#[x]") == Offsets{0, 4});
+  CHECK(unit_boundaries("##[x]#b") == Offsets{0, 6, 7});
+  // Letters, white space, brackets, quotes and what is no ASCII are no such punctuation.
+  CHECK(unit_boundaries("a[x]a [x] ") == Offsets{0, 5, 6, 9, 10});
+  CHECK(unit_boundaries(",[x],") == Offsets{0, 4, 5});
+  CHECK(unit_boundaries("\xA9[x]\xA9") == Offsets{0, 4, 5});
+}
+
+TEST_CASE("white space is cut off at both ends") {
+  CHECK(trimmed(" \t\r\n a b\n ") == "a b");
+  CHECK(trimmed(" \n") == "");
+  CHECK(trimmed("a") == "a");
 }
 
 TEST_CASE("a constant whose brackets do not pair is a unit when it is named") {

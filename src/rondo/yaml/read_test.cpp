@@ -57,6 +57,8 @@ TEST_CASE("tags of the core schema are known") {
   CHECK(wrong("a: !thing x").starts_with("line 1:4: the tag `!thing` does not fit here"));
   CHECK(wrong("a: !!int x").starts_with("line 1:4: the tag "));
   CHECK(wrong("a: !!map [1]").starts_with("line 1:4: the tag "));
+  CHECK(wrong("a: !!null x").starts_with("line 1:4: the tag "));
+  CHECK(said("a: !!null ~") == R"({"a":null})");
   CHECK(wrong("a: !!binary aGk=").starts_with("line 1:4: the tag "));
 }
 
@@ -83,6 +85,11 @@ TEST_CASE("what JSON cannot say, and what comes twice, is an error with its plac
   CHECK(wrong("a: \xFF") == "line 1:4: the text is not UTF-8");
   CHECK(wrong("a: 1\nb: x\x04y") == "line 2:5: this character must be written as an escape in double quotes");
   CHECK(read("1: x").value().find("1") != nullptr);
+}
+
+TEST_CASE("a place in front of the last one is found from the begin") {
+  CHECK(wrong("\xC3\xA9: [\xC3\xA9, \xC3\xA9]\nb: [1, 2\nc: 3").starts_with("line "));
+  CHECK(wrong("\x01") == "line 1:1: this character must be written as an escape in double quotes");
 }
 
 TEST_CASE("a few lines of aliases of aliases are refused") {
