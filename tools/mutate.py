@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Flips single operators in a sample of a folder's lines and sees whether the folder's fast tests catch it.
 
-Usage: mutate.py [FOLDER...] [--flips N] [--seed S] [--fast SECONDS] [--own] [-- CMAKE-OPTION...]
+Usage: mutate.py [FOLDER...] [--flips N] [--seed S] [--fast SECONDS] [--own] [--most N] [-- CMAKE-OPTION...]
 
 FOLDERs are those of src/rondo; without any, all.  A flip is one operator of one line (mutations.py says which); the sample is drawn by
 folder and seed, so that it repeats.  What does not compile is not counted, and another is drawn.  A flip is caught when a test
 fails, crashes or hangs.  The tests of a folder are its own program rondo_FOLDER_test and those programs of tests/ that cover its
 library (CTest's labels) and take less than --fast seconds of processor time; they run as in a fresh clone, with the small corpus.
 With --own only the folder's own program is built and run, where it has one: a quick first look, as the others only catch more.
+With --most N, N others are: those that cover the fewest folders.
 
 Works on copies of the sources with build trees of their own, in build/mutate: an interrupted run leaves no trace elsewhere.
 tools/mutate_allow.txt lists flips that change no behaviour, with the reason.  They are not counted, but tried: an entry whose
@@ -169,7 +170,7 @@ def passes(tree, test, limit_s, durations):
 
 
 def fast_tests(tree, folder, options, durations):
-    """The tests of a folder that pass: its own and what is fast, the fastest first; where nothing is fast, what was quickest.
+    """The tests of a folder that pass: its own, then what is fast and covers the fewest folders; where nothing is fast, what was quickest.
 
     Those that skip all they have are left out, and tests in Python other than the module's, which take long.
     """
@@ -179,11 +180,14 @@ def fast_tests(tree, folder, options, durations):
     if options.own and any(test.name == own for test in tests):
         tests = [test for test in tests if test.name == own]
     asked = [test for test in tests if test.name == own or not durations.is_slow(test.name, limit_s)]
+    asked.sort(key=lambda test: (test.name != own, len(test.labels), durations.seconds.get(test.name, limit_s)))
+    if options.most is not None:
+        asked = asked[:options.most + 1]
     kept = [test for test in asked if passes(tree, test, run_tests.TIMEOUT_S if test.name == own else limit_s, durations)]
     if not kept:
         tests.sort(key=lambda test: durations.seconds[test.name])
         kept = [test for test in tests[:1] if passes(tree, test, run_tests.TIMEOUT_S, durations)]
-    return sorted(kept, key=lambda test: (test.name != own, test.seconds))
+    return sorted(kept, key=lambda test: (test.name != own, len(test.labels), test.seconds))
 
 
 class Trial:
@@ -295,12 +299,13 @@ def all_folders():
 
 
 def parse_arguments(arguments):
-    parser = argparse.ArgumentParser(usage=__doc__)
+    parser = argparse.ArgumentParser(usage=__doc__.replace("%", "%%"))
     parser.add_argument("folders", nargs="*")
     parser.add_argument("--flips", type=int, default=24)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--fast", type=float, default=6.0)
     parser.add_argument("--own", action="store_true")
+    parser.add_argument("--most", type=int)
     at = arguments.index("--") if "--" in arguments else len(arguments)
     options = parser.parse_args(arguments[:at])
     for folder in options.folders:

@@ -61,8 +61,10 @@ std::string MadeLog::step(Agent& agent) {
   json::Object next{{"role", is_call ? "tool" : "user"}};
   if (is_call) {
     const std::string id = "call_" + std::to_string(agent.number) + "_" + std::to_string(agent.turn);
-    const std::string arguments = R"({"path": "src/file_)" + std::to_string(random_() % 1000) + R"(", "line": )" +
-                                  std::to_string(random_() % 400) + "}";
+    // One after the other: compilers differ in which part of a sum they evaluate first.
+    const std::string file = std::to_string(random_() % 1000);
+    const std::string line = std::to_string(random_() % 400);
+    const std::string arguments = R"({"path": "src/file_)" + file + R"(", "line": )" + line + "}";
     json::Object function{{"name", "tool_" + std::to_string(random_() % kTools)}, {"arguments", arguments}};
     answer.set("tool_calls",
                json::Array{json::Object{{"id", id}, {"type", "function"}, {"function", std::move(function)}}});
