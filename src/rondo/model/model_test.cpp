@@ -66,6 +66,34 @@ TEST_CASE("gguf: a whole file, and every prefix of it is refused") {
   }
 }
 
+TEST_CASE("gguf: a tensor of each type has the bytes of its blocks") {
+  // Of 256 elements, by ggml's numbers of types; 0: there is no such type.
+  const std::vector<std::uint64_t> bytes = {
+      1024, 512, 144, 160, 0,    0,    176,  192, 272, 288, 84, 110, 144, 176, 210, 292, 66, 74,  98,  50, 144, 110,
+      82,   136, 256, 512, 1024, 2048, 2048, 56,  512, 0,   0,  0,   54,  66,  0,   0,   0,  136, 144, 36, 72,  0};
+  const OwnFolder folder("gguf_types");
+  for (std::uint32_t type = 0; type < bytes.size(); ++type) {
+    std::string file = header(1, 0) + tensor("t", 256, type, 0);
+    file.resize((file.size() + 31) / 32 * 32 + 2048);
+    const Result<Gguf> gguf = read_gguf(folder.file("a.gguf", file));
+    CAPTURE(type);
+    REQUIRE(gguf.ok() == (bytes[type] != 0));
+    if (gguf.ok()) CHECK(gguf.value().tensors[0].size_bytes == bytes[type]);
+  }
+}
+
+TEST_CASE("gguf: lists of numbers are read to the last one") {
+  std::string list =
+      raw_string("tokenizer.ggml.scores") + raw<std::uint32_t>(9) + raw<std::uint32_t>(6) + raw<std::uint64_t>(3);
+  for (const float score : {0.5F, -2.0F, 7.25F}) list += raw(score);
+  const OwnFolder folder("gguf_numbers");
+  const Result<Gguf> gguf = read_gguf(folder.file("a.gguf", header(0, 1) + list));
+  REQUIRE_MESSAGE(gguf.ok(), gguf.error().to_string());
+  const auto* scores = gguf.value().find_floats("tokenizer.ggml.scores");
+  REQUIRE(scores != nullptr);
+  CHECK(*scores == std::vector<double>{0.5, -2.0, 7.25});
+}
+
 TEST_CASE("gguf: violations are named") {
   const OwnFolder folder("gguf_bad");
   const auto refuse = [&folder](const std::string& content) {

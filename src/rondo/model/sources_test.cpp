@@ -60,7 +60,7 @@ TEST_CASE("rank file: what is wrong, and where") {
   CHECK(rank_problem("YQ==\n") == "line 1:1: damaged rank file: a line is a token and its rank, and this one is not");
   CHECK(rank_problem("YQ== 1 2\n").ends_with("and this one is not"));
   CHECK(rank_problem("YQ== 1\nYg== 1\n") == "line 2:1: damaged rank file: the rank 1 stands twice");
-  CHECK(rank_problem("YQ== 1\nYQ== 2\n").ends_with("the token of rank 2 has the bytes of an earlier one"));
+  CHECK(rank_problem("YQ== 1\nYQ== 2\n") == "damaged rank file: the token of rank 2 has the bytes of an earlier one");
   CHECK(rank_problem("YQ== -1\n").ends_with("the rank -1 is out of range"));
   CHECK(rank_problem("YQ== 99999999\n").ends_with("the rank 99999999 is out of range"));
   CHECK(rank_problem("YQ== x\n").ends_with("the rank `x` is no number"));
@@ -97,6 +97,12 @@ TEST_CASE("SentencePiece: what is wrong, and where") {
   CHECK(problem(small_model() + piece("ab")).ends_with("the piece `ab` stands twice, the second time with id 4"));
   CHECK(problem(small_model() + piece("<0x41>", 0, 6)).ends_with("but `byte_fallback` is off"));
   CHECK(problem(small_model() + bytes_field(2, number_field(35, 1))).ends_with("not every byte has a piece"));
+  std::string all_bytes = bytes_field(2, number_field(35, 1));
+  for (int byte = 0; byte < 256; ++byte) {
+    const char* digits = "0123456789ABCDEF";
+    all_bytes += piece(std::string("<0x") + digits[byte / 16] + digits[byte % 16] + ">", 0, 6);
+  }
+  CHECK(problem(small_model() + all_bytes) == "none");
   CHECK(problem(small_model() + piece("\xFF")).ends_with("the piece with id 4 is no UTF-8"));
   CHECK(problem(small_model() + piece("b", 0, 9)).ends_with("of the unknown type 9"));
   CHECK(problem(small_model() + piece("b", std::nanf(""))).ends_with("a score that is no number"));
@@ -117,6 +123,7 @@ TEST_CASE("tokenizer code: the pattern is read where it is assigned") {
   CHECK(pattern("Encoding(pat_str=PAT_STR)\nPAT_STR = 'z'\n") == "z");
   CHECK(pattern("pat_str = make(1)\nmy_pat_str = 'a'\nif pat_str == 'b': pass\n") == "none");
   CHECK(pattern("pat_str = 'open") == "none");
+  CHECK(pattern("pat_str = u'a\\tb'\n") == "a\tb");
   CHECK(pattern("pat_str = (((((((((((('deep'))))))))))))") == "none");
   CHECK(read_tokenizer_code("text = unicodedata.normalize(\"NFC\", text)").nfc);
 }

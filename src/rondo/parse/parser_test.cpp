@@ -181,6 +181,39 @@ TEST_CASE("an answer in a fence, where a schema was asked for, is the JSON in it
   CHECK(parsed(f, "```json\n1\n```") == "C(```json\n1\n```)");
 }
 
+TEST_CASE("a fence that begins late in a text is read from its own begin") {
+  Options options;
+  options.json_answer = true;
+  Parser parser(json_object(), options);
+  // What was said before is not kept: the parser forgets it.
+  for (int i = 0; i < 2000; ++i)
+    (void)parser.feed(i == 0 ? "<muse>\nmull " : i == 1999 ? "\n</muse>\n\n" : "and mull ");
+  for (const char* part : {"```json\n", "{\"a\": ", "1}\n", "```"}) (void)parser.feed(part);
+  CHECK(parser.finish().value().content == "{\"a\": 1}");
+}
+
+TEST_CASE("a call is announced as soon as nothing can make it text") {
+  Options options;
+  options.tools = tools();
+  // Without a mark and without tools, arguments that are a string may still be no arguments.
+  const auto f = bare_json();
+  CHECK(testing::known(f, options, {R"({"name": "find", "parameters": {"q")"}) == R"(R() C() find{"q")");
+  CHECK(testing::known(f, {}, {R"({"name": "nobody", "parameters": "{)"}) == "R() C()");
+  CHECK(testing::known(json_object(), options, {R"(<do>{"name": "nobody", "args": "{)"}) == "R() C() nobody");
+}
+
+TEST_CASE("a piece is plain text unless it says which token it is") {
+  CHECK(Piece{}.id == -1);
+  CHECK_FALSE(Piece{}.is_special);
+}
+
+TEST_CASE("white space inside a marker may be of any size up to a limit") {
+  const auto f = tags_parameters();
+  const auto with_gap = [](std::size_t size) { return "<call>" + std::string(size, ' ') + "<f=now>\n</f>\n</call>"; };
+  CHECK(parsed(f, with_gap(64)) == "C() now{}");
+  CHECK(parsed(f, with_gap(65)) != "C() now{}");
+}
+
 TEST_CASE("malformed calls") {
   const auto f = json_object();
   CHECK(parsed(f, "<do>\n{\"name\": \"find\", \"args\": {\"q\": \"x") == "C() find{\"q\": \"x!unclosed ...");
@@ -330,6 +363,18 @@ TEST_CASE("the prompt says where the text begins") {
   CHECK(run(f, options, {"lo"}) == "C(Hello)");
   options.prompt_tail = "[bot]old<eot>[user]hi";
   CHECK(parsed(f, "Hello", options) == "C(Hello)");
+}
+
+TEST_CASE("where calls are not looked for, none is closed") {
+  Options options;
+  options.calls = false;
+  for (const auto& f : {json_object(), tags_json(), tags_parameters()}) {
+    for (std::size_t size = 1; size < 7; ++size) {
+      Parser parser(f, options);
+      (void)parser.feed(f->calls.call_open.substr(0, size));
+      CHECK(parser.closing_text().empty());
+    }
+  }
 }
 
 TEST_CASE("what would close the text") {

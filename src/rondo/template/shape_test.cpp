@@ -124,6 +124,36 @@ TEST_CASE("reasoning is given where the template looks for it") {
   CHECK(shaped(message, rules).messages == R"({"role":"assistant","reasoning":"R","content":"<<R>>C"})");
   CHECK(shaped(message, rules).changes == "messages[0].reasoning: given in front of the content\n");
   CHECK(shaped(R"([{"role":"assistant","reasoning":"","content":"C"}])", rules).changes.empty());
+  // Texts in parts are joined with it; what has no text stays as it is.
+  CHECK(shaped(R"([{"role":"assistant","reasoning":"R","content":[{"type":"text","text":"C"}]}])", rules).messages ==
+        R"({"role":"assistant","reasoning":"R","content":"<<R>>C"})");
+  const std::string image = R"({"role":"assistant","reasoning":"R","content":[{"type":"image_url","image_url":{}}]})";
+  CHECK(shaped("[" + image + "]", rules).messages == image);
+  // The change that put something in front is found among those of the message.
+  json::Array messages =
+      json::parse(R"([{"role":"assistant","content":"A","tool_calls":[{"name":"f","arguments":"{}"}]},
+          {"role":"assistant","reasoning":"R","content":"C"}])")
+          .value()
+          .as_array();
+  rules.arguments = MessageRules::Arguments::kObject;
+  const Shaping shaping = shape(messages, rules);
+  CHECK(front_of_content(shaping, 0) == nullptr);
+  REQUIRE(front_of_content(shaping, 1) != nullptr);
+  CHECK(front_of_content(shaping, 1)->sent == "reasoning");
+}
+
+TEST_CASE("an id of nine letters and digits is kept, any other is cut to nine") {
+  MessageRules rules;
+  rules.ids = MessageRules::Ids::kNineLetters;
+  const auto is_kept = [&](const std::string& id) {
+    const std::string call = R"({"role":"assistant","tool_calls":[{"id":")" + id + R"(","function":{"name":"f"}}]})";
+    return shaped("[" + call + "]", rules).changes.empty();
+  };
+  CHECK(is_kept("abcXYZ019"));
+  CHECK_FALSE(is_kept("abcXYZ01"));
+  CHECK_FALSE(is_kept("abcXYZ0199"));
+  CHECK_FALSE(is_kept("abc_YZ019"));
+  CHECK_FALSE(is_kept("abc XYZ01"));
 }
 
 TEST_CASE("a result gets the id and the name of its call") {
