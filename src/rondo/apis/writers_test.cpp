@@ -568,8 +568,10 @@ TEST_CASE("errors, models and counts are recorded") {
     for (const StreamEvent& event : writer->fail({FaultKind::kEngine, "the engine went away", "", ""}))
       failed += event.text();
     test::check_golden("apis/" + name + "_failed.sse", failed);
-    test::check_golden("apis/" + name + "_error.json", json::to_pretty(error_body(api, context_too_long(api, 20, 10))) + "\n");
-    if (api != chat::Api::kChat) test::check_golden("apis/" + name + "_count.json", json::to_pretty(count_body(api, 7)) + "\n");
+    test::check_golden("apis/" + name + "_error.json",
+                       json::to_pretty(error_body(api, context_too_long(api, 20, 10))) + "\n");
+    if (api != chat::Api::kChat)
+      test::check_golden("apis/" + name + "_count.json", json::to_pretty(count_body(api, 7)) + "\n");
   }
   const ModelEntry model{"m", 1'767'225'600, 4096};
   test::check_golden("apis/models.json", json::to_pretty(models_body({&model, 1})) + "\n");
