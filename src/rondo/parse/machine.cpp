@@ -369,8 +369,11 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
     case kCallOpen:
     case kHalfOpen:
     case kBareOpen: return top_opener(found);
-    case kSectionClose:
-      if (!section_.is_open) {  // a stray one is text, in which an opener may begin
+    case kSectionClose: {
+      // Right behind calls whose section nobody opened it closes that all the same.
+      const bool is_behind_calls =
+          top_.is_blank && top_.is_layout && !message_.tool_calls.empty() && found.marker->is_distinct();
+      if (!section_.is_open && !is_behind_calls) {  // a stray one is text, in which an opener may begin
         pos_ = found.begin + 1;
         top_.is_blank = false;
         return true;
@@ -379,6 +382,7 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
       section_.is_open = false;
       top_.is_blank = top_.is_layout = true;
       break;
+    }
     default:
       if (found.id == kHeader && !top_.is_blank) top_.is_blank = top_.is_layout = true;
       emit(EventKind::kMarker, pos_);

@@ -273,6 +273,17 @@ TEST_CASE("calls in tags with JSON") {
   CHECK(parsed(f, "<|calls|><|call|>find<|args|>{'q': 1}<|end|><|calls_end|>") == "C() find{'q': 1}!invalid_json");
 }
 
+TEST_CASE("bug: what closes a section that nobody opened was text of the answer") {
+  const auto f = tags_json();
+  CHECK(parsed(f, "<|call|>find<|args|>{}<|end|><|calls_end|><eot>") == "C() find{}");
+  CHECK(parsed(f, "Hi <|call|>find<|args|>{}<|end|>\n<|call|>now<|args|>{}<|end|>\n<|calls_end|>") ==
+        "C(Hi ) find{} now{}");
+  // Anywhere else it is text.
+  CHECK(parsed(f, "Hi <|calls_end|>") == "C(Hi <|calls_end|>)");
+  CHECK(parsed(f, "<|calls_end|>Hi") == "C(<|calls_end|>Hi)");
+  CHECK(parsed(f, "<|call|>find<|args|>{}<|end|>Done.<|calls_end|>") == "C(Done.<|calls_end|>) find{}");
+}
+
 TEST_CASE("calls in tags with parameters") {
   const auto f = tags_parameters();
   Options options;
