@@ -23,6 +23,7 @@ struct PromptStart {
   std::size_t bytes = 0;       // fed from it, and from a message that is continued
   std::size_t generated = 0;   // fed from it alone
   std::string open_reasoning;  // its end, if it opens the reasoning
+  std::string inline_open;     // the same, of reasoning that is content, until it is told
   bool is_generated = false;   // it ends with the template's own text for an answer
   bool is_foreign = false;     // it is an earlier turn, or text that is nobody's
 };

@@ -73,6 +73,12 @@ MatchKind Machine::heading(std::size_t at) {
     return text.size() < kLongestHeading && !is_end_ ? MatchKind::kPartial : MatchKind::kNone;
   const std::string_view words = text.substr(0, end);
   const std::size_t behind = at + end + close.size();
+  // A heading that was begun and given up: the one behind it counts.
+  const std::size_t again = syntax_->heading_open.empty() ? 0 : words.rfind(syntax_->heading_open);
+  if (again != std::string_view::npos && again > 0 && words.starts_with(syntax_->heading_open)) {
+    emit(EventKind::kMarker, at + again);
+    return MatchKind::kFull;
+  }
   const auto begins_like = [&](const std::string& open) {
     const std::string_view whole = format::trimmed(open);
     return whole.size() > close.size() && words.starts_with(whole.substr(0, whole.size() - close.size()));

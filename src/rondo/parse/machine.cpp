@@ -488,8 +488,19 @@ void Machine::append(std::vector<Event>& events, Event event) {
   }
 }
 
+// An opener of the prompt is told with the reasoning behind it, and not where there is none.
+void Machine::say_inline_open() {
+  if (prompt_.inline_open.empty()) return;
+  push({EventKind::kContent, 0, 0, std::exchange(prompt_.inline_open, {}), 0, std::nullopt, false});
+}
+
 void Machine::push(Event event) {
-  if (event.kind == EventKind::kReasoning && inline_reasoning_) event.kind = EventKind::kContent;
+  if (event.kind == EventKind::kReasoning && inline_reasoning_) {
+    say_inline_open();
+    event.kind = EventKind::kContent;
+  } else if (event.kind == EventKind::kContent || event.kind == EventKind::kCallStart) {
+    prompt_.inline_open.clear();
+  }
   if (event.kind == EventKind::kContent) message_.content += event.text;
   if (event.kind == EventKind::kReasoning) *message_.reasoning += event.text;
   if (event.kind == EventKind::kArguments) call().arguments += event.text;

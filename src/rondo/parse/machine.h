@@ -93,6 +93,7 @@ class Machine {
   void finish_open();
   void emit(EventKind kind, std::size_t end);
   void emit(EventKind kind, std::size_t end, std::string text);
+  void say_inline_open();
   void push(Event event);
   static void append(std::vector<Event>& events, Event event);
   [[nodiscard]] std::size_t last_call() const {

@@ -48,7 +48,7 @@ void Machine::start_from_prompt(std::string_view tail) {
     events_.clear();
     message_.reasoning.reset();
     message_.content.clear();
-    push({EventKind::kContent, 0, 0, shown, 0, std::nullopt, false});
+    prompt_.inline_open = shown;
   }
 }
 

@@ -127,7 +127,10 @@ bool Machine::reasoning_marker(const MarkerSet::Found& found) {
 }
 
 void Machine::emit_reasoning_marker(std::size_t end) {
-  if (inline_reasoning_) return emit(EventKind::kContent, end);
+  if (inline_reasoning_) {
+    say_inline_open();
+    return emit(EventKind::kContent, end);
+  }
   if (end <= head_) return;
   Event event{EventKind::kMarker, raw(head_), raw(end), "", last_call(), std::nullopt, true};
   head_ = end;

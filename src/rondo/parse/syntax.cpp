@@ -50,6 +50,10 @@ void Syntax::compile() {
     const Marker* open = add_marker(f.reasoning.open);
     const Marker* close = add_marker(f.reasoning.close);
     blank_set.add(kReasoningOpen, open);
+    // Models that begin an opener twice go on with the whole of it.
+    const std::string begun = open->core().substr(0, open->core().find_first_of(">])") + 1);
+    if (begun.size() < open->core().size() && Marker(begun).is_reserved())
+      blank_set.add(kReasoningOpen, add_marker(begun + f.reasoning.open));
     if (close->is_distinct()) blank_set.add(kReasoningClose, close);  // a line may well stand at the begin of an answer
     reasoning_open_set.add(kReasoningOpen, open);
     for (MarkerSet* set : {&reasoning_set, &reasoning_layout_set, &reasoning_recover_set})
@@ -66,18 +70,17 @@ void Syntax::compile() {
       reasoning_set.add(kContentOpen, content_open);  // the answer begins, whatever was left open
     if (!f.calls.heading_close.empty()) text_set.add(kContentOpen, content_open);
   }
-  blank_set.add(kHeader, add_marker(f.header));
+  const Marker* header = add_marker(f.header);
+  blank_set.add(kHeader, header);
   has_plain_header = is_plain_words(f.header);
-  if (!f.calls.heading_close.empty()) {  // a block that was not closed ends where the next one begins
-    const Marker* header = add_marker(f.header);
-    if (header->is_reserved()) {
-      for (MarkerSet* set : {&text_set, &reasoning_set}) set->add(kHeader, header);
-    }
+  // A block that was not closed ends where the next one begins.
+  if (!f.calls.heading_close.empty() && header->is_reserved()) {
+    for (MarkerSet* set : {&text_set, &reasoning_set}) set->add(kHeader, header);
   }
-  // Where the header is all that stands between two calls, content ends with it too.
-  const bool is_between_calls = f.calls.present && is_blank(f.calls.section_open) && is_blank(f.calls.call_open) &&
-                                !is_blank(f.header) &&
-                                f.calls.separator.find(format::trimmed(f.header)) != std::string::npos;
+  // Where the header stands between two calls, content ends with what stands there too.
+  const bool is_between_calls = f.calls.present && is_blank(f.calls.section_open) && !header->empty() &&
+                                (header->is_reserved() || is_blank(f.calls.call_open)) &&
+                                f.calls.separator.find(header->core()) != std::string::npos;
   if (is_between_calls) text_set.add(kHeader, add_marker(f.calls.separator));
   const Marker* content_close = add_marker(f.content.close);
   blank_set.add(kContentClose, content_close);
