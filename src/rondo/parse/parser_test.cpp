@@ -376,63 +376,6 @@ TEST_CASE("the prompt says where the text begins") {
   CHECK(parsed(f, "Hello", options) == "C(Hello)");
 }
 
-// <|start|>bot, then <|to|>self<|body|>R<|end|>, <|to|>user<|body|>C or <|to|>N<|body|>{...}<|end|>: blocks, each with a heading.
-std::shared_ptr<const Format> blocks() {
-  Format format;
-  format.header = "<|start|>bot";
-  format.reasoning = {true, "<|to|>self<|body|>", "<|end|>", false};
-  format.content.open = "<|to|>user<|body|>";
-  format.calls.present = true;
-  format.calls.call_open = "<|to|>";
-  format.calls.separator = "<|end|><|start|>bot";
-  format.calls.pieces = {
-      {CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, "<|body|>"}, {CallPiece::Kind::kArguments, ""}};
-  format.stops.content = {"<|eot|>"};
-  return share(format);
-}
-
-TEST_CASE("bug: the header of a call's block behind an answer was text of the answer") {
-  const auto f = blocks();
-  CHECK(parsed(f, "<|to|>user<|body|>Hi\nyou<|end|><|start|>bot<|to|>find<|body|>{\"q\": 1}<|eot|>") ==
-        "C(Hi\nyou) find{\"q\": 1}");
-  CHECK(parsed(f, "<|to|>user<|body|>Hi<|eot|>") == "C(Hi)");
-}
-
-TEST_CASE("bug: the first of two headings in a row was read, and a call made of it") {
-  Format format = *blocks();
-  format.calls.call_open = " to=";
-  format.reasoning.open = "<|channel|>analysis<|body|>";
-  format.content.open = "<|channel|>final<|body|>";
-  format.calls.heading_close = "<|body|>";
-  const auto f = share(format);
-  CHECK(parsed(
-            f,
-            "<|channel|>commentary to=bot<|channel|>analysis<|body|>hm<|end|><|start|>bot<|channel|>final<|body|>Hi") ==
-        "R(hm) C(Hi)");
-  CHECK(parsed(f, "<|channel|>commentary to=find<|body|>{}") == "C() find{}");
-}
-
-TEST_CASE("bug: an opener that was begun twice was text of the answer") {
-  Format format = *json_object();
-  format.reasoning = {true, "<|channel>thought\n", "<channel|>", false};
-  const auto f = share(format);
-  CHECK(parsed(f, "<|channel><|channel>thought\nhm<channel|>Hi") == "R(hm) C(Hi)");
-  CHECK(parsed(f, "<|channel>other\nHi") == "C(<|channel>other\nHi)");
-}
-
-TEST_CASE("bug: reasoning that the prompt opened and nobody wrote was an opener in the answer") {
-  Format format = *tags_json();
-  format.content = {"<|say|>", "<|said|>"};
-  Options options;
-  options.inline_reasoning = true;
-  options.prompt_tail = "[bot]<muse>\n";
-  const auto said = [&](const std::string& text) { return run(share(format), options, {text}); };
-  CHECK(said("<|say|>Hi<|said|>") == "C(Hi)");
-  CHECK(said("<|call|>find<|args|>{}<|end|>") == "C() find{}");
-  CHECK(said("hm<|call|>find<|args|>{}<|end|>") == "C(<muse>\nhm) find{}");
-  CHECK(said("</muse>\n\n<|say|>Hi<|said|>") == "C(<muse>\n</muse>\n\nHi)");
-}
-
 TEST_CASE("where calls are not looked for, none is closed") {
   Options options;
   options.calls = false;

@@ -1,0 +1,84 @@
+// Formats in which reasoning, answers and calls are blocks of one kind, and openers that models write twice or in vain.
+#include <doctest/doctest.h>
+
+#include "parse/parser.h"
+#include "tests/support/parsed.h"
+
+namespace rondo::parse {
+namespace {
+
+using format::CallPiece;
+using format::Format;
+
+std::shared_ptr<const Format> share(Format format) {
+  const auto wrong = format.verify();
+  REQUIRE_MESSAGE(!wrong, wrong.value_or(""));
+  return std::make_shared<const Format>(std::move(format));
+}
+
+std::string parsed(const std::shared_ptr<const Format>& format, const std::string& text) {
+  return testing::in_any_chunks(format, text);
+}
+
+// <|start|>bot, then <|to|>self<|body|>R<|end|>, <|to|>user<|body|>C or <|to|>N<|body|>{...}<|end|>: blocks, each with a heading.
+std::shared_ptr<const Format> blocks() {
+  Format format;
+  format.header = "<|start|>bot";
+  format.reasoning = {true, "<|to|>self<|body|>", "<|end|>", false};
+  format.content.open = "<|to|>user<|body|>";
+  format.calls.present = true;
+  format.calls.call_open = "<|to|>";
+  format.calls.separator = "<|end|><|start|>bot";
+  format.calls.pieces = {
+      {CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, "<|body|>"}, {CallPiece::Kind::kArguments, ""}};
+  format.stops.content = {"<|eot|>"};
+  return share(format);
+}
+
+TEST_CASE("bug: the header of a call's block behind an answer was text of the answer") {
+  const auto f = blocks();
+  CHECK(parsed(f, "<|to|>user<|body|>Hi\nyou<|end|><|start|>bot<|to|>find<|body|>{\"q\": 1}<|eot|>") ==
+        "C(Hi\nyou) find{\"q\": 1}");
+  CHECK(parsed(f, "<|to|>user<|body|>Hi<|eot|>") == "C(Hi)");
+}
+
+TEST_CASE("bug: the first of two headings in a row was read, and a call made of it") {
+  Format format = *blocks();
+  format.calls.call_open = " to=";
+  format.reasoning.open = "<|channel|>analysis<|body|>";
+  format.content.open = "<|channel|>final<|body|>";
+  format.calls.heading_close = "<|body|>";
+  const auto f = share(format);
+  CHECK(parsed(
+            f,
+            "<|channel|>commentary to=bot<|channel|>analysis<|body|>hm<|end|><|start|>bot<|channel|>final<|body|>Hi") ==
+        "R(hm) C(Hi)");
+  CHECK(parsed(f, "<|channel|>commentary to=find<|body|>{}") == "C() find{}");
+}
+
+TEST_CASE("bug: an opener that was begun twice was text of the answer") {
+  Format format;
+  format.stops.content = {"<eot>"};
+  format.reasoning = {true, "<|channel>thought\n", "<channel|>", false};
+  const auto f = share(format);
+  CHECK(parsed(f, "<|channel><|channel>thought\nhm<channel|>Hi") == "R(hm) C(Hi)");
+  CHECK(parsed(f, "<|channel>other\nHi") == "C(<|channel>other\nHi)");
+}
+
+TEST_CASE("bug: reasoning that the prompt opened and nobody wrote was an opener in the answer") {
+  Format format = *blocks();
+  format.header = "[bot]";
+  format.reasoning = {true, "<muse>\n", "\n</muse>\n\n", false};
+  format.content = {"<|say|>", "<|said|>"};
+  Options options;
+  options.inline_reasoning = true;
+  options.prompt_tail = "[bot]<muse>\n";
+  const auto said = [&](const std::string& text) { return testing::run(share(format), options, {text}); };
+  CHECK(said("<|say|>Hi<|said|>") == "C(Hi)");
+  CHECK(said("<|to|>find<|body|>{}") == "C() find{}");
+  CHECK(said("hm<|to|>find<|body|>{}") == "C(<muse>\nhm) find{}");
+  CHECK(said("</muse>\n\n<|say|>Hi<|said|>") == "C(<muse>\n</muse>\n\nHi)");
+}
+
+}  // namespace
+}  // namespace rondo::parse
