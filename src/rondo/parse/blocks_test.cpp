@@ -62,7 +62,9 @@ TEST_CASE("bug: an opener that was begun twice was text of the answer") {
   format.reasoning = {true, "<|channel>thought\n", "<channel|>", false};
   const auto f = share(format);
   CHECK(parsed(f, "<|channel><|channel>thought\nhm<channel|>Hi") == "R(hm) C(Hi)");
-  CHECK(parsed(f, "<|channel>other\nHi") == "C(<|channel>other\nHi)");
+  // Other words behind the token are the reasoning's.
+  CHECK(parsed(f, "<|channel>hm\nhm<channel|>Hi") == "R(hm\nhm) C(Hi)");
+  CHECK(parsed(f, "Hi\n<|channel>thousand<channel|>you") == "R(thousand) C(Hi\nyou)");
 }
 
 TEST_CASE("bug: reasoning that the prompt opened and nobody wrote was an opener in the answer") {

@@ -50,12 +50,14 @@ void Syntax::compile() {
     const Marker* open = add_marker(f.reasoning.open);
     const Marker* close = add_marker(f.reasoning.close);
     blank_set.add(kReasoningOpen, open);
-    // Models that begin an opener twice go on with the whole of it.  What other openers begin with too says nothing yet.
+    // A control token that only reasoning begins with opens it also with other words behind it; models may write it twice.
     const std::string begun = open->core().substr(0, open->core().find_first_of(">])") + 1);
     const auto begins_so = [&](const std::string& text) { return format::trimmed(text).starts_with(begun); };
     const bool is_shared = begins_so(f.content.open) || begins_so(f.calls.section_open) || begins_so(f.calls.call_open);
-    if (begun.size() < open->core().size() && Marker(begun).is_reserved() && !is_shared)
+    if (begun.size() < open->core().size() && Marker(begun).is_reserved() && !is_shared) {
+      for (MarkerSet* set : {&blank_set, &text_set}) set->add(kReasoningOpen, add_marker(begun));
       blank_set.add(kReasoningOpen, add_marker(begun + f.reasoning.open));
+    }
     if (close->is_distinct()) blank_set.add(kReasoningClose, close);  // a line may well stand at the begin of an answer
     reasoning_open_set.add(kReasoningOpen, open);
     for (MarkerSet* set : {&reasoning_set, &reasoning_layout_set, &reasoning_recover_set})
