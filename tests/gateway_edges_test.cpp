@@ -206,6 +206,18 @@ TEST_CASE("gateway: who asks an address in another way than it knows is told the
   }
 }
 
+TEST_CASE("gateway: an engine that tells nothing of prompts is not asked to") {
+  Gateway gateway;
+  for (const auto& [field, wish] : {std::pair<std::string, std::string>{"logprobs", R"("echo": true, "logprobs": 1)"},
+                                    {"prompt_logprobs", R"("prompt_logprobs": 0)"}}) {
+    const Answer refused = gateway.post("/v1/completions", R"({"prompt": "a", )" + wish + "}");
+    CHECK(refused.status == 400);
+    CHECK(refused.error() == "the engine tells no log probabilities of prompts");
+    CHECK(refused.json().find("error")->find_string("param") == field);
+  }
+  CHECK(gateway.post("/v1/completions", R"({"prompt": "a", "echo": true})").status == 200);
+}
+
 TEST_CASE("gateway: who goes on from a response that the store has lost is told which, and begins anew") {
   Gateway gateway;
   const auto say = [&](const std::string& previous, const std::string& field = "previous_response_id") {
