@@ -218,6 +218,27 @@ TEST_CASE("gateway: an engine that tells nothing of prompts is not asked to") {
   CHECK(gateway.post("/v1/completions", R"({"prompt": "a", "echo": true})").status == 200);
 }
 
+TEST_CASE("gateway: a request without messages, and one that is packed, are told so") {
+  Gateway gateway;
+  for (const auto& [path, body, sentence] :
+       {std::array<std::string, 3>{"/v1/chat/completions", R"({"messages": []})", "`messages` must not be empty"},
+        {"/v1/messages", R"({"messages": [], "max_tokens": 4})", "`messages` must not be empty"},
+        {"/v1/responses", R"({"input": []})", "`input` must not be empty"},
+        {"/v1/responses", R"({"input": null})", "`input` must not be empty"},
+        {"/v1/responses", "{}", "`input` must not be empty"}}) {
+    const Answer refused = gateway.post(path, body);
+    CHECK(refused.status == 400);
+    CHECK(refused.error() == sentence);
+  }
+  CHECK(gateway.post("/v1/responses", R"({"input": null, "instructions": "be brief"})").status == 200);
+  const std::string body = R"({"messages": [{"role": "user", "content": "hello"}]})";
+  const Answer packed = gateway.post("/v1/chat/completions", body, {{"content-encoding", "gzip"}});
+  CHECK(packed.status == 415);
+  CHECK(packed.error() == "a body in `gzip` is not read: it has to come as it is");
+  CHECK(packed.header("accept-encoding") == "identity");
+  CHECK(gateway.post("/v1/chat/completions", body, {{"content-encoding", "identity"}}).status == 200);
+}
+
 TEST_CASE("gateway: who goes on from a response that the store has lost is told which, and begins anew") {
   Gateway gateway;
   const auto say = [&](const std::string& previous, const std::string& field = "previous_response_id") {

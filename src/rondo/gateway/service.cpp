@@ -418,6 +418,11 @@ std::optional<net::Reply> Service::admit(net::ServerRequest& request) {
     if (request.method == "OPTIONS" && request.headers.find("access-control-request-method"))
       return preflight_reply(request);
   }
+  if (const std::string_view packed = request.headers.find("content-encoding").value_or("identity");
+      packed != "identity") {
+    const std::string sentence = "a body in `" + std::string(packed) + "` is not read: it has to come as it is";
+    return json_reply(415, apis::error_body(api, apis::invalid("", sentence)), {{"accept-encoding", "identity"}});
+  }
   if (!state_->parts.tenant_of || is_open(request.path)) return std::nullopt;
   const auto tenant = tenant_in(state_->parts, request);
   if (!tenant) {
