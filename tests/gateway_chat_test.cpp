@@ -278,6 +278,68 @@ TEST_CASE("texts and ids are completed, in one piece and in several") {
       std::string::npos);
 }
 
+TEST_CASE("log probabilities of a prompt are those that its ids were sampled with") {
+  if (!testing::has_engine()) return;
+  Gateway gateway;
+  const auto completed = [&](const std::string& body) {
+    const Answer answer = gateway.post("/v1/completions", body);
+    REQUIRE_MESSAGE(answer.status == 200, answer.body);
+    return answer.json();
+  };
+  const auto list = [](const json::Value& choice, const char* name) {
+    return choice.find("logprobs")->find(name)->as_array();
+  };
+  const json::Value sampled = choice_of(
+      completed(R"({"prompt": "abcde", "max_tokens": 90, "temperature": 0, "logprobs": 2, "return_token_ids": true})"));
+  json::Array ids = sampled.find("prompt_token_ids")->as_array();
+  const std::size_t first = ids.size();
+  for (const json::Value& id : sampled.find("token_ids")->as_array()) ids.push_back(id);
+  REQUIRE(ids.size() > first + 70);  // more than are scored in one piece
+  const std::string prompt = "{\"prompt\": " + json::to_compact(ids);
+
+  // What it sampled, as a prompt: the same numbers, behind those of the prompt, whose first has none.
+  const json::Value echoed =
+      choice_of(completed(prompt + R"(, "max_tokens": 0, "echo": true, "logprobs": 2, "n": 2, "temperature": 0})"));
+  CHECK(list(echoed, "tokens").size() == ids.size());
+  CHECK(list(echoed, "token_logprobs").front().is_null());
+  CHECK(list(echoed, "top_logprobs").front().is_null());
+  CHECK(echoed.find_string("finish_reason") == "length");
+  std::string text;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    CHECK(list(echoed, "text_offset")[i] == json::Value(text.size()));
+    text += list(echoed, "tokens")[i].as_string();
+    if (i < first) continue;
+    const double was = list(sampled, "token_logprobs")[i - first].to_double().value();
+    CHECK(list(echoed, "token_logprobs")[i].to_double().value() == doctest::Approx(was).epsilon(0.001));
+    const std::size_t others = list(echoed, "top_logprobs")[i].as_object().size();
+    CHECK((others == 2 || others == 1));  // by their texts: two that are no whole character look the same
+  }
+  CHECK(echoed.find_string("text").value_or("").starts_with("abcde"));
+
+  // The same, beside what is sampled, by the numbers of the ids; several choices have it, each in its first piece.
+  const std::string wish = R"(, "max_tokens": 2, "prompt_logprobs": 1, "n": 2, "temperature": 0)";
+  const json::Value both = completed(prompt + wish + "}");
+  for (const json::Value& choice : both.find("choices")->as_array()) {
+    const json::Array& told = choice.find("prompt_logprobs")->as_array();
+    REQUIRE(told.size() == ids.size());
+    CHECK(told.front().is_null());
+    for (std::size_t i = first; i < ids.size(); ++i) {
+      const json::Value* entry = told[i].find(json::to_compact(ids[i]));
+      REQUIRE(entry != nullptr);
+      CHECK(*entry->find("rank") == json::Value(1));  // the likeliest was taken
+      CHECK(*entry->find("logprob") == list(echoed, "token_logprobs")[i]);
+    }
+    CHECK(choice.find("logprobs")->is_null());
+  }
+  const std::string streamed = gateway.post("/v1/completions", prompt + wish + R"(, "stream": true})").body;
+  const std::size_t begins = streamed.find("\"prompt_logprobs\":");
+  CHECK(begins < streamed.find("data: ", 1));
+  CHECK(streamed.find("\"prompt_logprobs\":", streamed.find("\"prompt_logprobs\":", begins + 1) + 1) ==
+        std::string::npos);
+  CHECK(gateway.post("/v1/completions", R"({"prompt": "a", "max_tokens": 0})").status == 400);
+  CHECK(gateway.post("/v1/completions", R"({"prompt": "a", "prompt_logprobs": -1})").status == 400);
+}
+
 TEST_CASE("what token ids can't carry goes to an engine that has the API itself") {
   if (!testing::has_engine()) return;
   const std::string image = R"({"type": "image_url", "image_url": {"url": "data:,"}})";

@@ -151,13 +151,118 @@ TEST_CASE("gateway: a HEAD is answered as its GET, without the body") {
 
 TEST_CASE("gateway: who asks an address in another way than it knows is told the ways") {
   Gateway gateway;
-  for (const auto& [method, path, allowed] : {std::array<std::string, 3>{"HEAD", "/v1/chat/completions", "POST"},
-                                              {"POST", "/v1/models", "GET, HEAD"},
-                                              {"PUT", "/v1/responses", "POST, GET, HEAD"}}) {
-    const Answer answer = gateway.ask(method, path);
-    CHECK_MESSAGE(answer.status == 405, path);
-    CHECK_MESSAGE(answer.header("allow") == allowed, path);
+  const std::vector<std::pair<std::string, std::string>> addresses = {
+      {"/", "GET, HEAD"},
+      {"/health", "GET, HEAD"},
+      {"/ready", "GET, HEAD"},
+      {"/version", "GET, HEAD"},
+      {"/metrics", "GET, HEAD"},
+      {"/tokenize", "POST"},
+      {"/detokenize", "POST"},
+      {"/v1/models", "GET, HEAD"},
+      {"/v1/models/small", "GET, HEAD"},
+      {"/v1/models/an/other", "GET, HEAD"},
+      {"/v1/chat/completions", "POST"},
+      {"/v1/chat/completions/render", "POST"},
+      {"/v1/completions", "POST"},
+      {"/v1/messages", "POST"},
+      {"/v1/messages/count_tokens", "POST"},
+      {"/v1/messages/render", "POST"},
+      {"/v1/responses", "POST, GET, HEAD"},
+      {"/v1/responses/compact", "POST"},
+      {"/v1/responses/input_tokens", "POST"},
+      {"/v1/responses/render", "POST"},
+      {"/v1/responses/resp_1", "GET, HEAD, DELETE"},
+      {"/v1/responses/resp_1/input_items", "GET, HEAD"},
+      {"/v1/responses/resp_1/cancel", "POST"},
+      {"/v1/conversations", "POST"},
+      {"/v1/conversations/conv_1", "GET, HEAD, POST, DELETE"},
+      {"/v1/conversations/conv_1/items", "GET, HEAD, POST"},
+      {"/v1/conversations/conv_1/items/msg_1", "GET, HEAD, DELETE"},
+      {"/rondo/v1/log", "GET, HEAD"},
+      {"/rondo/v1/sessions", "GET, HEAD"},
+      {"/rondo/v1/sessions/one", "GET, HEAD, DELETE"},
+      {"/rondo/v1/sessions/one/tokens", "GET, HEAD"},
+      {"/rondo/v1/sessions/one/training", "GET, HEAD"},
+      {"/s/one/v1/messages", "POST"},
+  };
+  for (const auto& [path, allowed] : addresses) {
+    for (const std::string method : {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}) {
+      CAPTURE(method);
+      CAPTURE(path);
+      const Answer answer = gateway.ask(method, path);
+      const bool is_allowed = (", " + allowed + ",").find(", " + method + ",") != std::string::npos;
+      CHECK((answer.status != 405) == is_allowed);
+      CHECK(answer.header("allow") == (is_allowed ? "" : allowed));
+      const std::string asked = path.starts_with("/s/one") ? path.substr(6) : path;
+      if (!is_allowed && method != "HEAD") CHECK(answer.error() == method + " is not for " + asked);
+    }
   }
+  for (const char* path : {"/v1", "/v1/", "/v1/models/", "/v1/chat", "/v1/responses/", "/v1/responses/resp_1/",
+                           "/v1/responses/resp_1/output", "/v1/conversations/conv_1/items/msg_1/text",
+                           "/rondo/v1/sessions/", "/rondo/v1/sessions/one/texts", "/health/"}) {
+    for (const char* method : {"GET", "POST", "DELETE"})
+      CHECK_MESSAGE(gateway.ask(method, path).error() == "there is no such address: " + std::string(path), path);
+  }
+}
+
+TEST_CASE("gateway: an engine that tells nothing of prompts is not asked to") {
+  Gateway gateway;
+  for (const auto& [field, wish] : {std::pair<std::string, std::string>{"logprobs", R"("echo": true, "logprobs": 1)"},
+                                    {"prompt_logprobs", R"("prompt_logprobs": 0)"}}) {
+    const Answer refused = gateway.post("/v1/completions", R"({"prompt": "a", )" + wish + "}");
+    CHECK(refused.status == 400);
+    CHECK(refused.error() == "the engine tells no log probabilities of prompts");
+    CHECK(refused.json().find("error")->find_string("param") == field);
+  }
+  CHECK(gateway.post("/v1/completions", R"({"prompt": "a", "echo": true})").status == 200);
+}
+
+TEST_CASE("gateway: a request without messages, and one that is packed, are told so") {
+  Gateway gateway;
+  for (const auto& [path, body, sentence] :
+       {std::array<std::string, 3>{"/v1/chat/completions", R"({"messages": []})", "`messages` must not be empty"},
+        {"/v1/messages", R"({"messages": [], "max_tokens": 4})", "`messages` must not be empty"},
+        {"/v1/responses", R"({"input": []})", "`input` must not be empty"},
+        {"/v1/responses", R"({"input": null})", "`input` must not be empty"},
+        {"/v1/responses", "{}", "`input` must not be empty"}}) {
+    const Answer refused = gateway.post(path, body);
+    CHECK(refused.status == 400);
+    CHECK(refused.error() == sentence);
+  }
+  CHECK(gateway.post("/v1/responses", R"({"input": null, "instructions": "be brief"})").status == 200);
+  const std::string body = R"({"messages": [{"role": "user", "content": "hello"}]})";
+  const Answer packed = gateway.post("/v1/chat/completions", body, {{"content-encoding", "gzip"}});
+  CHECK(packed.status == 415);
+  CHECK(packed.error() == "a body in `gzip` is not read: it has to come as it is");
+  CHECK(packed.header("accept-encoding") == "identity");
+  CHECK(gateway.post("/v1/chat/completions", body, {{"content-encoding", "identity"}}).status == 200);
+}
+
+TEST_CASE("gateway: who goes on from a response that the store has lost is told which, and begins anew") {
+  Gateway gateway;
+  const auto say = [&](const std::string& previous, const std::string& field = "previous_response_id") {
+    const std::string more = previous.empty() ? "" : ", \"" + field + "\": \"" + previous + "\"";
+    return gateway.post("/v1/responses", R"({"input": "hello")" + more + "}");
+  };
+  const auto id_of = [](const Answer& answer) { return std::string(answer.json().find_string("id").value_or("")); };
+  const auto code_of = [](const Answer& answer) {
+    return std::string(answer.json().find("error")->find_string("code").value_or(""));
+  };
+  const std::string first = id_of(say(""));
+  const std::string second = id_of(say(first));
+  // Both are gone, as with a store that has lost what it said it had.
+  CHECK(gateway.store.expire(4'000'000'000'000, {.ttl_ms = 1}).value() > 0);
+  for (const std::string& id : {first, second}) {
+    const Answer lost = say(id);
+    CHECK(lost.status == 400);
+    CHECK(lost.error() == "previous response with id `" + id + "` not found");
+    CHECK(code_of(lost) == "previous_response_not_found");
+    const Answer shown = gateway.ask("GET", "/v1/responses/" + id);
+    CHECK(shown.status == 404);
+    CHECK(shown.error() == "response with id `" + id + "` not found");
+  }
+  CHECK(say("").status == 200);
 }
 
 TEST_CASE("gateway: a response in which nothing was said has a message without text") {

@@ -5,7 +5,8 @@
 
 Whatever happens, the server lives; each answer is in the shape of its API; a conversation goes on with exactly the ids of the turn
 that its client was shown last; in the end, with everything back, each client is answered, and the server ends in order (with the
-sanitizers: nothing leaked).  RONDO_FAULTS=SECONDS of it (4), RONDO_SEED=S.
+sanitizers: nothing leaked).  RONDO_FAULTS=SECONDS of it (4), RONDO_SEED=S, RONDO_FAULTS_STORE=redis|sqlite|memory;
+RONDO_FAULTS_MB=N: the server, which keeps 4 MB of turns in memory then, grows by no more than that behind the first quarter.
 """
 import argparse
 import contextlib
@@ -27,6 +28,7 @@ import serve_kill_test
 
 MODEL = serve_kill_test.MODEL
 CLIENTS = 6
+TURN_RAM_MB = 4  # few enough that a short run has more turns
 FAULTS = (404, 429, 500, 502, 503, 504)  # 404: a stored response of which a fault let nothing be kept
 
 
@@ -204,17 +206,24 @@ def finish(clients, violations):
             violations.append(f"{client.name} is not answered in the end")
 
 
+def store_in(folder):
+    """Where turns are kept, and the server of it if there is one, in a list."""
+    named = os.environ.get("RONDO_FAULTS_STORE") or ("redis" if shutil.which("redis-server") else "sqlite")
+    if named == "redis":
+        child, address = serve_kill_test.redis_server(folder)
+        return [child], address
+    return [], f"sqlite:{folder}/turns" if named == "sqlite" else named
+
+
 def run(program, seconds, seed, folder):
     chance = random.Random(seed)
     engines = [Engine(program), Engine(program)]
-    redis, store = [], f"sqlite:{folder}/turns"
-    if shutil.which("redis-server"):
-        child, store = serve_kill_test.redis_server(folder)
-        redis.append(child)
+    redis, store = store_in(folder)
     errors = pathlib.Path(folder) / "errors"
     urls = [word for engine in engines for word in ("--url", engine.url)]
     with open(errors, "wb") as log:
-        server = subprocess.Popen([str(program), "serve", str(MODEL), *urls, "--port", "0", "--store", store, "--log", "off", "--json"],
+        server = subprocess.Popen([str(program), "serve", str(MODEL), *urls, "--port", "0", "--store", store, "--turn-ram", str(TURN_RAM_MB),
+                                   "--log", "off", "--json"],
                                   stdout=subprocess.PIPE, stderr=log, text=True)
     violations = []
     try:
@@ -224,14 +233,18 @@ def run(program, seconds, seed, folder):
         threads = [threading.Thread(target=client.drive, args=(stop,)) for client in clients]
         for thread in threads:
             thread.start()
-        begin = resident_kib(server)
-        kills = trouble(engines, redis, folder, chance, time.monotonic() + seconds)
+        kills = trouble(engines, redis, folder, chance, time.monotonic() + seconds / 4)
+        quarter = resident_kib(server)
+        kills += trouble(engines, redis, folder, chance, time.monotonic() + seconds * 3 / 4)
         stop.set()
         for thread in threads:
             thread.join()
         if server.poll() is None:
             finish(clients, violations)
-            print(f"memory: {begin} KiB at the begin, {resident_kib(server)} KiB in the end")
+            end = resident_kib(server)
+            print(f"memory: {quarter} KiB after a quarter of the time, {end} KiB in the end")
+            if end - quarter > int(os.environ.get("RONDO_FAULTS_MB", "1000000")) * 1024:
+                violations.append(f"the server has grown by {(end - quarter) // 1024} MiB")
             server.send_signal(signal.SIGTERM)
         if server.wait(60) != 0:
             violations.append(f"the server ended with {server.returncode}")

@@ -1,6 +1,7 @@
 #include "apis/completions.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "apis/listings.h"
@@ -34,27 +35,74 @@ void read_prompts(Fields& fields, CompletionRequest& out) {
   if (list->empty()) fields.refuse("prompt", "must not be empty");
 }
 
+// What is told of each token, in the four lists of this API.
+class LogprobLists {
+ public:
+  explicit LogprobLists(std::size_t offset) : offset_(offset) {}
+  void add(const std::string& text, json::Value logprob, json::Value top) {
+    tokens_.emplace_back(text);
+    values_.push_back(std::move(logprob));
+    top_.push_back(std::move(top));
+    offsets_.emplace_back(offset_);
+    offset_ += text.size();
+  }
+  [[nodiscard]] json::Object take() {
+    return {{"tokens", std::move(tokens_)},
+            {"token_logprobs", std::move(values_)},
+            {"top_logprobs", std::move(top_)},
+            {"text_offset", std::move(offsets_)}};
+  }
+
+ private:
+  std::size_t offset_;
+  json::Array tokens_;
+  json::Array values_;
+  json::Array top_;
+  json::Array offsets_;
+};
+
 json::Value logprobs_object(const CompletionRequest& request, const CompletionPiece& piece) {
   if (!request.logprobs) return nullptr;
-  json::Array tokens;
-  json::Array values;
-  json::Array top;
-  json::Array offsets;
-  std::size_t offset = piece.text_offset;
+  LogprobLists lists(piece.text_offset);
+  if (request.echo) {
+    for (const ScoredToken& token : piece.prompt) {
+      json::Object top;
+      for (const ScoredToken::Other& other :
+           std::span(token.others).first(std::min(request.top_logprobs, token.others.size())))
+        top.set(other.told.text, other.told.logprob);
+      const bool is_known = token.logprob.has_value();
+      lists.add(token.text, is_known ? json::Value(*token.logprob) : json::Value(),
+                is_known ? json::Value(std::move(top)) : json::Value());
+    }
+  }
   for (const Logprob& logprob : piece.tokens.logprobs) {
     json::Object best;
     for (std::size_t i = 0; i < std::min(request.top_logprobs, logprob.top.size()); ++i)
       best.set(logprob.top[i].text, logprob.top[i].logprob);
-    tokens.emplace_back(logprob.text);
-    values.emplace_back(logprob.logprob);
-    top.emplace_back(std::move(best));
-    offsets.emplace_back(offset);
-    offset += logprob.text.size();
+    lists.add(logprob.text, logprob.logprob, std::move(best));
   }
-  return json::Object{{"tokens", std::move(tokens)},
-                      {"token_logprobs", std::move(values)},
-                      {"top_logprobs", std::move(top)},
-                      {"text_offset", std::move(offsets)}};
+  return lists.take();
+}
+
+// For each id of the prompt the id itself and the likeliest in its place, by their numbers; null for the first.
+json::Array prompt_logprobs(const CompletionRequest& request, const std::vector<ScoredToken>& prompt) {
+  json::Array out;
+  for (const ScoredToken& token : prompt) {
+    if (!token.logprob) {
+      out.emplace_back();
+      continue;
+    }
+    json::Object entry;
+    const auto add = [&entry](std::int32_t id, const std::string& text, double logprob, json::Value rank) {
+      entry.set(std::to_string(id),
+                json::Object{{"logprob", logprob}, {"rank", std::move(rank)}, {"decoded_token", text}});
+    };
+    add(token.id, token.text, *token.logprob, nullptr);
+    for (std::size_t i = 0; i < std::min(*request.prompt_logprobs, token.others.size()); ++i)
+      add(token.others[i].id, token.others[i].told.text, token.others[i].told.logprob, i + 1);
+    out.emplace_back(std::move(entry));
+  }
+  return out;
 }
 
 json::Value choice_of(const CompletionRequest& request, const CompletionPiece& piece) {
@@ -65,6 +113,8 @@ json::Value choice_of(const CompletionRequest& request, const CompletionPiece& p
                    {"logprobs", logprobs_object(request, piece)},
                    {"finish_reason", std::move(reason)},
                    {"stop_reason", piece.stop_text.empty() ? json::Value() : json::Value(piece.stop_text)}};
+  if (request.prompt_logprobs && !piece.prompt.empty())
+    out.set("prompt_logprobs", prompt_logprobs(request, piece.prompt));
   if (request.return_token_ids) {
     out.set("token_ids", ids_of(piece.tokens.ids));
     if (!piece.prompt_ids.empty()) out.set("prompt_token_ids", ids_of(piece.prompt_ids));
@@ -82,6 +132,11 @@ json::Object envelope(const ReplyMeta& meta, json::Array choices) {
 
 }  // namespace
 
+std::string_view asks_for_prompt(const CompletionRequest& request) {
+  if (request.prompt_logprobs) return "prompt_logprobs";
+  return request.echo && request.logprobs ? "logprobs" : "";
+}
+
 Outcome<CompletionRequest> read_completion(const json::Value& body) {
   if (!body.is_object())
     return invalid("", "the body must be an object, found " + std::string(describe(body.kind())), "invalid_type");
@@ -94,9 +149,10 @@ Outcome<CompletionRequest> read_completion(const json::Value& body) {
   read_sampling(fields, out.sampling);
   read_stops(fields, "stop", shared);
   out.stops = std::move(shared.stops);
-  out.max_tokens = fields.integer("max_tokens", 1).value_or(out.max_tokens);
   out.choices = static_cast<std::size_t>(fields.integer("n", 1, kMostChoices).value_or(1));
   out.echo = fields.is_set("echo");
+  if (const auto most = fields.integer("prompt_logprobs", 0, 20)) out.prompt_logprobs = static_cast<std::size_t>(*most);
+  out.max_tokens = fields.integer("max_tokens", out.echo || out.prompt_logprobs ? 0 : 1).value_or(out.max_tokens);
   const auto top = fields.integer("logprobs", 0, 20);
   out.logprobs = top.has_value();
   out.top_logprobs = static_cast<std::size_t>(top.value_or(0));
@@ -106,10 +162,9 @@ Outcome<CompletionRequest> read_completion(const json::Value& body) {
   out.return_token_ids = fields.is_set("return_token_ids");
   out.add_special_tokens = fields.is_set("add_special_tokens", true);
   out.user = fields.text("user").value_or("");
-  for (const std::string_view key : {"best_of", "suffix", "prompt_logprobs", "structured_outputs", "response_format"}) {
+  for (const std::string_view key : {"best_of", "suffix", "structured_outputs", "response_format"}) {
     if (fields.any(key) != nullptr) out.warnings.push_back("`" + std::string(key) + "` was left out");
   }
-  if (out.echo && out.logprobs) out.warnings.emplace_back("the prompt that `echo` repeats has no `logprobs`");
   if (out.prompts.size() * out.choices > kMostChoices) fields.refuse("prompt", "asks for too many choices");
   if (fault) return *std::move(fault);
   return out;

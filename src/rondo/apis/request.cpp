@@ -145,7 +145,9 @@ Outcome<GenerateRequest> read(chat::Api api, json::Value body, const HeaderLooku
   std::optional<Fault> fault;
   if (api == chat::Api::kMessages && drop_billing_header(body))
     out.warnings.emplace_back("the billing header of `system` was taken off");
-  if (api == chat::Api::kResponses && body.find("input") == nullptr) body.as_object().set("input", json::Array());
+  if (const json::Value* input = body.find("input");
+      api == chat::Api::kResponses && (input == nullptr || input->is_null()))
+    body.as_object().set("input", json::Array());
   Fields fields(&body, "", fault);
   read_common(fields, out);
   switch (api) {

@@ -285,6 +285,34 @@ TEST_CASE("the Messages API: blocks without a form, results of other kinds, imag
   CHECK(request(R"({"system": "s", "messages": []})").has_instructions);
 }
 
+TEST_CASE("the Messages API: documents, what searches found and references to tools are text where they are") {
+  CHECK(
+      messages_of(R"({"system": "", "messages": [{"role": "user", "content": [
+      {"type": "tool_result", "tool_use_id": "1", "content": [{"type": "tool_reference", "tool_name": "f"},
+        {"type": "tool_reference", "tool_name": "g"}]},
+      {"type": "tool_result", "tool_use_id": "2", "content": [{"type": "search_result", "title": "T", "source": "S",
+        "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}]},
+      {"type": "document", "title": "D", "source": {"type": "text", "media_type": "text/plain", "data": "whole"}},
+      {"type": "document", "source": {"type": "content", "content": "plain"}},
+      {"type": "document", "source": {"type": "content", "content": [{"type": "text", "text": "one"}]}},
+      {"type": "document", "source": {"type": "url", "url": "u"}}, {"type": "text", "text": "ask"}]}]})") ==
+      R"([{"role":"tool","tool_call_id":"1","content":"f\ng"},{"role":"tool","tool_call_id":"2","content":"T\nS\na\nb"},)"
+      R"({"role":"user","content":[{"type":"text","text":"D\nwhole"},{"type":"text","text":"plain"},)"
+      R"({"type":"text","text":"one"},{"type":"document","source":{"type":"url","url":"u"}},)"
+      R"({"type":"text","text":"ask"}]}])");
+}
+
+TEST_CASE("the Responses API: results of calls that have no form have none either") {
+  const ApiRequest out = request(R"({"input": [{"role": "user", "content": "q"},
+      {"type": "shell_call", "call_id": "1", "action": {"commands": ["ls"]}},
+      {"type": "shell_call_output", "call_id": "1", "output": [{"stdout": "x"}]},
+      {"type": "function_call", "call_id": "2", "name": "f", "arguments": "{}"},
+      {"type": "function_call_output", "call_id": "2", "output": "r"}]})");
+  CHECK(out.messages.size() == 3);
+  CHECK(out.notes == std::vector<std::string>{"an item `shell_call` at input[1] was left out",
+                                              "an item `shell_call_output` at input[2] was left out"});
+}
+
 TEST_CASE("which API a request is for") {
   const auto api = [](std::string_view body) { return to_string(request(body).api); };
   CHECK(api(R"({"messages": []})") == "chat");

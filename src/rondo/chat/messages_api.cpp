@@ -19,6 +19,40 @@ std::string url_of(const json::Value& block) {
   return "data:" + first_text(*source, {"media_type"}) + ";base64," + first_text(*source, {"data"});
 }
 
+void add_line(std::string& text, std::string_view line) {
+  if (!text.empty() && !line.empty()) text += "\n";
+  text += line;
+}
+
+// Texts that stand in a text or in blocks, each on a line of its own.
+std::string lines_of(const json::Value* content) {
+  if (content == nullptr) return "";
+  if (content->is_string()) return std::string(content->as_string());
+  std::string text;
+  if (content->is_array()) {
+    for (const json::Value& block : content->as_array()) add_line(text, block.find_string("text").value_or(""));
+  }
+  return text;
+}
+
+// What a block says, where that is text: also a document of text, what a search found, and a tool that one found, by its name.
+std::optional<std::string> text_of(const json::Value& block) {
+  const std::string_view type = block.find_string("type").value_or("");
+  if (type == "text") return std::string(block.find_string("text").value_or(""));
+  if (type == "tool_reference") return first_text(block, {"tool_name"});
+  std::string text = first_text(block, {"title"});
+  if (type == "search_result") {
+    add_line(text, first_text(block, {"source"}));
+    add_line(text, lines_of(block.find("content")));
+    return text;
+  }
+  const json::Value* source = type == "document" ? block.find("source") : nullptr;
+  const std::string_view kind = source == nullptr ? "" : source->find_string("type").value_or("");
+  if (kind != "text" && kind != "content") return std::nullopt;
+  add_line(text, kind == "text" ? first_text(*source, {"data"}) : lines_of(source->find("content")));
+  return text;
+}
+
 // The text of a result, or its parts where it has other than texts.
 json::Value result_content(const json::Value& block) {
   const json::Value* content = block.find("content");
@@ -28,14 +62,13 @@ json::Value result_content(const json::Value& block) {
   std::string text;
   bool is_text = true;
   for (const json::Value& part : content->as_array()) {
-    const auto type = part.find_string("type");
-    if (type == "text") {
+    if (const auto said = text_of(part)) {
       if (!parts.empty()) text += "\n";
-      text += part.find_string("text").value_or("");
-      parts.push_back(text_part(part.find_string("text").value_or("")));
+      text += *said;
+      parts.push_back(text_part(*said));
     } else {
       is_text = false;
-      parts.push_back(type == "image" ? image_part(url_of(part)) : part);
+      parts.push_back(part.find_string("type") == "image" ? image_part(url_of(part)) : part);
     }
   }
   if (is_text) return text;
@@ -137,9 +170,9 @@ class MessagesTranslation {
             {"role", "tool"}, {"tool_call_id", first_text(block, {"tool_use_id"})}, {"content", result_content(block)}};
         if (const json::Value* failed = block.find("is_error")) result.set("is_error", *failed);
         out_.messages.push_back(std::move(result));
-      } else if (type == "text") {
-        parts.push_back(text_part(block.find_string("text").value_or("")));
-        text_size += block.find_string("text").value_or("").size();
+      } else if (const auto text = text_of(block)) {
+        parts.push_back(text_part(*text));
+        text_size += text->size();
         mark(block, out_.messages.size(), text_size);
       } else {
         parts.push_back(type == "image" ? image_part(url_of(block)) : block);

@@ -1,4 +1,5 @@
 // The OpenAI Responses API.
+#include <set>
 #include <string>
 #include <utility>
 
@@ -71,12 +72,13 @@ class ResponsesTranslation {
       const json::Value* action = item.find("action");
       assistant_.call(function_call(first_text(item, {"call_id", "id"}), "local_shell",
                                     action == nullptr ? "{}" : json::to_python(*action, {})));
-    } else if (type.ends_with("_output")) {
+    } else if (type.ends_with("_output") && !left_out_.contains(first_text(item, {"call_id"}))) {
       flush();
       out_.messages.push_back(json::Object{{"role", "tool"},
                                            {"tool_call_id", first_text(item, {"call_id", "id"})},
                                            {"content", content_from(item.find("output"))}});
     } else {
+      if (std::string call = first_text(item, {"call_id"}); !call.empty()) left_out_.insert(std::move(call));
       out_.notes.push_back("an item `" + type + "` at " + item_place(index) + " was left out");
     }
     return Done{};
@@ -124,6 +126,7 @@ class ResponsesTranslation {
 
   ApiRequest out_;
   AssistantParts assistant_;
+  std::set<std::string> left_out_;  // calls without a form: their results have none either
 };
 
 }  // namespace

@@ -166,7 +166,7 @@ Result<ServeStore> make_store(const ServeSettings& settings) {
   if (!opened.ok()) return opened.error();
   if (named.starts_with(kSqlite)) out.path = named.substr(kSqlite.size());
   out.store = std::move(opened.value().store);
-  out.spans = std::make_unique<spans::Spans>(*out.store, opened.value().secret);
+  out.spans = std::make_unique<spans::Spans>(*out.store, opened.value().secret, settings.turn_ram_mb << 20U);
   return out;
 }
 

@@ -95,6 +95,7 @@ std::vector<ServeOption> server_options() {
       {"store-max-mb", "MB", of(&S::store_max_mb), "the oldest sessions go beyond it; 0: no bound", 0, 1 << 30},
       {"store-ttl", "SECONDS", of(&S::store_ttl_s), "behind its last turn that a session is kept; 0: for ever", 0,
        100 * kManySeconds},
+      {"turn-ram", "MB", of(&S::turn_ram_mb), "of turns that stay in memory, wherever they are kept", 0, kMany},
       {"keep-logprobs", "", of(&S::keep_logprobs),
        "of every sampled id, for trainers, whether the client asks for them or not"},
       {"max-body", "MB", of(&S::max_body_mb), "of a request", 1, 1024},

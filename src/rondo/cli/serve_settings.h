@@ -57,6 +57,7 @@ struct ServeSettings {
   std::string store;  // "": a file in the state folder
   std::size_t store_max_mb = 0;
   std::size_t store_ttl_s = 0;
+  std::size_t turn_ram_mb = 64;
   std::size_t max_body_mb = 64;
   std::size_t max_bodies_mb = 2048;
   std::size_t max_streams = 1024;

@@ -14,6 +14,18 @@ namespace {
 
 constexpr std::uint64_t kOldestEach = 4;  // among the prompts of a tenant, so often the oldest goes on
 constexpr int kMaxFailures = 2;           // of batches that a choice was part of
+constexpr std::size_t kMostScored = 64;   // ids in one batch: the library keeps the logits of all of them
+
+// The id behind these logits, with its log probability and `best` others'.
+SampledToken described(std::span<const float> logits, TokenId id, std::optional<std::size_t> best) {
+  SampledToken token{.id = id};
+  if (!best) return token;
+  const LogProbabilities probabilities(logits);
+  token.logprob = probabilities.of(id);
+  for (const TokenId one : probabilities.best(*best))
+    token.best.push_back({.id = one, .logprob = probabilities.of(one)});
+  return token;
+}
 
 }  // namespace
 
@@ -140,6 +152,9 @@ void Batcher::Work::admit() {
 
 // Ids of the choice that are still to be decoded, as far as is known before it has a sequence.
 std::size_t Batcher::Work::left(const Choice& choice) {
+  // What is told of the prompt comes in front of all that is sampled.
+  const bool waits = choice.index > 0 && choice.flow.request.prompt_logprobs && !choice.flow.has_scored;
+  if (waits) return loaded_.description.context_tokens;
   const std::size_t there =
       choice.slot != nullptr ? choice.slot->sequence.tokens().size() : best_source(choice).reusable;
   return choice.ids.size() - there;
@@ -223,12 +238,13 @@ void Batcher::Work::decode_prompts() {
     if (choice->slot == nullptr) place(*choice);  // and decode at once: what was shared is copied by that
     LlamaSequence& sequence = choice->slot->sequence;
     const std::size_t begin = sequence.tokens().size();
-    const std::size_t size = std::min(choice->next_stop() - begin, budget);
+    const std::size_t size = std::min(choice->next_stop() - begin, choice->scores() ? kMostScored : budget);
     ++pieces_;
     if (size > 0) {
       used += size;
       tenants_[choice->flow.request.tenant].served += size;
-      const LlamaBatch::Piece piece{&sequence, std::span(choice->ids).subspan(begin, size)};
+      LlamaBatch::Piece piece{&sequence, std::span(choice->ids).subspan(begin, size)};
+      if (choice->scores()) score(*choice, piece);
       if (const Status done = batch_.decode({&piece, 1}); !done.ok()) {
         lose(*choice, done.error());
         continue;
@@ -238,6 +254,10 @@ void Batcher::Work::decode_prompts() {
     if (sequence.tokens().size() == choice->ids.size()) {
       sequence.remember();
       choice->is_sampling = true;
+      if (choice->scores()) {
+        choice->flow.has_scored = true;
+        events_.on_prompt(choice->flow.ticket, std::move(choice->flow.scored));
+      }
       sample(*choice);
     } else {
       keep_head(*choice);
@@ -278,14 +298,17 @@ std::optional<TokenId> Batcher::Work::pick(Choice& choice) {
   }
 }
 
-SampledToken Batcher::Work::described(const Choice& choice, TokenId id) const {
-  SampledToken token{.id = id};
-  if (!choice.flow.request.logprobs) return token;
-  const LogProbabilities probabilities(choice.slot->sequence.logits());
-  token.logprob = probabilities.of(id);
-  for (const TokenId best : probabilities.best(*choice.flow.request.logprobs))
-    token.best.push_back({.id = best, .logprob = probabilities.of(best)});
-  return token;
+// What is decoded of the prompt tells how likely the ids behind it were.
+void Batcher::Work::score(Choice& choice, LlamaBatch::Piece& piece) const {
+  const std::size_t begin = piece.sequence->tokens().size();
+  std::vector<SampledToken>& scored = choice.flow.scored;
+  scored.resize(begin + 1);  // of what was decoded twice, the second time counts
+  scored.front().id = choice.ids.front();
+  piece.each = [&choice, &scored, begin](std::size_t index, std::span<const float> logits) {
+    const std::vector<TokenId>& prompt = choice.flow.request.prompt;
+    if (begin + index + 1 < prompt.size())
+      scored.push_back(described(logits, prompt[begin + index + 1], choice.flow.request.prompt_logprobs));
+  };
 }
 
 // REQUIRES: the choice's sequence holds all of its ids.
@@ -295,7 +318,7 @@ void Batcher::Work::sample(Choice& choice) {
   if (choice.sampled >= request.max_tokens) return finish(choice, StopReason::kLength);
   const std::optional<TokenId> id = pick(choice);
   if (!id) return finish(choice, StopReason::kConstraint);
-  SampledToken token = described(choice, *id);
+  SampledToken token = described(choice.slot->sequence.logits(), *id, request.logprobs);
   choice.ids.push_back(*id);
   choice.sampler.accept(*id);
   ++choice.sampled;

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/embedded.h"
 #include "engine/serving.h"
@@ -28,6 +29,7 @@ class Batcher {
    public:
     virtual ~Events() = default;
     virtual void on_start(Ticket ticket, const Start& start) = 0;
+    virtual void on_prompt(Ticket ticket, std::vector<SampledToken> tokens) = 0;
     virtual void on_token(Ticket ticket, std::size_t choice, SampledToken token) = 0;
     virtual void on_end(Ticket ticket, Outcome outcome) = 0;
   };

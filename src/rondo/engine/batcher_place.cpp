@@ -22,6 +22,7 @@ std::size_t Batcher::Work::Choice::next_stop() const {
 Batcher::Work::Source Batcher::Work::best_source(const Choice& choice) {
   const std::string& tenant = choice.flow.request.tenant;
   Source best;
+  if (choice.scores()) return best;
   for (const auto& slot : slots_) {
     if (slot->tenant != tenant || slot->sequence.tokens().empty()) continue;
     best.common = std::max(best.common, common_prefix(slot->sequence.tokens(), choice.ids));

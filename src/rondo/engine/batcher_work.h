@@ -40,7 +40,9 @@ class Batcher::Work {
     std::vector<std::unique_ptr<Choice>> choices;
     std::size_t unfinished = 0;
     bool has_started = false;
+    bool has_scored = false;  // what `scored` is for was told
     Outcome outcome;
+    std::vector<SampledToken> scored{};  // of the prompt, as far as it is decoded
   };
 
   // One of the library's sequences.  Its ids stay when its owner has gone: the next prompt may go on from them.
@@ -58,6 +60,8 @@ class Batcher::Work {
         : flow(of_flow), index(at), ids(of_flow.request.prompt), sampler(sampling, of_flow.request.prompt) {}
     // Where the next piece of the prompt ends at the latest.
     [[nodiscard]] std::size_t next_stop() const;
+    // It has to tell the log probabilities of the prompt.
+    [[nodiscard]] bool scores() const { return index == 0 && flow.request.prompt_logprobs && !flow.has_scored; }
 
     Flow& flow;
     std::size_t index;
@@ -109,7 +113,7 @@ class Batcher::Work {
   void keep_head(const Choice& choice);
 
   [[nodiscard]] std::optional<TokenId> pick(Choice& choice);
-  [[nodiscard]] SampledToken described(const Choice& choice, TokenId id) const;
+  void score(Choice& choice, LlamaBatch::Piece& piece) const;
   void sample(Choice& choice);
 
   LoadedLlama loaded_;

@@ -30,9 +30,11 @@ struct TokenEvent {
   SampledToken token;
 };
 
+using PromptEvent = std::vector<SampledToken>;
+
 struct Event {
   std::shared_ptr<Shared> shared;
-  std::variant<Start, TokenEvent, Outcome> what;
+  std::variant<Start, PromptEvent, TokenEvent, Outcome> what;
 };
 
 void deliver(const Event& event) {
@@ -40,6 +42,8 @@ void deliver(const Event& event) {
   if (listener == nullptr) return;
   if (const auto* start = std::get_if<Start>(&event.what)) {
     listener->on_start(*start);
+  } else if (const auto* prompt = std::get_if<PromptEvent>(&event.what)) {
+    listener->on_prompt(*prompt);
   } else if (const auto* token = std::get_if<TokenEvent>(&event.what)) {
     listener->on_tokens(token->choice, {&token->token, 1});
   } else {
@@ -100,6 +104,7 @@ class Embedded::Worker final : public Batcher::Events {
   }
 
   void on_start(Ticket ticket, const Start& start) override { say(ticket, start); }
+  void on_prompt(Ticket ticket, std::vector<SampledToken> tokens) override { say(ticket, std::move(tokens)); }
   void on_token(Ticket ticket, std::size_t choice, SampledToken token) override {
     say(ticket, TokenEvent{.choice = choice, .token = std::move(token)});
   }
@@ -183,6 +188,7 @@ class Embedded::Front final : public Serving {
                      .parallel = worker.parallel(),
                      .grammars = {Grammar::Dialect::kGbnf},
                      .tells_cached_tokens = true,
+                     .tells_prompt_logprobs = true,
                      .takes_constraints = true,
                      .takes_stop_ids = true};
   }

@@ -17,7 +17,7 @@ LlamaBatch::LlamaBatch(llama_context* context)
       vocab_size_(static_cast<std::size_t>(llama_vocab_n_tokens(llama_model_get_vocab(llama_get_model(context))))),
       batch_(llama_batch_init(static_cast<std::int32_t>(llama_n_batch(context)), 0, 1)) {}
 
-// Logits only for the last id of each piece.
+// Logits for the last id of each piece, and where they are asked for.
 void LlamaBatch::fill(std::span<const Piece> pieces) {
   std::size_t row = 0;
   for (const Piece& piece : pieces) {
@@ -27,7 +27,7 @@ void LlamaBatch::fill(std::span<const Piece> pieces) {
       batch_.pos[row] = static_cast<llama_pos>(first_position + i);
       batch_.n_seq_id[row] = 1;
       batch_.seq_id[row][0] = piece.sequence->id();
-      batch_.logits[row] = i + 1 == piece.ids.size() ? 1 : 0;
+      batch_.logits[row] = piece.each || i + 1 == piece.ids.size() ? 1 : 0;
     }
   }
   batch_.n_tokens = static_cast<std::int32_t>(row);
@@ -48,9 +48,13 @@ Status LlamaBatch::decode(std::span<const Piece> pieces) {
   if (code != 0) return fail(log.last_error("the engine refused a batch") + " (code " + std::to_string(code) + ")");
   std::size_t row = 0;
   for (const Piece& piece : pieces) {
+    const float* logits = nullptr;
+    for (std::size_t i = piece.each ? 0 : piece.ids.size() - 1; i < piece.ids.size(); ++i) {
+      logits = llama_get_logits_ith(context_, static_cast<std::int32_t>(row + i));
+      if (logits == nullptr) return fail("the engine gave no logits");
+      if (piece.each) piece.each(i, {logits, vocab_size_});
+    }
     row += piece.ids.size();
-    const float* logits = llama_get_logits_ith(context_, static_cast<std::int32_t>(row) - 1);
-    if (logits == nullptr) return fail("the engine gave no logits");
     piece.sequence->decoded(piece.ids, {logits, vocab_size_});
   }
   return Done{};

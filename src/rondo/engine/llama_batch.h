@@ -4,6 +4,7 @@
 #include <llama-cpp.h>
 
 #include <cstddef>
+#include <functional>
 #include <span>
 
 #include "engine/llama_sequence.h"
@@ -16,6 +17,8 @@ class LlamaBatch {
   struct Piece {
     LlamaSequence* sequence = nullptr;
     std::span<const TokenId> ids;
+    // Called with the logits behind each id; none: only those behind the last one are made.
+    std::function<void(std::size_t index, std::span<const float> logits)> each{};
   };
 
   explicit LlamaBatch(llama_context* context);

@@ -29,6 +29,11 @@ class Passage final : public Listener, public std::enable_shared_from_this<Passa
   void on_start(const Start& start) override {
     tell([start](Listener& listener) { listener.on_start(start); });
   }
+  void on_prompt(std::span<const SampledToken> tokens) override {
+    tell([all = std::vector<SampledToken>(tokens.begin(), tokens.end())](Listener& listener) {
+      listener.on_prompt(all);
+    });
+  }
   void on_tokens(std::size_t choice, std::span<const SampledToken> tokens) override {
     tell([choice, all = std::vector<SampledToken>(tokens.begin(), tokens.end())](Listener& listener) {
       listener.on_tokens(choice, all);

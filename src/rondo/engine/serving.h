@@ -53,6 +53,9 @@ struct Request {
   std::vector<TokenId> stop_ids{};        // a choice ends with the first of them, which is the last of its ids
   Sampling sampling{};                    // choice i of a seeded request samples with seed + i
   std::optional<std::size_t> logprobs{};  // log probabilities: of the sampled id (0) and of that many best
+  // The same of each id of the prompt but the first: Listener::on_prompt.  What is in a cache has none, so that the whole prompt
+  // is computed.  Of engines with Capabilities::tells_prompt_logprobs.
+  std::optional<std::size_t> prompt_logprobs{};
   Grammar grammar{};
   // Steers a choice token by token, on the engine's thread; of engines in this process alone (Capabilities::takes_constraints).
   // It must be safe to ask there, and what it holds must live as long as the request.
@@ -110,6 +113,8 @@ class Listener {
   virtual ~Listener() = default;
   // Once at most, before everything else: the request has been taken up.
   virtual void on_start(const Start& start) = 0;
+  // Once, where the request asks for it, behind on_start and in front of all ids: those of the prompt.
+  virtual void on_prompt(std::span<const SampledToken> /*tokens*/) {}
   // Ids of one choice, in order; `tokens` is valid during the call.
   virtual void on_tokens(std::size_t choice, std::span<const SampledToken> tokens) = 0;
   // Once, last.  May destroy the submission.
@@ -131,6 +136,7 @@ struct Capabilities {
   std::size_t parallel = 1;        // requests that run at the same time; more of them wait
   std::vector<Grammar::Dialect> grammars;
   bool tells_cached_tokens = false;
+  bool tells_prompt_logprobs = false;
   bool takes_constraints = false;
   bool takes_stop_ids = true;  // false: it ends at the model's own end tokens, and at nothing else
 };

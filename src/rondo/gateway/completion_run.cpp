@@ -71,6 +71,9 @@ std::optional<apis::Fault> CompletionRun::prepare() {
 }
 
 apis::Outcome<engine::Request> CompletionRun::engine_request(const Prompt& prompt) const {
+  const std::string_view scores = apis::asks_for_prompt(asked_.request);
+  if (!scores.empty() && !asked_.served.serving->capabilities().tells_prompt_logprobs)
+    return apis::invalid(std::string(scores), "the engine tells no log probabilities of prompts", "unsupported_value");
   const auto room = room_behind(chat::Api::kChat, asked_.served, prompt.ids.size(), asked_.request.max_tokens);
   if (!room.ok()) return room.fault();
   engine::Request out;
@@ -81,6 +84,10 @@ apis::Outcome<engine::Request> CompletionRun::engine_request(const Prompt& promp
   out.stop_ids.assign(ends.begin(), ends.end());
   out.sampling = sampling_of(asked_.request.sampling, state_->parts);
   if (keeps_logprobs_) out.logprobs = asked_.request.logprobs ? asked_.request.top_logprobs : 0;
+  if (!scores.empty()) {
+    const std::size_t echoed = asked_.request.echo ? asked_.request.top_logprobs : 0;
+    out.prompt_logprobs = std::max(asked_.request.prompt_logprobs.value_or(0), echoed);
+  }
   out.tenant = asked_.visit->tenant;
   out.affinity = asked_.session;
   return out;
@@ -89,6 +96,10 @@ apis::Outcome<engine::Request> CompletionRun::engine_request(const Prompt& promp
 // --- what the engine says ---------------------------------------------------------------------------------------------
 
 void CompletionRun::Prompt::on_start(const engine::Start&) { run->start(); }
+
+void CompletionRun::Prompt::on_prompt(std::span<const engine::SampledToken> tokens) {
+  for (const engine::SampledToken& token : tokens) scored.push_back(scored_token(*run->asked_.served.model, token));
+}
 
 void CompletionRun::Prompt::on_tokens(std::size_t choice, std::span<const engine::SampledToken> tokens) {
   for (const engine::SampledToken& token : tokens) run->take(*this, choice, token);
@@ -134,10 +145,11 @@ void CompletionRun::tell(Prompt& prompt, std::size_t index, std::string_view tex
   if (text.empty() && !is_last && !(has_ids && !choice.untold.ids.empty())) return;
   apis::CompletionPiece piece;
   piece.index = prompt.first + index;
-  piece.text_offset = choice.text.size();
+  piece.text_offset = choice.text.size() + (asked_.request.echo && choice.has_begun ? prompt.text.size() : 0);
   if (!choice.has_begun) {
     if (asked_.request.echo) piece.text = prompt.text;
     piece.prompt_ids = prompt.ids;
+    piece.prompt = prompt.scored;
     choice.has_begun = true;
   }
   piece.text += text;
@@ -250,9 +262,9 @@ apis::CompletionPiece CompletionRun::whole(const Prompt& prompt, std::size_t ind
   return {.index = prompt.first + index,
           .text = (asked_.request.echo ? prompt.text : "") + choice.text,
           .tokens = choice.told,
-          .text_offset = asked_.request.echo ? prompt.text.size() : 0,
           .prompt_ids = prompt.ids,
           .is_last = true,
+          .prompt = prompt.scored,
           .finish = choice.finish,
           .stop_text = choice.stop.found()};
 }

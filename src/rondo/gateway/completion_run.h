@@ -53,10 +53,12 @@ class CompletionRun final : public std::enable_shared_from_this<CompletionRun> {
     std::vector<core::TokenId> ids;
     std::string text;  // for `echo`
     std::vector<Choice> choices;
+    std::vector<apis::ScoredToken> scored;
     std::size_t first = 0;  // the index of its first choice
     std::unique_ptr<engine::Submission> submission;
     std::optional<engine::Outcome> outcome;
     void on_start(const engine::Start& start) override;
+    void on_prompt(std::span<const engine::SampledToken> tokens) override;
     void on_tokens(std::size_t choice, std::span<const engine::SampledToken> tokens) override;
     void on_end(const engine::Outcome& outcome) override;
   };

@@ -111,24 +111,14 @@ Answer answer_conversation(State& state, const net::ServerRequest& http) {
   if (!found.ok()) return fault_reply(kResponsesApi, found.fault());
   if (!found.value()) return fault_reply(kResponsesApi, apis::not_found("conversation", id));
   Conversation& conversation = *found.value();
-  const bool gets = method_of(http) == "GET";
-  const bool posts = method_of(http) == "POST";
-  const bool deletes = method_of(http) == "DELETE";
   constexpr std::string_view kItem = "items/";
-  if (below == "items" && (gets || posts)) return show_items(state, archive, id, http);
-  if (below.starts_with(kItem) && (gets || deletes)) {
-    const std::string item = below.substr(kItem.size());
-    return show_item(archive, conversation, item, http);
-  }
-  if (below.empty() && gets) return json_reply(200, body_of(conversation));
-  if (below.empty() && posts) return change(state, archive, std::move(conversation), http);
-  if (below.empty() && deletes) {
-    const auto erased = archive.erase_conversation(id);
-    if (!erased.ok()) return fault_reply(kResponsesApi, erased.fault());
-    return json_reply(200, apis::deleted_body(id, "conversation.deleted"));
-  }
-  return fault_reply(kResponsesApi,
-                     {.kind = apis::FaultKind::kNotFound, .message = "there is no such address: " + http.path});
+  if (below == "items") return show_items(state, archive, id, http);
+  if (below.starts_with(kItem)) return show_item(archive, conversation, below.substr(kItem.size()), http);
+  if (method_of(http) == "GET") return json_reply(200, body_of(conversation));
+  if (method_of(http) == "POST") return change(state, archive, std::move(conversation), http);
+  const auto erased = archive.erase_conversation(id);
+  if (!erased.ok()) return fault_reply(kResponsesApi, erased.fault());
+  return json_reply(200, apis::deleted_body(id, "conversation.deleted"));
 }
 
 }  // namespace rondo::gateway

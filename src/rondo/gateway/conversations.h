@@ -7,7 +7,7 @@ namespace rondo::gateway {
 
 // On a worker.  `POST /v1/conversations`:
 [[nodiscard]] Answer create_conversation(Service::State& state, const net::ServerRequest& http);
-// `/v1/conversations/ID` and what is below it:
+// `/v1/conversations/ID` and what is below it, where the routes (service.cpp) let it through:
 [[nodiscard]] Answer answer_conversation(Service::State& state, const net::ServerRequest& http);
 
 }  // namespace rondo::gateway

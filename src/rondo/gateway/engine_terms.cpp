@@ -65,18 +65,33 @@ apis::Fault late() {
   return {.kind = apis::FaultKind::kTimeout, .message = "the reply took longer than it may", .param = "", .code = ""};
 }
 
+namespace {
+
+std::string text_of(const core::Model& model, core::TokenId id) {
+  auto text = model.detokenize(std::span(&id, 1), false);
+  return text.ok() ? std::move(text).value() : std::string();
+}
+
+apis::TopLogprob told_of(const core::Model& model, const engine::Candidate& candidate) {
+  return {.text = text_of(model, candidate.id), .logprob = static_cast<double>(candidate.logprob)};
+}
+
+}  // namespace
+
 apis::Tokens described(const core::Model& model, const engine::SampledToken& token, bool logprobs) {
   apis::Tokens tokens{.ids = {token.id}, .logprobs = {}};
   if (!logprobs || std::isnan(token.logprob)) return tokens;
-  const auto text_of = [&](core::TokenId id) {
-    auto text = model.detokenize(std::span(&id, 1), false);
-    return text.ok() ? std::move(text).value() : std::string();
-  };
-  apis::Logprob logprob{.text = text_of(token.id), .logprob = static_cast<double>(token.logprob), .top = {}};
-  for (const engine::Candidate& best : token.best)
-    logprob.top.push_back({.text = text_of(best.id), .logprob = static_cast<double>(best.logprob)});
+  apis::Logprob logprob{.text = text_of(model, token.id), .logprob = static_cast<double>(token.logprob), .top = {}};
+  for (const engine::Candidate& best : token.best) logprob.top.push_back(told_of(model, best));
   tokens.logprobs.push_back(std::move(logprob));
   return tokens;
+}
+
+apis::ScoredToken scored_token(const core::Model& model, const engine::SampledToken& token) {
+  apis::ScoredToken out{.id = token.id, .text = text_of(model, token.id), .logprob = std::nullopt};
+  if (!std::isnan(token.logprob)) out.logprob = static_cast<double>(token.logprob);
+  for (const engine::Candidate& best : token.best) out.others.push_back({.id = best.id, .told = told_of(model, best)});
+  return out;
 }
 
 }  // namespace rondo::gateway

@@ -1,6 +1,7 @@
 // What requests and replies are in the engine's terms.  Private to gateway/.
 #pragma once
 
+#include "apis/completions.h"
 #include "apis/errors.h"
 #include "apis/request.h"
 #include "apis/turn.h"
@@ -28,5 +29,8 @@ namespace rondo::gateway {
 
 // The id, with its probabilities where `logprobs` are asked for.
 [[nodiscard]] apis::Tokens described(const core::Model& model, const engine::SampledToken& token, bool logprobs);
+
+// An id of a prompt, likewise.
+[[nodiscard]] apis::ScoredToken scored_token(const core::Model& model, const engine::SampledToken& token);
 
 }  // namespace rondo::gateway

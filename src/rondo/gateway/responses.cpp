@@ -151,9 +151,7 @@ Answer answer_response(State& state, const net::ServerRequest& http) {
   if (is("GET", "")) return show(state, archive, std::move(record), http);
   if (is("DELETE", "")) return remove(state, archive, std::move(record));
   if (is("GET", "input_items")) return input_items(archive, record, http);
-  if (is("POST", "cancel")) return cancel_response(state, archive, std::move(record));
-  return fault_reply(kResponsesApi,
-                     {.kind = apis::FaultKind::kNotFound, .message = "there is no such address: " + http.path});
+  return cancel_response(state, archive, std::move(record));
 }
 
 }  // namespace rondo::gateway

@@ -12,7 +12,7 @@ namespace rondo::gateway {
 
 // `POST /v1/responses/compact`.
 void compact_responses(Service::State& state, net::Exchange exchange);
-// `/v1/responses/ID` and what is below it.  On a worker.
+// `/v1/responses/ID` and what is below it, where the routes (service.cpp) let it through.  On a worker.
 [[nodiscard]] Answer answer_response(Service::State& state, const net::ServerRequest& http);
 
 // A page of items, as an address's query asks for it.

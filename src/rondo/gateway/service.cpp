@@ -229,9 +229,21 @@ void page(State& state, Exchange exchange) {
 
 struct Route {
   std::string_view method;
-  std::string_view path;
+  std::string_view path;  // `{}`: any one part; `{*}`, at the end: all that is left
   void (*answer)(State& state, Exchange exchange);
 };
+
+bool fits(std::string_view path, std::string_view pattern) {
+  while (!pattern.empty()) {
+    const std::string_view part = pattern.substr(0, pattern.find('/', 1));
+    if (part == "/{*}") return path.size() > 1;
+    const std::string_view given = path.substr(0, path.find('/', std::min<std::size_t>(1, path.size())));
+    if (part == "/{}" ? given.size() < 2 : given != part) return false;
+    pattern.remove_prefix(part.size());
+    path.remove_prefix(given.size());
+  }
+  return path.empty();
+}
 
 template <void (*Answer)(State&, chat::Api, Exchange), chat::Api kApi>
 void with_api(State& state, Exchange exchange) {
@@ -248,6 +260,7 @@ void made(State& state, Exchange exchange) {
   answer_off_loop(state, std::move(exchange), Make);
 }
 
+// Those without patterns first: they count where both fit.
 constexpr std::array kRoutes = {
     Route{"POST", "/v1/chat/completions", with_api<generate, chat::Api::kChat>},
     Route{"POST", "/v1/completions", complete},
@@ -274,6 +287,23 @@ constexpr std::array kRoutes = {
             answer_json(exchange, 200, json::Object{{"version", state.parts.options.version}});
           }},
     Route{"GET", "/rondo/v1/log", made<request_log>},
+    Route{"GET", "/rondo/v1/sessions", made<sessions_reply>},
+    Route{"GET", "/rondo/v1/sessions/{}", made<sessions_reply>},
+    Route{"DELETE", "/rondo/v1/sessions/{}", made<sessions_reply>},
+    Route{"GET", "/rondo/v1/sessions/{}/tokens", made<sessions_reply>},
+    Route{"GET", "/rondo/v1/sessions/{}/training", made<sessions_reply>},
+    Route{"GET", "/v1/models/{*}", models},
+    Route{"GET", "/v1/responses/{}", made<answer_response>},
+    Route{"DELETE", "/v1/responses/{}", made<answer_response>},
+    Route{"GET", "/v1/responses/{}/input_items", made<answer_response>},
+    Route{"POST", "/v1/responses/{}/cancel", made<answer_response>},
+    Route{"GET", "/v1/conversations/{}", made<answer_conversation>},
+    Route{"POST", "/v1/conversations/{}", made<answer_conversation>},
+    Route{"DELETE", "/v1/conversations/{}", made<answer_conversation>},
+    Route{"GET", "/v1/conversations/{}/items", made<answer_conversation>},
+    Route{"POST", "/v1/conversations/{}/items", made<answer_conversation>},
+    Route{"GET", "/v1/conversations/{}/items/{}", made<answer_conversation>},
+    Route{"DELETE", "/v1/conversations/{}/items/{}", made<answer_conversation>},
 };
 
 // The name in `HOST` or `HOST:PORT`.
@@ -388,6 +418,11 @@ std::optional<net::Reply> Service::admit(net::ServerRequest& request) {
     if (request.method == "OPTIONS" && request.headers.find("access-control-request-method"))
       return preflight_reply(request);
   }
+  if (const std::string_view packed = request.headers.find("content-encoding").value_or("identity");
+      packed != "identity") {
+    const std::string sentence = "a body in `" + std::string(packed) + "` is not read: it has to come as it is";
+    return json_reply(415, apis::error_body(api, apis::invalid("", sentence)), {{"accept-encoding", "identity"}});
+  }
   if (!state_->parts.tenant_of || is_open(request.path)) return std::nullopt;
   const auto tenant = tenant_in(state_->parts, request);
   if (!tenant) {
@@ -406,17 +441,14 @@ void Service::handle(net::Exchange exchange) {
   }
   std::string allowed;  // what else the address is asked with
   const std::string_view method = method_of(request);
+  std::string_view found;
   for (const Route& route : kRoutes) {
-    if (request.path != route.path) continue;
+    if (!found.empty() ? route.path != found : !fits(request.path, route.path)) continue;
     if (method == route.method) return route.answer(*state_, std::move(exchange));
+    found = route.path;
     allowed.append(allowed.empty() ? "" : ", ").append(route.method);
     if (route.method == "GET") allowed += ", HEAD";
   }
-  if (method == "GET" && request.path.starts_with("/v1/models/")) return models(*state_, std::move(exchange));
-  if (is_session_path(request.path)) return answer_off_loop(*state_, std::move(exchange), sessions_reply);
-  if (request.path.starts_with("/v1/responses/")) return answer_off_loop(*state_, std::move(exchange), answer_response);
-  if (request.path.starts_with("/v1/conversations/"))
-    return answer_off_loop(*state_, std::move(exchange), answer_conversation);
   const bool is_known = !allowed.empty();
   const std::string sentence =
       is_known ? request.method + " is not for " + request.path : "there is no such address: " + request.path;

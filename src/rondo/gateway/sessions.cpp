@@ -223,8 +223,6 @@ net::Reply list(Service::State& state, const std::string& tenant, const net::Ser
 
 }  // namespace
 
-bool is_session_path(std::string_view path) { return path == kBase || path.starts_with(std::string(kBase) + "/"); }
-
 net::Reply sessions_reply(Service::State& state, const net::ServerRequest& http) {
   const std::string tenant = visit_of(http)->tenant;
   const auto not_found = [](std::string_view id) {
@@ -256,13 +254,10 @@ net::Reply sessions_reply(Service::State& state, const net::ServerRequest& http)
       if (turn >= turns.size()) return not_found(id + "?turn=" + std::to_string(turn));
       return json_reply(200, tokens_of(turns[turn], *model.model, net::query_value(http.query, "texts") == "1"));
     }
-    if (below == "training") {
-      std::string lines;
-      for (const std::size_t leaf : leaves_of(parents))
-        lines += json::to_compact(training_row(turns, parents, leaf)) + "\n";
-      return {.status = 200, .headers = {{"content-type", "application/jsonl"}}, .body = std::move(lines)};
-    }
-    break;
+    std::string lines;
+    for (const std::size_t leaf : leaves_of(parents))
+      lines += json::to_compact(training_row(turns, parents, leaf)) + "\n";
+    return {.status = 200, .headers = {{"content-type", "application/jsonl"}}, .body = std::move(lines)};
   }
   return not_found(id);
 }

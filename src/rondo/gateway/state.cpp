@@ -216,6 +216,10 @@ apis::Outcome<ReadRequest> read_parts(Service::State& state, chat::Api api, cons
                             {.refuse_unknown_tools = state.parts.options.refuse_unknown_tools});
   if (!request.ok()) return request.fault();
   out.request = std::move(request).value();
+  if (out.request.messages.empty()) {
+    const std::string param = api == kResponsesApi ? "input" : "messages";
+    return apis::invalid(param, "`" + param + "` must not be empty");
+  }
   out.model = state.find_model(out.request.model);
   if (out.model == nullptr) return apis::model_not_found(out.request.model);
   if (!out.request.media.empty()) {

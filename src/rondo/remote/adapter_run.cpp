@@ -24,6 +24,8 @@ Status AdapterRun::check() const {
                                                   "` cannot be asked of " +
                                                   std::string(to_string(adapter_.info().kind)));
   }
+  if (request_.prompt_logprobs)
+    return Error(ErrorCode::kInvalidArgument, "log probabilities of the prompt cannot be asked of remote engines");
   const std::size_t context = adapter_.info().context_tokens;
   if (context > 0 && request_.prompt.size() >= context) {
     return Error(ErrorCode::kLimit, "the prompt has " + std::to_string(request_.prompt.size()) +

@@ -12,6 +12,9 @@ namespace {
 
 using cache::Router;
 
+// Of a server that does not say what its cache holds: more than most do, and little enough to remember.
+constexpr std::size_t kUnknownCache = std::size_t{8} << 20U;
+
 // The request itself is at fault: another replica would say the same.
 bool is_of_request(const Error& error) {
   return error.code == ErrorCode::kInvalidArgument || error.code == ErrorCode::kLimit;
@@ -173,7 +176,7 @@ Fleet::Fleet(net::Loop& loop, net::Client& client, std::vector<ServerInfo> serve
   assert(!servers.empty());
   capabilities_ = common(servers);
   for (ServerInfo& info : servers) {
-    router_.add({.capacity = info.cache_tokens == 0 ? cache::kUnlimited : info.cache_tokens, .block = info.block});
+    router_.add({.capacity = info.cache_tokens == 0 ? kUnknownCache : info.cache_tokens, .block = info.block});
     replicas_.emplace_back().adapter = std::make_unique<Adapter>(loop, client, std::move(info));
   }
 }

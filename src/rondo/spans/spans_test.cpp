@@ -335,6 +335,38 @@ TEST_CASE("of a long conversation the end is looked at, and an early turn is fou
   CHECK(std::ranges::count(plan.sampled, 1) > 15 * 8);
 }
 
+TEST_CASE("turns in memory take no more of it than they may, whether they are long or short") {
+  constexpr std::size_t kMost = std::size_t{1} << 20U;
+  for (const std::size_t ids : {std::size_t{0}, std::size_t{4096}}) {
+    CAPTURE(ids);
+    TurnCache cache(kMost);
+    constexpr std::size_t kTurns = 5000;
+    const auto digest = [](std::size_t number) {
+      Digest out;
+      out.bytes[0] = static_cast<std::uint8_t>(number);
+      out.bytes[1] = static_cast<std::uint8_t>(number >> 8U);
+      return out;
+    };
+    for (std::size_t i = 0; i < kTurns; ++i) {
+      auto turn = std::make_shared<Turn>();
+      turn->prompt.resize(ids);
+      turn->owners.resize(ids);
+      turn->sampled.resize(ids);
+      cache.add(digest(i), turn);
+    }
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < kTurns; ++i) found += cache.find(digest(i)) == nullptr ? 0 : 1;
+    const std::size_t least = sizeof(Turn) + ids * 9;  // that one takes
+    CHECK(found > kMost / least / 4);
+    CHECK(found < kMost / least);
+    CHECK(cache.find(digest(kTurns - 1)) != nullptr);
+    CHECK(cache.find(digest(0)) == nullptr);
+  }
+  TurnCache none(0);
+  none.add(Digest(), std::make_shared<Turn>());
+  CHECK(none.find(Digest()) == nullptr);
+}
+
 TEST_CASE("ids of calls are as long as the template takes them") {
   const auto plain = core::testing::memory_model();
   CHECK(call_id_shape(*plain, call_of("[]")) == CallIdShape::kAny);

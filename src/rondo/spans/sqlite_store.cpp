@@ -17,7 +17,10 @@ constexpr std::int64_t kSchemaVersion = 2;  // 1 had no objects
 constexpr std::size_t kMostInTransaction = 4096;
 
 // What is looked up lies all over the file: the pages of its indexes stay in memory.
-constexpr const char* kMemory = "PRAGMA cache_size = -65536;";
+// Pages that a connection keeps, in KiB: those of the one that writes hold what its turns are put behind.  There are as many
+// readers as threads that read at once, and they find in the system's memory what they do not keep.
+constexpr const char* kWriterMemory = "PRAGMA cache_size = -32768;";
+constexpr const char* kReaderMemory = "PRAGMA cache_size = -2048;";
 
 // Hashes stand one behind the other.
 template <typename Take>
@@ -111,7 +114,8 @@ std::optional<std::int64_t> SqliteStore::Connection::pragma(const char* sql) {
 Status SqliteStore::Connection::prepare_file(const SqliteOptions& options, bool makes) {
   sqlite3_busy_timeout(database_.get(), options.busy_timeout_ms);
   if (!execute("PRAGMA journal_mode = WAL") ||
-      !execute(options.sync ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL") || !execute(kMemory))
+      !execute(options.sync ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL") ||
+      !execute(makes ? kWriterMemory : kReaderMemory))
     return error();
   if (!makes) return Done{};
   return in_transaction([&]() -> Status {

@@ -3,10 +3,28 @@
 namespace rondo::spans {
 namespace {
 
+// What an allocator adds to a block, and what the cache itself has for each turn.
+constexpr std::size_t kOfBlock = 16;
+constexpr std::size_t kOfEntry = 256;
+
+std::size_t heap_of(const std::string& text) {
+  return text.capacity() < sizeof(std::string) / 2 ? 0 : text.capacity() + kOfBlock;
+}
+
+template <typename T>
+std::size_t heap_of(const std::vector<T>& list) {
+  return list.capacity() == 0 ? 0 : list.capacity() * sizeof(T) + kOfBlock;
+}
+
+// About as much memory as it takes.
 std::size_t bytes_of(const Turn& turn) {
-  std::size_t out = sizeof(Turn) + turn.prompt.size() * (sizeof(TokenId) + 5) + turn.completion.size() * 8;
-  for (const std::string& message : turn.messages) out += message.size() + sizeof(std::string);
-  return out + turn.message.size() + turn.context.size() + turn.facts.size();
+  std::size_t out = sizeof(Turn) + kOfEntry + heap_of(turn.prompt) + heap_of(turn.owners) + heap_of(turn.sampled) +
+                    heap_of(turn.messages) + heap_of(turn.reasoned) + heap_of(turn.completion) +
+                    heap_of(turn.logprobs) + heap_of(turn.notes);
+  for (const auto* texts : {&turn.messages, &turn.notes}) {
+    for (const std::string& text : *texts) out += heap_of(text);
+  }
+  return out + heap_of(turn.message) + heap_of(turn.context) + heap_of(turn.facts);
 }
 
 }  // namespace
