@@ -508,9 +508,11 @@ Result<ParsedIds> Model::parse_ids(Call& call, ParseCall options, std::span<cons
 
   ParsedIds out;
   render::TokenText text(tokenizer);
+  std::size_t told = 0;  // of the text, by events
   const auto take = [&](const parse::Piece& piece) {
     out.text += piece.bytes;
-    static_cast<void>(parser.feed(std::span(&piece, 1)));  // the message is all that counts here
+    for (const parse::Event& event : parser.feed(std::span(&piece, 1)))
+      if (event.begin != event.end) told = std::max(told, event.end);
   };
   const auto end = text.feed_turn(ids, *parsing.value()->profile, parser, parsing.value()->reasoning_close, take);
   if (!end.ok()) return end.error();
@@ -522,7 +524,8 @@ Result<ParsedIds> Model::parse_ids(Call& call, ParseCall options, std::span<cons
   out.ends = std::move(text.ends());
   out.ids.emplace(ids.begin(), ids.end());
   out.reasoning_open = parser.place() == parse::Place::kReasoning;
-  out.closing_text = out.stopped ? "" : parser.closing_text();
+  const std::size_t pending = std::min(told, out.text.size());
+  if (!out.stopped) out.closing_text = render::closing_text(tokenizer, parser, out.text.substr(pending));
   auto message = parser.finish();
   if (!message.ok()) return message.error();
   out.message = std::move(message).value();
