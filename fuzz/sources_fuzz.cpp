@@ -1,5 +1,6 @@
 // Vocabularies of other kinds than tokenizer.json: any bytes in the place of a rank file, a SentencePiece model, a tekken.json,
-// a GGUF file, a vocabulary without rules or the Python code beside a rank file load or give an Error; what loads encodes any text, with offsets that
+// a GGUF file, a vocabulary without rules or the Python code beside a rank file load or give an Error, as does the Python code of an
+// encoder; what loads encodes any text, with offsets that
 // follow each other, and decodes what it encoded.
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +13,7 @@
 
 #include "fuzz/scratch_file.h"
 #include "json/parse.h"
+#include "model/python_text.h"
 #include "tokenizer/tokenizer.h"
 
 namespace {
@@ -38,6 +40,26 @@ void check(const TokenizerSource& source) {
       ids.push_back(piece.id);
     }
     if (!loaded.value()->decode(ids, {}).ok()) std::abort();
+  }
+}
+
+// What was read is bounded, and reading it again from a plain spelling of it gives the same.
+void check_constants(std::string_view python) {
+  const auto found = rondo::model::python_constants(python);
+  if (!found.ok()) return;
+  std::string again;
+  for (const rondo::json::Member& member : found.value()) {
+    if (!member.value.is_string()) continue;
+    again += member.key + " = \"";
+    for (const char c : member.value.as_string())
+      again += c == '\n' ? "\\n" : c == '\r' ? "\\r" : c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
+    again += "\"\n";
+  }
+  const auto read = rondo::model::python_constants(again);
+  if (!read.ok()) std::abort();
+  for (const rondo::json::Member& member : read.value()) {
+    const rondo::json::Value* before = found.value().find(member.key);
+    if (before == nullptr || before->as_string() != member.value.as_string()) std::abort();
   }
 }
 
@@ -98,6 +120,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     source.code = model::read_tokenizer_code(bytes);
     if (!source.code.pattern) source.code.pattern = std::string(bytes.substr(0, 200));
   } else {
+    if (data[0] == 'p') check_constants(bytes);
     return 0;
   }
   check(source);

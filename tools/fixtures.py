@@ -85,7 +85,7 @@ def _merge_of(token, ranks):
 def _constant(module, name):
     """The value of a constant that the package's source assigns: a string or a tuple of strings.  Nothing is run."""
     for node in module.body:
-        if isinstance(node, ast.Assign) and node.targets[0].id == name:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", None) == name:
             strings = [part for part in ast.walk(node.value) if isinstance(part, (ast.Constant, ast.Name))]
             found = []
             for part in strings:
@@ -96,6 +96,11 @@ def _constant(module, name):
                     found.append(value)
             return found[0] if isinstance(node.value, ast.Constant) else found
     raise KeyError(name)
+
+
+def constant(source, name):
+    """The same of the text of a module."""
+    return _constant(ast.parse(source), name)
 
 
 def _as_tokenizer_json(ranks, pattern, added):

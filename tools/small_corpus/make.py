@@ -77,7 +77,7 @@ def _write(path, value):
     path.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
 
 
-def _pack(path, lines):
+def pack(path, lines):
     """Lines of JSON in an .xz file, as the larger corpus has them."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with lzma.open(path, "wt", encoding="ascii", preset=0) as file:
@@ -104,8 +104,8 @@ def _record(folder, row):
     """Everything that jinja2 says of a row."""
     recorder = renders.Recorder(row, _text(row))
     items = conversations()
-    _pack(folder / "render" / f"{row['id']}.jsonl.xz", recorder.lines(items))
-    _pack(folder / "completions" / f"{row['id']}.jsonl.xz", recorder.completions(items))
+    pack(folder / "render" / f"{row['id']}.jsonl.xz", recorder.lines(items))
+    pack(folder / "completions" / f"{row['id']}.jsonl.xz", recorder.completions(items))
     plan = json.loads(PLAN.read_text(encoding="utf-8"))
     for wanted in plan["models"]:
         if wanted["model"] == row["id"]:
@@ -116,7 +116,7 @@ def _record(folder, row):
 def _make_ids(folder, bases, all_rows, documents):
     """What `tokenizers` says of texts and chats, with the tokenizers that it was asked about."""
     index, strings = [], ids.texts({token for document in documents.values() for token in _special(document)})
-    _pack(folder / "tokens" / "strings.jsonl.xz", ({"i": number, "s": text} for number, text in enumerate(strings)))
+    pack(folder / "tokens" / "strings.jsonl.xz", ({"i": number, "s": text} for number, text in enumerate(strings)))
     chosen = {kind: bases[kind] for kind in vocabularies.KINDS}
     chosen |= {row["id"]: documents[row["id"]] for row in all_rows[::CHATS_OF_EVERY]}
     for name, document in chosen.items():
@@ -124,19 +124,19 @@ def _make_ids(folder, bases, all_rows, documents):
         (folder / "tokenizers").mkdir(exist_ok=True)
         (folder / file).write_bytes(lzma.compress(json.dumps(document, ensure_ascii=False).encode(), preset=0))
         index.append({"id": name, "file": file})
-        _pack(folder / "tokens" / f"{name}.jsonl.xz", ids.token_lines(document, strings))
+        pack(folder / "tokens" / f"{name}.jsonl.xz", ids.token_lines(document, strings))
         for row in all_rows:
             if row["id"] == name:
                 row["tokenizer"] = file
                 with lzma.open(folder / "render" / f"{name}.jsonl.xz", "rt", encoding="ascii") as file_of_row:
-                    _pack(folder / "tokens_chat" / f"{name}.jsonl.xz", ids.chat_lines(document, map(json.loads, file_of_row)))
+                    pack(folder / "tokens_chat" / f"{name}.jsonl.xz", ids.chat_lines(document, map(json.loads, file_of_row)))
     _write(folder / "tokenizers" / "index.json", index)
     native = folder / "tokenizers" / "native"
     native.mkdir()
     (native / "qwen3_6.tiktoken.xz").write_bytes(lzma.compress(b"\n".join(bases.ranks("qwen3_6")) + b"\n", preset=0))
     tekken, document = bases.tekken("qwen3_6")
     (native / "tekken.json.xz").write_bytes(lzma.compress(json.dumps(tekken).encode(), preset=0))
-    _pack(folder / "tokens" / "tekken.jsonl.xz", ids.token_lines(document, strings))
+    pack(folder / "tokens" / "tekken.jsonl.xz", ids.token_lines(document, strings))
 
 
 def _special(document):

@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "base/utf8.h"
+#include "core/encoders.h"
 #include "core/families.h"
 #include "edge/edge_template.h"
 #include "edge/to_jinja.h"
@@ -40,7 +41,9 @@ Result<std::shared_ptr<const jinja::Template>> compile(const std::string& source
 
 // The template itself, or the one that says the same as the file.
 Result<std::string> jinja_text(const model::TemplateSource& source) {
-  if (!source.is_edge_json) return source.text;
+  using Kind = model::TemplateSource::Kind;
+  if (source.kind == Kind::kJinja) return source.text;
+  if (source.kind == Kind::kEncoder) return encoder_template(source.text, source.path);
   const auto edge_template = edge::parse(source.text, source.path);
   if (!edge_template.ok()) {
     Error error = edge_template.error();
@@ -58,8 +61,10 @@ TemplateResult compile_files(const model::ModelFiles& files, const jinja::Compil
     if (!is_first && source.name != "tool_use") continue;
     auto text = jinja_text(source);
     if (!text.ok()) return text.error();
+    loaded->is_encoder = source.kind == model::TemplateSource::Kind::kEncoder;
+    const bool is_ours = source.kind != model::TemplateSource::Kind::kJinja;
     // What was made of another file needs the options that it was made for.
-    auto compiled = compile(text.value(), source.path, source.is_edge_json ? jinja::CompileOptions() : options);
+    auto compiled = compile(text.value(), source.path, is_ours ? jinja::CompileOptions() : options);
     if (!compiled.ok()) return compiled.error();
     (is_first ? loaded->plain : loaded->tool_use) = compiled.value();
   }

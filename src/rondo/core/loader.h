@@ -25,6 +25,7 @@ struct LoadedTemplate {
   std::shared_ptr<const jinja::Template> plain;
   std::shared_ptr<const jinja::Template> tool_use;  // for conversations with tools, where the model has one; else null
   SpecialTokens tokens;
+  bool is_encoder = false;  // made of an encoder: it needs the lenient language, and no reference has another
   std::string reason = {};  // why it is a template of ours; "" if it is none
 
   [[nodiscard]] const std::shared_ptr<const jinja::Template>& with_tools(bool tools) const {

@@ -144,7 +144,7 @@ Result<Prepared> Model::prepare(Call& call, TokenizerUse tokenizer) const {
   chat::Conversation& conversation = call.conversation;
   out.chat_template = parts_.templates->with_tools(conversation.tools.has_value());
   out.is_tool_template = out.chat_template != parts_.templates->plain;
-  out.options.strict = parts_.strict;
+  out.options.strict = parts_.strict && !parts_.templates->is_encoder;
   out.options.now = call.now;
   take_absent(conversation, parts_.templates->tokens);
   if (parts_.tokenizer != nullptr) {
@@ -159,7 +159,7 @@ Result<Prepared> Model::prepare(Call& call, TokenizerUse tokenizer) const {
 void Model::shape_messages(const Prepared& prepared, Call& call) const {
   chat::Conversation& conversation = call.conversation;
   json::Array& messages = conversation.messages;
-  if (prepared.options.strict || messages.empty()) return;
+  if (parts_.strict || messages.empty()) return;
   const auto rules = rules_of(prepared, conversation);
   if (!rules.ok()) return;  // a template that no probe can be made of says why when it is rendered
   const bool continues = conversation.continue_final_message.has_value();
@@ -180,7 +180,7 @@ void Model::shape_messages(const Prepared& prepared, Call& call) const {
 // New messages behind a completion.
 Result<tmpl::Shaping> Model::shape_following(const Prepared& prepared, const Call& call,
                                              const render::ParsedCompletion& said, json::Array& new_messages) const {
-  if (prepared.options.strict || new_messages.empty()) return tmpl::Shaping();
+  if (parts_.strict || new_messages.empty()) return tmpl::Shaping();
   const auto rules = rules_of(prepared, call.conversation);
   if (!rules.ok()) return rules.error();
   tmpl::Shaping out =
@@ -191,7 +191,7 @@ Result<tmpl::Shaping> Model::shape_following(const Prepared& prepared, const Cal
 
 Result<std::shared_ptr<const tmpl::MessageRules>> Model::rules_of(const Prepared& prepared,
                                                                   const chat::Conversation& conversation) const {
-  if (prepared.options.strict) return std::make_shared<const tmpl::MessageRules>();
+  if (parts_.strict) return std::make_shared<const tmpl::MessageRules>();
   // Most calls have no variables of their own, and pay for no key.
   std::atomic<std::shared_ptr<const tmpl::MessageRules>>& usual = usual_rules_[prepared.is_tool_template ? 1 : 0];
   if (conversation.kwargs.empty()) {
@@ -508,9 +508,11 @@ Result<ParsedIds> Model::parse_ids(Call& call, ParseCall options, std::span<cons
 
   ParsedIds out;
   render::TokenText text(tokenizer);
+  std::size_t told = 0;  // of the text, by events
   const auto take = [&](const parse::Piece& piece) {
     out.text += piece.bytes;
-    static_cast<void>(parser.feed(std::span(&piece, 1)));  // the message is all that counts here
+    for (const parse::Event& event : parser.feed(std::span(&piece, 1)))
+      if (event.begin != event.end) told = std::max(told, event.end);
   };
   const auto end = text.feed_turn(ids, *parsing.value()->profile, parser, parsing.value()->reasoning_close, take);
   if (!end.ok()) return end.error();
@@ -522,7 +524,8 @@ Result<ParsedIds> Model::parse_ids(Call& call, ParseCall options, std::span<cons
   out.ends = std::move(text.ends());
   out.ids.emplace(ids.begin(), ids.end());
   out.reasoning_open = parser.place() == parse::Place::kReasoning;
-  out.closing_text = out.stopped ? "" : parser.closing_text();
+  const std::size_t pending = std::min(told, out.text.size());
+  if (!out.stopped) out.closing_text = render::closing_text(tokenizer, parser, out.text.substr(pending));
   auto message = parser.finish();
   if (!message.ok()) return message.error();
   out.message = std::move(message).value();

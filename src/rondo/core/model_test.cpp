@@ -401,6 +401,13 @@ TEST_CASE("what is still open says how it would be closed") {
   CHECK(cut.message.reasoning == "hm");
   CHECK_FALSE(cut.message.complete);
   CHECK_FALSE(parsed(model, "(*mull hm mull*)yes").reasoning_open);
+  // A mark of ordinary tokens may have begun; the beginning of a control token is text.
+  MemoryModel memory = testing::memory();
+  memory.tokenizer_json = json::to_compact(test::byte_tokenizer_json({"<bos>", "~fin~"}));
+  const auto spelled = testing::made(Model::from_memory(memory, {}));
+  CHECK(parsed(spelled, "(*mull hm mu").closing_text == "ll*)");
+  CHECK(parsed(spelled, "(*mull hm mum").closing_text == " mull*)");
+  CHECK(parsed(model, "(*mull hm mu").closing_text == " mull*)");
 }
 
 TEST_CASE("the prompt's tail says what is open: given as text, or as ids") {

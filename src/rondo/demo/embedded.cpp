@@ -7,6 +7,7 @@
 
 #include "base/digest.h"
 #include "base/files.h"
+#include "core/loader.h"
 #include "engine/tiny_model.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -23,24 +24,31 @@ constexpr std::uint32_t kTinyLayers = 24;
 constexpr std::int64_t kControlToken = 3;  // GGUF token types
 constexpr std::int64_t kNormalToken = 1;
 
+Result<std::shared_ptr<const jinja::Template>> compiled(const model::TemplateSource& source, const std::string& name) {
+  if (source.kind == model::TemplateSource::Kind::kJinja) return jinja::Template::compile(source.text, {}, name);
+  const auto loaded = core::Loader().template_from_file(source.path, {});
+  if (!loaded.ok()) return loaded.error();
+  return loaded.value()->plain;
+}
+
 Status load_template(const EmbeddedOptions& options, const model::ModelFiles& files, EmbeddedModel& out) {
-  std::string text;
+  model::TemplateSource source;
   if (!options.chat_template.empty()) {
     Result<model::ModelFiles> given = model::load_template_source(options.chat_template);
     if (!given.ok()) return given.error();
-    text = given.value().templates.front().text;
+    source = given.value().templates.front();
     out.template_name = options.chat_template;
   } else if (!files.templates.empty()) {
-    text = files.templates.front().text;
+    source = files.templates.front();
     out.template_name = files.templates.front().path;
   } else if (options.needs_template) {
     return Error(ErrorCode::kNotFound, "the model has no chat template: name one with --template", out.path);
   } else {
     return Done{};
   }
-  Result<std::shared_ptr<const jinja::Template>> compiled = jinja::Template::compile(text, {}, out.template_name);
-  if (!compiled.ok()) return compiled.error();
-  out.chat_template = std::move(compiled).value();
+  Result<std::shared_ptr<const jinja::Template>> made = compiled(source, out.template_name);
+  if (!made.ok()) return made.error();
+  out.chat_template = std::move(made).value();
   return Done{};
 }
 

@@ -205,6 +205,8 @@ TEST_CASE("the template: the one that is named, else the model's own, else none 
   options.chat_template = folder.file("own.jinja", "x");
   CHECK(loaded(options).template_name == options.chat_template);
   CHECK(loaded(options).chat_template != nullptr);
+  options.chat_template = folder.file("code.py", "a = 'no encoder'");
+  CHECK(refused(options).message.starts_with("is no encoder that rondo knows"));
 }
 
 TEST_CASE("a folder's tokenizer counts, the one in the weights where it has none; it must fit the weights") {

@@ -99,10 +99,12 @@ Status take_template_file(const std::string& path, std::string name, ModelFiles&
   return Done{};
 }
 
-Status take_edge_template(const std::string& path, ModelFiles& found) {
-  Status status = take_template_file(path, std::string(kDefaultName), found);
-  if (status.ok()) found.templates.back().is_edge_json = true;
-  return status;
+// The only template of a model, in another language than Jinja.
+Status take_other_template(const std::string& path, TemplateSource::Kind kind, ModelFiles& found) {
+  Result<std::string> text = kind == TemplateSource::Kind::kEncoder ? files::read(path, kCodeBytes) : files::read(path);
+  if (!text.ok()) return text.error();
+  found.templates.push_back({path, std::string(kDefaultName), std::move(text).value(), kind});
+  return Done{};
 }
 
 // chat_template.jinja and additional_chat_templates/NAME.jinja; together they replace what the JSON files say.
@@ -126,6 +128,28 @@ Status take_template_files(const std::string& folder, ModelFiles& found) {
   return Done{};
 }
 
+std::string file_name(const std::string& path) { return fs::path(path).filename().string(); }
+
+// The paths of the files of `folder` whose names `wanted` accepts, sorted.
+template <typename Wanted>
+std::vector<std::string> list(const std::string& folder, Wanted wanted) {
+  std::vector<std::string> found;
+  std::error_code ec;
+  for (fs::directory_iterator it(folder.empty() ? "." : folder, ec), end; !ec && it != end; it.increment(ec)) {
+    if (wanted(it->path().filename().string())) found.push_back(it->path().string());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// The encoder of a model without templates, or "": encoding/encoding*.py, or so named in the folder itself.
+std::string find_encoder(const std::string& folder) {
+  const auto is_encoder = [](std::string_view name) { return name.starts_with("encoding") && name.ends_with(".py"); };
+  std::vector<std::string> paths = list(files::join(folder, "encoding"), is_encoder);
+  if (paths.empty()) paths = list(folder, is_encoder);
+  return paths.empty() ? "" : paths.front();
+}
+
 Status take_templates(const std::string& folder, const SharedJson& config, ModelFiles& found) {
   if (Status status = take_template_files(folder, found); !status.ok()) return status;
   if (found.templates.empty() && config != nullptr) {
@@ -140,7 +164,10 @@ Status take_templates(const std::string& folder, const SharedJson& config, Model
     if (Status status = take_config_templates(*legacy.value(), path, found); !status.ok()) return status;
   }
   const std::string edge = files::join(folder, kEdgeTemplateFile);
-  return found.templates.empty() && files::exists(edge) ? take_edge_template(edge, found) : Done{};
+  if (!found.templates.empty()) return Done{};
+  if (files::exists(edge)) return take_other_template(edge, TemplateSource::Kind::kEdgeJson, found);
+  const std::string encoder = find_encoder(folder);
+  return encoder.empty() ? Done{} : take_other_template(encoder, TemplateSource::Kind::kEncoder, found);
 }
 
 // What of a folder belongs to whatever tokenizer is in it.
@@ -155,20 +182,6 @@ Status take_companions(const std::string& folder, const SharedJson& config, Toke
     *to = value.value();
   }
   return Done{};
-}
-
-std::string file_name(const std::string& path) { return fs::path(path).filename().string(); }
-
-// The paths of the files of `folder` whose names `wanted` accepts, sorted.
-template <typename Wanted>
-std::vector<std::string> list(const std::string& folder, Wanted wanted) {
-  std::vector<std::string> found;
-  std::error_code ec;
-  for (fs::directory_iterator it(folder.empty() ? "." : folder, ec), end; !ec && it != end; it.increment(ec)) {
-    if (wanted(it->path().filename().string())) found.push_back(it->path().string());
-  }
-  std::sort(found.begin(), found.end());
-  return found;
 }
 
 // The first tokenization_*.py with a pattern.
@@ -374,16 +387,16 @@ Result<ModelFiles> load_folder(const std::string& folder, Wanted wanted) {
   return found;
 }
 
-Result<ModelFiles> load_edge_file(const std::string& path) {
+Result<ModelFiles> load_other_template(const std::string& path, TemplateSource::Kind kind) {
   ModelFiles found;
   found.path = path;
-  if (Status status = take_edge_template(path, found); !status.ok()) return status.error();
+  if (Status status = take_other_template(path, kind, found); !status.ok()) return status.error();
   return found;
 }
 
 // A JSON file may be a tokenizer.json, a configuration with a chat template, or a template itself.
 Result<ModelFiles> load_json_file(const std::string& path, Wanted wanted) {
-  if (file_name(path) == kEdgeTemplateFile) return load_edge_file(path);
+  if (file_name(path) == kEdgeTemplateFile) return load_other_template(path, TemplateSource::Kind::kEdgeJson);
   Result<std::string> text = files::read(path);
   if (!text.ok()) return text.error();
   const bool is_tokenizer = has_model(text.value());
@@ -402,7 +415,7 @@ Result<ModelFiles> load_json_file(const std::string& path, Wanted wanted) {
     return found;
   }
   if (value.value()->find("roles") != nullptr && value.value()->find("chat_template") == nullptr)
-    return load_edge_file(path);
+    return load_other_template(path, TemplateSource::Kind::kEdgeJson);
   take_special_tokens(*value.value(), found);
   if (Status status = take_config_templates(*value.value(), path, found); !status.ok()) return status.error();
   if (found.templates.empty()) {
@@ -417,6 +430,7 @@ Result<ModelFiles> load_wanted(const std::string& path, Wanted wanted) {
   const std::string extension = fs::path(path).extension().string();
   if (extension == ".gguf") return load_gguf(path);
   if (extension == ".json") return load_json_file(path, wanted);
+  if (extension == ".py") return load_other_template(path, TemplateSource::Kind::kEncoder);
   ModelFiles found;
   found.path = path;
   // Their names differ (tokenizer.model.v3, o200k_base.tiktoken), but never look like those of templates.
@@ -455,8 +469,8 @@ Result<ModelFiles> load_template_source(const std::string& path) {
   if (found.value().templates.empty()) {
     const bool folder = files::is_folder(path);
     return Error(ErrorCode::kNotFound,
-                 folder ? "the folder has no chat template (chat_template.jinja, or `chat_template` in "
-                          "tokenizer_config.json)"
+                 folder ? "the folder has no chat template (chat_template.jinja, `chat_template` in "
+                          "tokenizer_config.json, or encoding/encoding*.py)"
                         : "holds no chat template",
                  path);
   }

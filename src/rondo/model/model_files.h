@@ -2,8 +2,8 @@
 //
 // Accepted: a folder in Hugging Face style (tokenizer.json, tokenizer_config.json, chat_template.jinja or .json,
 // generation_config.json; older ones with vocab.json and merges.txt, or vocab.txt), a .gguf file, a tokenizer.json, a tekken.json, a SentencePiece model, a rank file (.tiktoken), a
-// .jinja or .txt template, a tokenizer_config.json, a processed_chat_template.json (also in a folder that has no other
-// template).
+// .jinja or .txt template, a tokenizer_config.json, a processed_chat_template.json or the Python code of an encoder (both
+// also in a folder that has no other template; encoders as encoding*.py, there or in its folder `encoding`).
 #pragma once
 
 #include <cstdint>
@@ -50,10 +50,12 @@ struct TokenizerSource {
 inline constexpr std::string_view kEdgeTemplateFile = "processed_chat_template.json";
 
 struct TemplateSource {
+  // kEdgeJson: a processed_chat_template.json; kEncoder: Python code that writes prompts.
+  enum class Kind : std::uint8_t { kJinja, kEdgeJson, kEncoder };
   std::string path;  // of the file it was found in
   std::string name;  // "default", "tool_use", ... for files with several templates
   std::string text;
-  bool is_edge_json = false;  // the text is that of a processed_chat_template.json
+  Kind kind = Kind::kJinja;
 };
 
 struct ModelFiles {

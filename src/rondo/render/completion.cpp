@@ -191,6 +191,13 @@ class Reading {
 
 }  // namespace
 
+std::string closing_text(const tokenizer::Tokenizer& tokenizer, const parse::Parser& parser, std::string_view pending) {
+  std::string out = parser.closing_text();
+  // A quote that opens a string closes none.
+  if (!parser.is_inside_json()) out.erase(0, overlap(tokenizer, pending, out));
+  return out;
+}
+
 std::vector<std::string> marker_tokens(const format::Format& format, const tokenizer::Tokenizer& tokenizer) {
   std::string markers;
   collect_strings(format::to_json(format), markers);
@@ -237,11 +244,7 @@ Result<ParsedCompletion> CompletionReader::read(const TurnProfile& profile, std:
   if (!end.ok()) return end.error();
   const std::optional<TokenId> stop = end.value().stop;
   out.stops_from = end.value().stops_from;
-  if (!stop) {
-    out.closing_text = parser.closing_text();
-    // What the parser holds back may be the beginning of a closing marker already.  A quote that opens a string closes none.
-    if (!parser.is_inside_json()) out.closing_text.erase(0, overlap(tokenizer_, reading.pending(), out.closing_text));
-  }
+  if (!stop) out.closing_text = closing_text(tokenizer_, parser, reading.pending());
   const bool is_read = stop && (end.value().closes_reasoning || follows_space(*format_, tokenizer_.token_bytes(*stop)));
   if (is_read) {
     reading.stop({*stop, tokenizer_.token_bytes(*stop), true});

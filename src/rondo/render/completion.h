@@ -44,6 +44,11 @@ struct ParsedCompletion {
   std::size_t stops_from = 0;
 };
 
+// What closes that which is open in `parser`.  `pending` was fed to it, and no event has told of it: it may be the beginning of
+// a closing marker already, which is left out then.
+[[nodiscard]] std::string closing_text(const tokenizer::Tokenizer& tokenizer, const parse::Parser& parser,
+                                       std::string_view pending);
+
 // The added tokens that are part of one of the format's markers: only their spelling matters to the parser, and a
 // vocabulary may have a thousand others.
 [[nodiscard]] std::vector<std::string> marker_tokens(const format::Format& format,
