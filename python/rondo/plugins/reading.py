@@ -84,25 +84,32 @@ def _stops_of(model):
 
 
 class Reply:
-    """What was read in one step: texts, and parts of calls as (index, name or None, id or None, arguments)."""
+    """What was read in one step: texts, and parts of calls as (index, name or None, id or None, arguments).  `shown` is
+    reasoning and content in the order in which they came."""
 
-    __slots__ = ("calls", "content", "reasoning")
+    __slots__ = ("calls", "content", "reasoning", "shown")
 
     def __init__(self):
         self.reasoning = ""
         self.content = ""
+        self.shown = ""
         self.calls = []
 
     def __bool__(self):
         return bool(self.reasoning or self.content or self.calls)
 
+    def add(self, text):
+        self.content += text
+        self.shown += text
+
     def take(self, events):
         for event in events:
             kind = event["kind"]
             if kind == "content":
-                self.content += event["text"]
+                self.add(event["text"])
             elif kind == "reasoning":
                 self.reasoning += event["text"]
+                self.shown += event["text"]
             elif kind == "call_start":
                 self.calls.append((event["call"], event["text"], event.get("id"), ""))
             elif kind == "arguments" and event["text"]:
@@ -152,14 +159,14 @@ class Reader:
         """What is certain now.  Ids count where they are given; `text` is what an engine made of them."""
         reply = Reply()
         if self._stream is None or self._closed or self._stream.ended:
-            reply.content = text
+            reply.add(text)
             return reply
         try:
             self._feed(reply, text, ids)
         except Exception as error:
             logger.warning("rondo: the rest of a reply is passed through as text: %s", error)
             self._give_up(reply)
-            reply.content += text
+            reply.add(text)
         return reply
 
     def _feed(self, reply, text, ids):
@@ -179,7 +186,7 @@ class Reader:
         for index, piece in enumerate(pieces):
             reply.take(self._stream.feed(piece))
             if self._stream.ended:
-                reply.content += text_of(pieces[index + 1:]) if index + 1 < len(pieces) else ""
+                reply.add(text_of(pieces[index + 1:]) if index + 1 < len(pieces) else "")
                 return
 
     def _may_stop(self):

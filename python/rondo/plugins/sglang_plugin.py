@@ -174,7 +174,7 @@ class RondoToolDetector(BaseFormatDetector):
         reply.calls += rest.calls
         calls = [ToolCallItem(tool_index=index, name=name, parameters=arguments or "{}")
                  for index, (name, _, arguments) in enumerate(reply.whole_calls())]
-        return ToolResult(normal_text=reply.reasoning + reply.content + rest.reasoning + rest.content, calls=calls)
+        return ToolResult(normal_text=reply.shown + rest.shown, calls=calls)
 
     def parse_streaming_increment(self, new_text, tools):
         if self._reader is None:
@@ -189,7 +189,7 @@ class RondoToolDetector(BaseFormatDetector):
         for index, name, _, arguments in reply.calls:
             self._note(index, name, arguments)
             calls.append(ToolCallItem(tool_index=index, name=name, parameters=arguments))
-        return ToolResult(normal_text=reply.reasoning + reply.content, calls=calls)
+        return ToolResult(normal_text=reply.shown, calls=calls)
 
     def _note(self, index, name, arguments):
         """What the server looks at when a stream ends: the arguments sent, and all of them, which are the same here."""
