@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""examples/python/training_rows.py plays rollouts through `rondo serve`, and what it reads back is what was sampled.
+"""examples/python/training_rows.py and trainer_rollouts.py play rollouts through `rondo serve`; what comes back is what was sampled.
 
 Usage: training_example_test.py --program build/release/rondo
 """
@@ -14,6 +14,7 @@ import sys
 REPO = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(REPO / "tools"), str(REPO / "examples" / "python")]
 import serve_page_test
+import trainer_rollouts
 import training_rows
 
 
@@ -40,6 +41,23 @@ def check(server):
     assert len(prompt) == turns[0]["prompt_tokens"]
 
 
+def check_trainers(server):
+    sys.argv[1:] = [server.url]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        trainer_rollouts.main()
+    assert [line.split(":")[0] for line in printed.getvalue().splitlines()] == ["rollout 0", "rollout 1", "turn"], printed.getvalue()
+    for name in ("step-0-0", "step-0-1"):
+        row, = training_rows.rows(server.url, name)
+        assert sum(row.loss_mask) > 0
+    body = {"model": "any", "messages": [{"role": "user", "content": "?"}], "max_tokens": 8, "logprobs": True,
+            "return_token_ids": True}
+    turn = trainer_rollouts.turn_tokens(training_rows.post(f"{server.url}/s/turn/v1/chat/completions", body))
+    row, = training_rows.rows(server.url, "turn")
+    assert turn["prompt_ids"] + turn["completion_ids"] == list(row.ids)
+    assert len(turn["completion_logprobs"]) == len(turn["completion_ids"]) == sum(row.loss_mask)
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--program", required=True)
@@ -50,6 +68,7 @@ def main():
             print("skipped: no small model can be made here")
             return 0
         check(server)
+        check_trainers(server)
     finally:
         ended = server.close()
     print("training_example_test: all well")

@@ -21,13 +21,13 @@ import fixtures
 from small_corpus import make as small
 
 VERSION = 1  # raise it when what is written changes
-PACKAGES = ("mlx-lm", "sglang")
+PACKAGES = ("mlx-lm", "sglang-0.5.15")
 # Encoder: efforts, and packages with files.  The first has the constants, the last the code.  Copies of the first encoder lost
 # lines of its instructions in all packages but one, which has another interface.
 ENCODERS = {
     "dsv32": ((None,), (("mlx-lm", "mlx_lm/chat_templates/deepseek_v32.py"),
-                        ("sglang", "sglang/srt/entrypoints/openai/encoding_dsv32.py"))),
-    "dsv4": ((None, "high", "max"), (("sglang", "sglang/srt/entrypoints/openai/encoding_dsv4.py"),)),
+                        ("sglang-0.5.15", "sglang/srt/entrypoints/openai/encoding_dsv32.py"))),
+    "dsv4": ((None, "high", "max"), (("sglang-0.5.15", "sglang/srt/entrypoints/openai/encoding_dsv4.py"),)),
 }
 INSTRUCTIONS = "TOOLS_SYSTEM_TEMPLATE"
 

@@ -28,7 +28,7 @@ def _pip():
 def _download(name, entry, folder):
     environment = dict(os.environ, PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_NO_INPUT="1", PIP_REQUIRE_VIRTUALENV="0")
     requirement = folder / "requirement.txt"
-    requirement.write_text(f"{name}=={entry['version']} --hash=sha256:{entry['sha256']}\n", encoding="utf-8")
+    requirement.write_text(f"{entry.get('package', name)}=={entry['version']} --hash=sha256:{entry['sha256']}\n", encoding="utf-8")
     kind = ["--only-binary", ":all:"]
     if entry["file"].endswith(".tar.gz"):
         kind = ["--no-binary", ":all:", "--no-build-isolation"]

@@ -8,21 +8,28 @@ Usage: python_tests.py --package BUILD/python [--sanitized COMPILER] [PYTEST-ARG
 With --sanitized the module was built with the address sanitizer of that compiler, whose runtime then has to come first.
 Where a package can't be had (no network, another Python), this says so and passes.
 """
+import contextlib
 import importlib.util
 import os
 import pathlib
 import platform
 import subprocess
 import sys
+import tarfile
+import zipfile
 
 import bench_peers
 import cache
+import fetch
 
 NEEDED = {"numpy": "numpy", "pytest": "pytest", "iniconfig": "iniconfig", "pluggy": "pluggy", "packaging": "packaging",
           "pygments": "pygments", "pydantic": "pydantic", "pydantic-core": "pydantic_core",
           "typing-extensions": "typing_extensions", "annotated-types": "annotated_types",
           "typing-inspection": "typing_inspection"}
 OPTIONAL = {"tokenizers": "tokenizers", "nanobind": "nanobind"}
+# What the interfaces of engines import (tests/plugins); all else has stand-ins there.
+ENGINES = ("vllm", "sglang")
+OF_ENGINES = ("openai", "anyio", "sniffio", "idna", "jiter", "httpx2", "httpcore2", "h11", "truststore")
 
 
 def folders():
@@ -35,6 +42,47 @@ def folders():
         elif name in NEEDED and importlib.util.find_spec(module) is None:
             return None
     return found
+
+
+def engine_sources(name):
+    """A folder with an engine's Python files, and nothing else of it; None where they can't be had."""
+    def keep(folder, path, content):
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+
+    def fill(folder):
+        package = fetch.package(name)
+        if package.name.endswith(".tar.gz"):
+            with tarfile.open(package) as archive:
+                for member in archive:
+                    path = member.name.partition("/")[2]
+                    if path.startswith(f"{name}/") and path.endswith(".py") and member.isfile():
+                        keep(folder, path, archive.extractfile(member).read())
+        else:
+            with zipfile.ZipFile(package) as archive:
+                for path in archive.namelist():
+                    if path.startswith(f"{name}/") and path.endswith(".py"):
+                        keep(folder, path, archive.read(path))
+
+    with contextlib.suppress(SystemExit):
+        return cache.filled(cache.root() / f"sources-{name}-{cache.key(fetch.PACKAGES[name]['sha256'])}", fill)
+    cache.say(f"{name} is not to be had here; the tests of rondo's plugin for it are passed over")
+    return None
+
+
+def test_plugins(environment, arguments):
+    """In a process of their own: there the engines' other modules, and what these import, are stand-ins."""
+    found = {f"RONDO_TEST_{name.upper()}": engine_sources(name) for name in ENGINES}
+    needed = [bench_peers.unpack_wheel(name) for name in OF_ENGINES]
+    if None in needed or not any(found.values()):
+        print("skipped: the tests of plugins; what they need is not to be had here")
+        return 0
+    folders = ":".join(map(str, needed))
+    environment = dict(environment, PYTHONPATH=f"{environment['PYTHONPATH']}:{folders}",
+                       **{name: str(folder) for name, folder in found.items() if folder is not None})
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments, str(cache.REPO / "tests" / "plugins")]
+    return subprocess.run(command, env=environment, check=False).returncode
 
 
 def runtime(compiler):
@@ -76,7 +124,8 @@ def main(arguments):
         return subprocess.run([sys.executable, options["--run"], *arguments], env=environment, check=False).returncode
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments,
                str(cache.REPO / "tests" / "python")]
-    return subprocess.run(command, env=environment, check=False).returncode
+    result = subprocess.run(command, env=environment, check=False).returncode
+    return test_plugins(environment, arguments) or result
 
 
 if __name__ == "__main__":

@@ -45,9 +45,9 @@ def call_tool(call):
         return f"the call cannot be read: {error}"
 
 
-def play(url, name, turns=3):
+def play(url, name, turns=3, prompt="What is 2 + 2?"):
     """An agent's rollout.  `logprobs` has the engine tell log probabilities, which are kept with the turn."""
-    messages = [{"role": "user", "content": "What is 2 + 2?"}]
+    messages = [{"role": "user", "content": prompt}]
     for _ in range(turns):
         reply = post(f"{url}/s/{name}/v1/chat/completions",
                      {"model": "any", "messages": messages, "tools": TOOLS, "max_tokens": 24, "logprobs": True})

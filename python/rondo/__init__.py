@@ -41,6 +41,7 @@ from .errors import (
     TokenizerError,
     UnsupportedError,
 )
+from .masks import mask
 
 __all__ = [
     "Appended",
@@ -67,6 +68,7 @@ __all__ = [
     "errors",
     "from_tokenizer",
     "load",
+    "mask",
     "types",
 ]
 

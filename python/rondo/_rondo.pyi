@@ -386,12 +386,13 @@ class Model:
         A parser that is fed while the model samples: a StreamParser.  Arguments as parse().
         """
 
-    def grammar(self, *, messages: rondo.types.Messages | None = None, tools: rondo.types.Objects | None = None, response_schema: dict[str, Any] | None = None, tool_choice: str | dict[str, str] = 'auto', parallel_tool_calls: bool = True, format: str = 'gbnf', kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
+    def grammar(self, *, messages: rondo.types.Messages | None = None, prompt_ids: rondo.types.Ids | None = None, tools: rondo.types.Objects | None = None, response_schema: dict[str, Any] | None = None, tool_choice: str | dict[str, str] = 'auto', parallel_tool_calls: bool = True, format: str = 'gbnf', kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
         """
         What the model may write, for an engine that samples under constraints.
 
-        format: "gbnf", "structural_tag" or "lark".  tool_choice: "auto", "none", "required" or {"name": function}.  A dict of grammar
-        (text, "" where there is nothing to constrain), lazy, triggers and warnings.
+        format: "gbnf", "structural_tag" or "lark".  tool_choice: "auto", "none", "required" or {"name": function}.  What the prompt
+        has opened already is read off prompt_ids, else messages.  A dict of grammar (text, "" where there is nothing to constrain),
+        lazy, triggers and warnings.
         """
 
     def format(self, *, tools: rondo.types.Objects | None = None, kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -461,6 +462,10 @@ class StreamParser:
     @property
     def ended(self) -> bool:
         """A stop was seen; what follows belongs to nobody."""
+
+    @property
+    def reasoning_open(self) -> bool:
+        """What comes next is reasoning still."""
 
 class PartialValue:
     """

@@ -10,8 +10,9 @@ import pytest
 import rondo
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
-# training_rows.py talks to a server: tests/training_example_test.py runs it.
-EXAMPLES = sorted(path for path in (REPO / "examples" / "python").glob("*.py") if path.name != "training_rows.py")
+# These talk to a server: tests/training_example_test.py runs them.
+SERVED = ("training_rows.py", "trainer_rollouts.py")
+EXAMPLES = sorted(path for path in (REPO / "examples" / "python").glob("*.py") if path.name not in SERVED)
 
 
 def test_the_stubs_are_those_of_the_module(tmp_path):

@@ -220,3 +220,28 @@ def test_many_rollouts_share_a_model(tiny):
         rollout.add([{"role": "user", "content": "b"}])
     assert {len(rollout.messages) for rollout in rollouts} == {3}
     assert numpy.all(rollouts[0].ids[-6:] == rollouts[9].ids[-6:])
+
+
+def test_a_control_token_behind_half_a_character_counts_in_a_stream_too(tiny):
+    half = tiny.tokenize("日")[:1].tolist()
+    ids = [*tiny.tokenize("so ").tolist(), *half, *tiny.tokenize("<|think|>why<|/think|>").tolist()]
+    parsed = tiny.parse(ids)
+    stream = tiny.stream_parser()
+    events = [event for token in ids for event in stream.feed(token)] + stream.close()
+    reasoning = "".join(event["text"] for event in events if event["kind"] == "reasoning")
+    assert reasoning == parsed.reasoning_content == "why"
+    assert not stream.reasoning_open
+
+
+def test_a_stream_says_whether_reasoning_is_open(tiny):
+    stream, seen = tiny.stream_parser(), []
+    for piece in ("<|think|>", "so", "<|/think|>", "Yes"):
+        stream.feed(tiny.tokenize(piece))
+        seen.append(stream.reasoning_open)
+    assert seen == [True, True, False, False]
+
+
+def test_a_grammar_looks_at_the_end_of_its_prompt(tiny, tools):
+    plain = tiny.encode([{"role": "user", "content": "?"}], add_generation_prompt=True).ids.tolist()
+    opened = tiny.grammar(prompt_ids=[*plain, *tiny.tokenize("<|think|>").tolist()], tools=tools, tool_choice="required")
+    assert opened["grammar"] != tiny.grammar(prompt_ids=plain, tools=tools, tool_choice="required")["grammar"]

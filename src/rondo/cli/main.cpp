@@ -15,6 +15,7 @@
 #include "cli/edge_commands.h"
 #include "cli/help.h"
 #include "cli/io.h"
+#include "cli/line_commands.h"
 #include "cli/network_commands.h"
 #include "cli/places.h"
 #include "cli/request.h"
@@ -459,19 +460,6 @@ void define_test(CLI::App& app, TestArguments& arguments, std::function<int()>& 
   command.callback([&] { chosen = [&] { return run_test(arguments); }; });
 }
 
-void define_batch(CLI::App& app, BatchArguments& arguments, std::function<int()>& chosen) {
-  CLI::App& command =
-      *app.add_subcommand("batch", "many requests in one process: a JSON object per line in, a reply per line out");
-  command.add_option("--threads", arguments.threads, "answer this many requests at once; replies stay in order")
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
-  command.footer(
-      "Example:\n"
-      "  echo '{\"op\": \"tokenize\", \"tokenizer\": \"MODEL\", \"text\": \"Hi\"}' | rondo batch\n"
-      "The requests are described in docs/batch.md.");
-  command.callback([&] { chosen = [&] { return run_batch(arguments); }; });
-}
-
 void define_grammar(CLI::App& app, GrammarArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand(
       "grammar", "a grammar of what the model may write: tool calls, or an answer, as their schemas say");
@@ -540,6 +528,7 @@ struct AllArguments {
   CheckArguments check;
   TestArguments test;
   BatchArguments batch;
+  MaskArguments mask;
   EdgeArguments edge;
   DemoArguments demo;
   NetworkArguments network;
@@ -570,7 +559,7 @@ int run(int argc, char** argv) {
   define_chat(app, arguments.chat, chosen);
   define_diff(app, arguments.diff, chosen);
   define_replay(app, arguments.replay, chosen);
-  define_batch(app, arguments.batch, chosen);
+  define_line_commands(app, arguments.mask, arguments.batch, chosen);
   define_edge_commands(app, arguments.edge, chosen);
   define_demo(app, arguments.demo, chosen);
 #ifdef RONDO_HAVE_NET

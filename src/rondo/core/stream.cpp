@@ -17,7 +17,15 @@ Result<ParserStream::Events> ParserStream::feed(std::span<const TokenId> ids) {
     auto text = decoder_->next(id);
     if (!text.ok()) return text.error();
     text_ += text.value();
-    const parse::Piece piece{id, text.value(), tokenizer.is_added(id)};
+    std::string_view own = text.value();
+    const bool is_added = tokenizer.is_added(id);
+    // In front of it there may be what ids before it began of a character.
+    if (const std::string_view content = tokenizer.token_bytes(id); is_added && own.ends_with(content)) {
+      const std::string_view broken = own.substr(0, own.size() - content.size());
+      if (!broken.empty()) note(parser_.feed(broken), out);
+      own = content;
+    }
+    const parse::Piece piece{id, own, is_added};
     note(parser_.feed(std::span(&piece, 1)), out);
   }
   return out;

@@ -15,6 +15,7 @@ constexpr std::string_view kTokenStyle =
 @media (prefers-color-scheme: dark) { :root { --paper: #131418; --card: #191b20; --ink: #e9eaee; --soft: #a2a6b3; --line: #32353e; --l: 34%; --c: .07; --d: -5%; } }
 body { margin: 0; padding: 12px 18px; background: var(--paper); color: var(--ink); font: 14px/1.45 system-ui, "Segoe UI", Roboto, sans-serif; }
 h1 { font-size: 17px; margin: 0 0 4px; }
+h2 { font-size: 15px; margin: 18px 0 2px; }
 p { margin: 0 0 8px; color: var(--soft); }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 14px; }
 pre { margin: 0; padding: 10px 14px; background: var(--card); border: 1px solid var(--line); border-radius: 8px; white-space: pre-wrap; overflow-wrap: anywhere; font: 13px/1.75 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; tab-size: 4; }
@@ -129,27 +130,55 @@ std::string token_text(std::string_view bytes) {
   return out;
 }
 
+namespace {
+
+std::string token_legend(const Columns& columns, const Hues& hues) {
+  std::string out = "<p class=\"legend\">";
+  for (const auto& [role, hue] : hues.all()) {
+    out += "<span class=\"t\" style=\"--h:" + std::to_string(hue) + "\">&nbsp;" + html_text(role) + "&nbsp;</span>";
+  }
+  out +=
+      "<span class=\"template\">template</span><span class=\"sampled\">sampled</span>"
+      "<span class=\"special\">special</span><span class=\"straddles\">of several origins</span>";
+  if (columns.learned != nullptr) out += "<span class=\"learned\">in the loss mask</span>";
+  return out + "</p>\n";
+}
+
+std::string token_spans(const Columns& columns, std::string_view text, Hues& hues) {
+  std::string out;
+  const std::size_t count = columns.ids->as_array().size();
+  for (std::size_t i = 0; i < count; ++i) out += token_span(columns, i, text, hues);
+  return out;
+}
+
+}  // namespace
+
 std::string token_page(const json::Value& reply, std::string_view text) {
   const Columns columns(reply);
   Hues hues;
-  std::string tokens;
-  const std::size_t count = columns.ids->as_array().size();
-  for (std::size_t i = 0; i < count; ++i) tokens += token_span(columns, i, text, hues);
+  const std::string tokens = token_spans(columns, text, hues);
   std::string out = html_head("tokens", kTokenStyle);
-  out += "<h1>" + std::to_string(count) + " tokens</h1>\n<p>" + std::to_string(text.size()) + " bytes, " +
-         std::to_string(utf8::length(text)) + " characters</p>\n";
-  if (columns.owners != nullptr) {
-    out += "<p class=\"legend\">";
-    for (const auto& [role, hue] : hues.all()) {
-      out += "<span class=\"t\" style=\"--h:" + std::to_string(hue) + "\">&nbsp;" + html_text(role) + "&nbsp;</span>";
-    }
-    out +=
-        "<span class=\"template\">template</span><span class=\"sampled\">sampled</span>"
-        "<span class=\"special\">special</span><span class=\"straddles\">of several origins</span>";
-    if (columns.learned != nullptr) out += "<span class=\"learned\">in the loss mask</span>";
-    out += "</p>\n";
-  }
+  out += "<h1>" + std::to_string(columns.ids->as_array().size()) + " tokens</h1>\n<p>" + std::to_string(text.size()) +
+         " bytes, " + std::to_string(utf8::length(text)) + " characters</p>\n";
+  if (columns.owners != nullptr) out += token_legend(columns, hues);
   return out + "<pre>" + tokens + "</pre>\n</body>\n</html>\n";
+}
+
+std::string samples_page(const std::vector<Sample>& samples) {
+  Hues hues;
+  std::string body;
+  std::string legend;
+  for (const Sample& sample : samples) {
+    const Columns columns(sample.reply);
+    std::size_t learned = 0;
+    for (const json::Value& entry : columns.learned->as_array()) learned += entry.to_int64().value_or(0) != 0 ? 1 : 0;
+    body += "<h2>" + html_text(sample.title) + "</h2>\n<p>" + std::to_string(learned) + " of " +
+            std::to_string(columns.ids->as_array().size()) + " tokens are learned</p>\n<pre>" +
+            token_spans(columns, sample.reply.find_string("text").value_or(""), hues) + "</pre>\n";
+    legend = token_legend(columns, hues);
+  }
+  return html_head("loss masks", kTokenStyle) + "<h1>" + std::to_string(samples.size()) + " samples</h1>\n" + legend +
+         body + "</body>\n</html>\n";
 }
 
 }  // namespace rondo::pages

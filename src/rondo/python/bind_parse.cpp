@@ -205,7 +205,14 @@ Strings grow; a number or word is there when it is complete.  None before they h
             const std::lock_guard lock(self.mutex);
             return self.stream.parser().ended();
           },
-          "A stop was seen; what follows belongs to nobody.");
+          "A stop was seen; what follows belongs to nobody.")
+      .def_prop_ro(
+          "reasoning_open",
+          [](StreamObject& self) {
+            const std::lock_guard lock(self.mutex);
+            return self.stream.parser().place() == parse::Place::kReasoning;
+          },
+          "What comes next is reasoning still.");
 }
 
 // --- Partial values --------------------------------------------------------------------------------------------------
@@ -317,8 +324,10 @@ nb::object check(const ModelObject& self, nb::handle kwargs, nb::handle now,
   })));
 }
 
-nb::object grammar(const ModelObject& self, nb::handle messages, nb::handle tools, nb::handle response_schema,
-                   nb::handle tool_choice, bool parallel_tool_calls, const std::string& language, nb::handle kwargs) {
+nb::object grammar(const ModelObject& self, nb::handle messages, nb::handle prompt_ids, nb::handle tools,
+                   nb::handle response_schema, nb::handle tool_choice, bool parallel_tool_calls,
+                   const std::string& language, nb::handle kwargs) {
+  const Ids prompt(prompt_ids.is_none() ? nb::object(nb::tuple()) : nb::borrow(prompt_ids), "prompt_ids");
   Call call = read_answer_call({messages, tools, nb::none(), kwargs, nb::none(), false, nb::none(), "text"});
   json::Object asked{{"tool_choice", to_json(tool_choice, "tool_choice")},
                      {"parallel_tool_calls", parallel_tool_calls},
@@ -328,8 +337,8 @@ nb::object grammar(const ModelObject& self, nb::handle messages, nb::handle tool
   const core::Asked read = core::read_asked(fields);
   const core::GrammarLanguage written_in = core::read_language(fields);
   if (const Status status = fields.finish(); !status.ok()) raise(status.error());
-  return to_python(
-      core::to_json(value_or_raise(without_gil([&] { return self.model->grammar(call, read, written_in); }))));
+  return to_python(core::to_json(
+      value_or_raise(without_gil([&] { return self.model->grammar(call, read, written_in, prompt.span()); }))));
 }
 
 nb::object capabilities(const ModelObject& self, nb::handle kwargs) {
@@ -392,18 +401,20 @@ void bind_parse(nb::module_& module, nb::class_<ModelObject>& model) {
                    "prompt_tail: str | None = None, tools: rondo.types.Objects | None = None, "
                    "kwargs: dict[str, typing.Any] | None = None, tool_choice: str = 'auto', "
                    "parallel_tool_calls: bool = True, reasoning: str = 'split') -> StreamParser"))
-      .def("grammar", &grammar, nb::kw_only(), "messages"_a = nb::none(), "tools"_a = nb::none(),
-           "response_schema"_a = nb::none(), "tool_choice"_a = "auto", "parallel_tool_calls"_a = true,
-           "format"_a = "gbnf", "kwargs"_a = nb::none(),
+      .def("grammar", &grammar, nb::kw_only(), "messages"_a = nb::none(), "prompt_ids"_a = nb::none(),
+           "tools"_a = nb::none(), "response_schema"_a = nb::none(), "tool_choice"_a = "auto",
+           "parallel_tool_calls"_a = true, "format"_a = "gbnf", "kwargs"_a = nb::none(),
            R"(What the model may write, for an engine that samples under constraints.
 
-format: "gbnf", "structural_tag" or "lark".  tool_choice: "auto", "none", "required" or {"name": function}.  A dict of grammar
-(text, "" where there is nothing to constrain), lazy, triggers and warnings.)",
-           nb::sig("def grammar(self, *, messages: rondo.types.Messages | None = None, tools: rondo.types.Objects | "
-                   "None = None, "
-                   "response_schema: dict[str, typing.Any] | None = None, "
-                   "tool_choice: str | dict[str, str] = 'auto', parallel_tool_calls: bool = True, "
-                   "format: str = 'gbnf', kwargs: dict[str, typing.Any] | None = None) -> dict[str, typing.Any]"))
+format: "gbnf", "structural_tag" or "lark".  tool_choice: "auto", "none", "required" or {"name": function}.  What the prompt
+has opened already is read off prompt_ids, else messages.  A dict of grammar (text, "" where there is nothing to constrain),
+lazy, triggers and warnings.)",
+           nb::sig(
+               "def grammar(self, *, messages: rondo.types.Messages | None = None, prompt_ids: rondo.types.Ids | None "
+               "= None, tools: rondo.types.Objects | None = None, "
+               "response_schema: dict[str, typing.Any] | None = None, "
+               "tool_choice: str | dict[str, str] = 'auto', parallel_tool_calls: bool = True, "
+               "format: str = 'gbnf', kwargs: dict[str, typing.Any] | None = None) -> dict[str, typing.Any]"))
       .def(
           "format",
           [](const ModelObject& self, nb::handle tools, nb::handle kwargs) {

@@ -1,0 +1,84 @@
+#include "cli/line_commands.h"
+
+#include <CLI/CLI.hpp>
+
+namespace rondo::cli {
+namespace {
+
+void define_batch(CLI::App& app, BatchArguments& arguments, std::function<int()>& chosen) {
+  CLI::App& command =
+      *app.add_subcommand("batch", "many requests in one process: a JSON object per line in, a reply per line out");
+  command.add_option("--threads", arguments.threads, "answer this many requests at once; replies stay in order")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command.footer(
+      "Example:\n"
+      "  echo '{\"op\": \"tokenize\", \"tokenizer\": \"MODEL\", \"text\": \"Hi\"}' | rondo batch\n"
+      "The requests are described in docs/batch.md.");
+  command.callback([&] { chosen = [&] { return run_batch(arguments); }; });
+}
+
+void define_mask(CLI::App& app, MaskArguments& arguments, std::function<int()>& chosen) {
+  CLI::App& command =
+      *app.add_subcommand("mask", "conversations, one per line, to token ids and loss masks for training");
+  ModelArguments& model = arguments.model;
+  command.add_option("MODEL,--model", model.model, "model folder or .gguf file")->type_name("PATH");
+  command
+      .add_option("FILE,--input", arguments.input,
+                  "lines of JSON, each an array of messages or an object with `messages` and perhaps `tools`, "
+                  "`documents`, `kwargs` and `id`; - for standard input")
+      ->capture_default_str();
+  command.add_option("-o,--output", arguments.output, "where the lines go; - for standard output")
+      ->type_name("FILE")
+      ->capture_default_str();
+  command.add_option("--template", model.chat_template, "chat template in place of the model's own")->type_name("PATH");
+  command.add_option("--tokenizer", model.tokenizer, "tokenizer: a file or folder (default: that of --model)")
+      ->type_name("PATH");
+  command.add_option("--mode", model.mode, "template language: `strict` as transformers runs it, or `lenient`")
+      ->check(CLI::IsMember({"strict", "lenient"}))
+      ->capture_default_str();
+  command.add_option("--polyfill", model.polyfill, "supply what the template lacks: `auto` where it does, `on` always")
+      ->check(CLI::IsMember({"off", "auto", "on"}))
+      ->capture_default_str();
+  command.add_option("--now", model.now, "the time that strftime_now shows, as 2026-03-14T15:09:26")->type_name("TIME");
+  command.add_option("--field", arguments.field, "the member of an object that holds its messages")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      .add_option("--kwargs", arguments.kwargs,
+                  "further template variables of every line: KEY=VALUE, may be repeated; or a JSON object, or a file "
+                  "with one")
+      ->type_name("KEY=VALUE|JSON|FILE")
+      ->multi_option_policy(CLI::MultiOptionPolicy::Join);
+  command
+      .add_option("--mask", arguments.part,
+                  "what is learned: `sampled` what the model would have written, `content` the messages' own data, "
+                  "`turn` whole turns, `generation` what {% generation %} covers")
+      ->type_name("PART")
+      ->capture_default_str();
+  command.add_option("--role", arguments.roles, "whose messages are learned (default: assistant); may be repeated")
+      ->allow_extra_args(false);
+  command.add_flag("--text", arguments.text, "the prompt's text too");
+  command.add_flag("--owners", arguments.owners, "per id the message that it belongs to, too");
+  command.add_option("--threads", arguments.threads, "lines at once (default: as many as the machine has cores)")
+      ->check(CLI::Range(1, 256));
+  command.add_option("--html", arguments.html_file, "a page with the first lines, what is learned in colour")
+      ->type_name("FILE");
+  command.add_option("--samples", arguments.samples, "how many lines the page of --html shows")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command.footer(
+      "A line that cannot be read becomes a line with `error`, and the others go on; the exit status is 1 then.\n"
+      "Example:\n"
+      "  rondo mask MODEL chats.jsonl --output masks.jsonl --html samples.html");
+  command.callback([&] { chosen = [&] { return run_mask(arguments); }; });
+}
+
+}  // namespace
+
+void define_line_commands(CLI::App& app, MaskArguments& mask, BatchArguments& batch, std::function<int()>& chosen) {
+  define_mask(app, mask, chosen);
+  define_batch(app, batch, chosen);
+}
+
+}  // namespace rondo::cli

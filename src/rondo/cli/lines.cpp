@@ -1,0 +1,271 @@
+#include "cli/lines.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <condition_variable>
+#include <csignal>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace rondo::cli {
+namespace {
+
+Error stream_error(const std::string& stream, int number) { return {ErrorCode::kIo, std::strerror(number), stream}; }
+
+// Input by lines.
+class LineReader {
+ public:
+  // `before_read` is called whenever more input is needed, which may have to be waited for.
+  explicit LineReader(const LineEnds& ends, std::function<void()> before_read = {})
+      : file_(ends.input), name_(ends.input_name), before_read_(std::move(before_read)) {}
+
+  // The next line without its end; false at the end of input or after an error.
+  bool next(std::string& line) {
+    while (true) {
+      const std::size_t end = buffer_.find('\n', searched_);
+      if (end != std::string::npos) {
+        take(line, end, end + 1);
+        return true;
+      }
+      searched_ = buffer_.size();
+      if (at_end_) break;
+      fill();
+    }
+    if (begin_ == buffer_.size()) return false;
+    take(line, buffer_.size(), buffer_.size());
+    return true;
+  }
+
+  [[nodiscard]] std::optional<Error> error() const { return error_; }
+  [[nodiscard]] std::size_t bytes() const { return read_ - (buffer_.size() - begin_); }  // of lines that were taken
+
+ private:
+  void take(std::string& line, std::size_t end, std::size_t next_begin) {
+    const std::size_t length = end > begin_ && buffer_[end - 1] == '\r' ? end - 1 - begin_ : end - begin_;
+    line.assign(buffer_, begin_, length);
+    begin_ = searched_ = next_begin;
+  }
+
+  void fill() {
+    if (before_read_) before_read_();
+    buffer_.erase(0, begin_);
+    searched_ -= begin_;
+    begin_ = 0;
+    std::array<char, 65536> chunk{};
+    const ssize_t size = ::read(file_, chunk.data(), chunk.size());
+    if (size > 0) {
+      buffer_.append(chunk.data(), static_cast<std::size_t>(size));
+      read_ += static_cast<std::size_t>(size);
+    } else if (size == 0) {
+      at_end_ = true;
+    } else if (errno != EINTR) {
+      error_ = stream_error(name_, errno);
+      at_end_ = true;
+    }
+  }
+
+  int file_;
+  std::string name_;
+  std::function<void()> before_read_;
+  std::size_t read_ = 0;
+  std::string buffer_;
+  std::size_t begin_ = 0;     // of the next line
+  std::size_t searched_ = 0;  // no newline stands between begin_ and here
+  bool at_end_ = false;
+  std::optional<Error> error_;
+};
+
+// Output with a buffer of our own.
+class Output {
+ public:
+  explicit Output(const LineEnds& ends) : file_(ends.output), name_(ends.output_name) {}
+
+  void write_line(std::string_view line) {
+    buffer_ += line;
+    buffer_ += '\n';
+    if (buffer_.size() >= kFlushBytes) flush();
+  }
+
+  void flush() {
+    std::string_view left = buffer_;
+    while (!left.empty() && !error_) {
+      const ssize_t size = ::write(file_, left.data(), left.size());
+      if (size >= 0) {
+        left.remove_prefix(static_cast<std::size_t>(size));
+      } else if (errno != EINTR) {
+        error_ = stream_error(name_, errno);
+      }
+    }
+    buffer_.clear();
+  }
+
+  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+
+ private:
+  static constexpr std::size_t kFlushBytes = std::size_t{1} << 20U;
+
+  int file_;
+  std::string name_;
+  std::string buffer_;
+  std::optional<Error> error_;
+};
+
+Status finish(const LineReader& reader, const Output& output) {
+  if (output.error()) return *output.error();
+  if (reader.error()) return *reader.error();
+  return Done{};
+}
+
+// Lines with their numbers; empty ones are passed over.
+class Numbered {
+ public:
+  explicit Numbered(LineReader& reader) : reader_(reader) {}
+
+  bool next(Line& line) {
+    do {
+      if (!reader_.next(line.text)) return false;
+      ++number_;
+    } while (line.text.empty());
+    line.number = number_;
+    line.end = reader_.bytes();
+    return true;
+  }
+
+ private:
+  LineReader& reader_;
+  std::size_t number_ = 0;
+};
+
+Status answer_on_one_thread(const LineEnds& ends, const LineAnswer& answer, const LineWritten& written) {
+  Output output(ends);
+  LineReader reader(ends, [&output] { output.flush(); });
+  Numbered lines(reader);
+  Line line;
+  while (!output.error() && lines.next(line)) {
+    output.write_line(answer(line));
+    if (written) written(line.end);
+  }
+  output.flush();
+  return finish(reader, output);
+}
+
+struct Replied {
+  std::size_t end = 0;  // of its line in the input
+  std::string text;
+};
+
+// A window of requests in input order.  The reading thread pushes, workers answer in any order, the writing thread pops
+// replies from the front.  Bounded, so that a slow request at the front does not make the rest pile up without end.
+class Window {
+ public:
+  // Waits while the window is full; false once writing has failed.
+  bool push(Line line) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [this] { return jobs_.size() < kSize || stopped_; });
+    if (stopped_) return false;
+    jobs_.emplace_back();
+    jobs_.back().line = std::move(line);
+    changed_.notify_all();
+    return true;
+  }
+
+  void close() { set(closed_); }
+  void stop() { set(stopped_); }
+
+  // Answers requests until there are no more.
+  void work(const LineAnswer& answer) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [this] { return taken_ < jobs_.size() || closed_ || stopped_; });
+      if (stopped_ || taken_ == jobs_.size()) return;
+      Job& job = jobs_[taken_++];  // stays where it is: a deque moves nothing when its ends change
+      lock.unlock();
+      std::string reply = answer(job.line);
+      lock.lock();
+      job.reply = std::move(reply);
+      job.done = true;
+      changed_.notify_all();
+    }
+  }
+
+  // Waits for the next reply in input order; nullopt after the last.  `more`: whether the one behind it is ready too.
+  std::optional<Replied> pop(bool& more) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [this] { return is_ready(0) || (closed_ && jobs_.empty()); });
+    if (jobs_.empty()) return std::nullopt;
+    Replied reply{jobs_.front().line.end, std::move(jobs_.front().reply)};
+    jobs_.pop_front();
+    --taken_;
+    more = is_ready(0);
+    changed_.notify_all();
+    return reply;
+  }
+
+ private:
+  static constexpr std::size_t kSize = 1024;
+
+  struct Job {
+    Line line;
+    std::string reply;
+    bool done = false;
+  };
+
+  [[nodiscard]] bool is_ready(std::size_t index) const { return index < jobs_.size() && jobs_[index].done; }
+
+  void set(bool& flag) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    flag = true;
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Job> jobs_;
+  std::size_t taken_ = 0;  // jobs before this index have a worker
+  bool closed_ = false;
+  bool stopped_ = false;
+};
+
+Status answer_on_threads(const LineEnds& ends, int threads, const LineAnswer& answer, const LineWritten& written) {
+  LineReader reader(ends);
+  Output output(ends);
+  Window window;
+  std::vector<std::thread> workers;
+  for (int i = 0; i < threads; ++i) workers.emplace_back([&] { window.work(answer); });
+  std::thread writer([&] {
+    bool more = false;
+    while (const std::optional<Replied> reply = window.pop(more)) {
+      output.write_line(reply->text);
+      if (!more) output.flush();
+      if (output.error()) return window.stop();
+      if (written) written(reply->end);
+    }
+    output.flush();
+  });
+  Numbered lines(reader);
+  Line line;
+  while (lines.next(line)) {
+    if (!window.push(std::move(line))) break;
+  }
+  window.close();
+  for (std::thread& worker : workers) worker.join();
+  writer.join();
+  return finish(reader, output);
+}
+
+}  // namespace
+
+Status answer_lines(const LineEnds& ends, int threads, const LineAnswer& answer, const LineWritten& written) {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(), reported as such
+  return threads <= 1 ? answer_on_one_thread(ends, answer, written) : answer_on_threads(ends, threads, answer, written);
+}
+
+}  // namespace rondo::cli

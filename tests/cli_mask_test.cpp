@@ -1,0 +1,87 @@
+// The program itself: lines of conversations to ids and masks.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "base/files.h"
+#include "tests/support/shell.h"
+
+namespace rondo {
+
+using testing::Run;
+using testing::Shell;
+
+namespace {
+
+const std::string kLines =
+    R"([{"role": "user", "content": "hello"}, {"role": "assistant", "content": "x"}]
+{"id": "b", "chat": [{"role": "user", "content": "x"}]}
+
+{"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}], "kwargs": {"a": 1}}
+{cut
+7
+{"id": 3, "messages": "x"}
+)";
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++found;
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Shell, "mask answers every line in its place, and goes on behind broken ones") {
+  const Run run = this->run("mask model", kLines);
+  CHECK(run.status == 1);
+  CHECK(run.err.find("6 lines, 4 failed; ") != std::string::npos);
+  CHECK(count(run.out, "\n") == 6);
+  std::size_t at = 0;
+  for (const char* part : {R"({"line":1,"ids":[)", R"({"line":2,"id":"b","error":{)", R"({"line":4,"ids":[)",
+                           R"({"line":5,"error":{)", R"({"line":6,"error":{)", R"({"line":7,"id":3,"error":{)"}) {
+    const std::size_t found = run.out.find(part, at);
+    REQUIRE_MESSAGE(found != std::string::npos, part);
+    at = found;
+  }
+  CHECK(run.out.find("the object has no `messages`") != std::string::npos);
+  CHECK(run.out.find("a line is an array of messages, or an object with `messages`") != std::string::npos);
+  CHECK(run.out.find(R"("mask":[)") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Shell, "mask says the same on any number of threads") {
+  std::string lines;
+  for (int i = 0; i < 300; ++i) lines += kLines;
+  CHECK(run("mask model --threads 1", lines).out == run("mask model --threads 7", lines).out);
+}
+
+TEST_CASE_FIXTURE(Shell, "mask reads and writes files") {
+  const std::string input = file("chats.jsonl", R"({"chat": [{"role": "user", "content": "hello"}]})");
+  const std::string output = file("masks.jsonl", "what stood here before");
+  const std::string page = file("page.html", "");
+  const Run done = run("mask model '" + input + "' --field chat --role user --mask content --text --owners -o '" +
+                       output + "' --html '" + page + "'");
+  CHECK(done.status == 0);
+  CHECK(done.out == "");
+  const std::string written = files::read(output).value();
+  CHECK(count(written, "\n") == 1);
+  for (const char* part : {R"("line":1)", R"("text":")", R"("owners":[)", "1"})
+    CHECK(written.find(part) != std::string::npos);
+  const std::string shown = files::read(page).value();
+  CHECK(shown.find("<h2>line 1</h2>") != std::string::npos);
+  CHECK(shown.find("tokens are learned") != std::string::npos);
+  CHECK(shown.find("learned\"") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Shell, "mask says what it cannot do at all") {
+  CHECK(run("mask model nowhere.jsonl").err.find("nowhere.jsonl") != std::string::npos);
+  CHECK(run("mask model nowhere.jsonl").status == 1);
+  CHECK(run("mask model -o nowhere/out.jsonl", "[]").status == 1);
+  CHECK(run("mask", "[]").status == 1);
+  CHECK(run("mask model --threads 0", "[]").status == 2);
+  const Run part = run("mask model --mask dreams", R"([{"role": "user", "content": "x"}])");
+  CHECK(part.status == 1);
+  CHECK(part.out.find("dreams") != std::string::npos);
+  CHECK(run("mask --help").out.find("loss masks") != std::string::npos);
+}
+
+}  // namespace rondo
