@@ -229,6 +229,25 @@ TEST_CASE("log probabilities are told where they were asked for") {
   CHECK(std::isnan(plain.tokens.at(0)[0].logprob));
 }
 
+TEST_CASE("an id has the same log probability in a prompt as when it was sampled") {
+  BatchRun run(attention());
+  const std::vector<TokenId> prompt = ids_of(50, 1);
+  const auto& sampled = run.result({.prompt = prompt, .max_tokens = 100, .logprobs = 0}).tokens.at(0);
+  std::vector<TokenId> whole = prompt;
+  for (const SampledToken& token : sampled) whole.push_back(token.id);
+  // What the caches hold is computed again: it has no log probabilities.
+  const auto& got = run.result({.prompt = whole, .max_tokens = 1, .prompt_logprobs = 2});
+  REQUIRE(got.prompt.size() == whole.size());
+  CHECK(std::isnan(got.prompt[0].logprob));
+  for (std::size_t i = 0; i < sampled.size(); ++i) {
+    const SampledToken& told = got.prompt[prompt.size() + i];
+    CHECK(told.id == sampled[i].id);
+    CHECK(told.logprob == doctest::Approx(sampled[i].logprob).epsilon(0.01));
+    CHECK(told.best.size() == 2);
+  }
+  CHECK(run.result({.prompt = whole, .max_tokens = 1}).prompt.empty());
+}
+
 namespace {
 
 // A batcher over a model with text, and the text of what it samples.

@@ -29,6 +29,14 @@ void Received::on_start(engine::Batcher::Ticket ticket, const engine::Start& sta
   one.start = start;
 }
 
+void Received::on_prompt(engine::Batcher::Ticket ticket, std::vector<engine::SampledToken> tokens) {
+  One& one = by_ticket[ticket];
+  CHECK(one.has_started);
+  CHECK(one.prompt.empty());
+  CHECK(one.tokens.empty());
+  one.prompt = std::move(tokens);
+}
+
 void Received::on_token(engine::Batcher::Ticket ticket, std::size_t choice, engine::SampledToken token) {
   One& one = by_ticket[ticket];
   CHECK(one.has_started);

@@ -20,6 +20,7 @@ struct Received : engine::Batcher::Events {
     bool has_started = false;
     bool has_ended = false;
     engine::Start start;
+    std::vector<engine::SampledToken> prompt;
     std::map<std::size_t, std::vector<engine::SampledToken>> tokens;  // by choice
     engine::Outcome outcome;
     std::uint64_t first_step = 0;  // of the batcher's, when the first id came
@@ -29,6 +30,7 @@ struct Received : engine::Batcher::Events {
   };
 
   void on_start(engine::Batcher::Ticket ticket, const engine::Start& start) override;
+  void on_prompt(engine::Batcher::Ticket ticket, std::vector<engine::SampledToken> tokens) override;
   void on_token(engine::Batcher::Ticket ticket, std::size_t choice, engine::SampledToken token) override;
   void on_end(engine::Batcher::Ticket ticket, engine::Outcome outcome) override;
 

@@ -238,7 +238,8 @@ void Batcher::Work::decode_prompts() {
     if (choice->slot == nullptr) place(*choice);  // and decode at once: what was shared is copied by that
     LlamaSequence& sequence = choice->slot->sequence;
     const std::size_t begin = sequence.tokens().size();
-    const std::size_t size = std::min(choice->next_stop() - begin, choice->scores() ? kMostScored : budget);
+    const std::size_t size =
+        std::min(choice->next_stop() - begin, choice->scores() ? std::min(kMostScored, budget) : budget);
     ++pieces_;
     if (size > 0) {
       used += size;
