@@ -242,19 +242,25 @@ void infer_forms(const std::vector<Seen>& all, const std::vector<format::Escape>
   }
 }
 
-std::vector<Seen> see_types(ParameterProber& prober, Remarks& remarks) {
-  const std::vector<std::pair<ValueType, json::Value>> values = {{ValueType::kString, "v1"},
-                                                                 {ValueType::kInteger, parsed("7")},
-                                                                 {ValueType::kFloat, parsed("2.5")},
-                                                                 {ValueType::kTrue, true},
-                                                                 {ValueType::kFalse, false},
-                                                                 {ValueType::kNull, nullptr},
-                                                                 {ValueType::kObject, parsed(R"({"x":"y","z":1})")},
-                                                                 {ValueType::kArray, parsed(R"(["p",1,null])")},
-                                                                 {ValueType::kString, "a\nb"},
-                                                                 {ValueType::kString, "<b>"},
-                                                                 {ValueType::kString, "q\"q"},
-                                                                 {ValueType::kString, "&"}};
+std::vector<Seen> see_types(ParameterProber& prober, const std::vector<format::Escape>& escapes, Remarks& remarks) {
+  // Inside objects and arrays escapes are seen where there are characters that have some.
+  std::string inner = "y";
+  for (const format::Escape& escape : escapes) {
+    if (escape.text != "\"" && escape.text != "'" && escape.text != "\\") inner += escape.text + "y";
+  }
+  const std::vector<std::pair<ValueType, json::Value>> values = {
+      {ValueType::kString, "v1"},
+      {ValueType::kInteger, parsed("7")},
+      {ValueType::kFloat, parsed("2.5")},
+      {ValueType::kTrue, true},
+      {ValueType::kFalse, false},
+      {ValueType::kNull, nullptr},
+      {ValueType::kObject, json::Object{{"x", inner}, {"z", 1}}},
+      {ValueType::kArray, json::Array{inner, 1, nullptr}},
+      {ValueType::kString, "a\nb"},
+      {ValueType::kString, "<b>"},
+      {ValueType::kString, "q\"q"},
+      {ValueType::kString, "&"}};
   std::vector<Seen> out;
   for (const auto& [type, value] : values) {
     auto seen = prober.see(type, value);
@@ -270,7 +276,8 @@ std::vector<Seen> see_types(ParameterProber& prober, Remarks& remarks) {
 }
 
 // Characters that templates like to escape.  A word stands before each of them and behind the last one.
-constexpr std::string_view kVisible = "&<>\"'\\";
+constexpr std::string_view kInKeys = "&<>\"'\\";
+constexpr std::string_view kVisible = "&<>\"'\\!#$%()*+,-./:;=?@[]^_`{|}~";
 constexpr std::string_view kWhite = "\n\t";
 constexpr std::size_t kLongestEscape = 12;
 
@@ -308,14 +315,14 @@ std::vector<format::Escape> value_escapes(ParameterProber& probes) {
 }
 
 std::vector<format::Escape> key_escapes(ParameterProber& probes) {
-  const std::string key = with_words(kVisible);
+  const std::string key = with_words(kInKeys);
   const auto elements = probes.elements(json::Object{{key, "v0"}}, 1);
   if (!elements) return {};
   const Place place = place_of(*elements, key);
   if (place.key == kNone || place.first_value == kNone || place.first_value < place.key) return {};
   std::size_t end = place.first_value;
   while (end > place.key && (*elements)[end - 1].kind != Element::Kind::kKey) --end;
-  return escapes_between(kVisible, all_text(*elements, place.key, end));
+  return escapes_between(kInKeys, all_text(*elements, place.key, end));
 }
 
 bool is_quote(char byte) { return byte == '"' || byte == '\''; }
@@ -452,12 +459,13 @@ std::optional<ParameterPart> infer_parameters(const Evidence& evidence, const Pa
   const std::size_t name = last_name_before(*three, first.key);
   if (name == kNone) return std::nullopt;
 
-  const std::vector<Seen> all = see_types(probes, remarks);
+  const std::vector<format::Escape> escapes = value_escapes(probes);
+  const std::vector<Seen> all = see_types(probes, escapes, remarks);
   if (all.empty() || !all.front().has_value) return std::nullopt;
   ParameterPart out;
   format::Parameters& parameters = out.parameters;
   std::string sep;
-  infer_forms(all, value_escapes(probes), parameters, sep);
+  infer_forms(all, escapes, parameters, sep);
   parameters.key_escapes = key_escapes(probes);
 
   // sep = close + separator + open of the next one; the closing may repeat the key.
