@@ -164,7 +164,7 @@ TEST_CASE("a transcript of the corpus' templates is what rendering all messages 
   if (!corpus) return;
   const std::vector<test::AnalysedTemplate> all = test::analysed_templates(*corpus);
   const bool verbose = std::getenv("RONDO_VERBOSE") != nullptr;
-  const std::size_t step = is_full_test() ? 1 : all.size() / 24 + 1;
+  const std::size_t step = is_full_test() ? 1 : all.size() / 16 + 1;
   const std::uint64_t first = env_number("RONDO_FIRST", 0);
   Tally total;
   long templates = 0;
@@ -197,7 +197,7 @@ TEST_CASE("a transcript of the corpus' conversations is what rendering all messa
   const auto corpus = test::Corpus::open();
   if (!corpus) return;
   const std::vector<test::AnalysedTemplate> all = test::analysed_templates(*corpus);
-  const std::size_t step = is_full_test() ? 1 : all.size() * corpus->conversations().size() / 60 + 1;
+  const std::size_t step = is_full_test() ? 1 : all.size() * corpus->conversations().size() / 40 + 1;
   Tally total;
   std::size_t at = 0;
   for (const test::AnalysedTemplate& from : all) {

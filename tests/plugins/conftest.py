@@ -93,7 +93,7 @@ def turns():
     rows = sorted(path.name.removesuffix(".jsonl.xz") for path in (folder / "completions").glob("*.jsonl.xz"))
     wanted = int(os.environ.get("RONDO_PLUGIN_TURNS", 0))
     if not wanted:
-            rows = rows[::max(1, len(rows) // 30)]
+        rows = rows[::max(1, len(rows) // 30)]
     return [turn for row in rows for turn in turns_of(folder, row, wanted or 2)]
 
 

@@ -224,9 +224,9 @@ Result<PromptTail> Model::tail_of(const Prepared& prepared, const Call& call, co
     if (prepared.tokenizer == nullptr)
       return Error(ErrorCode::kUnsupported, "the model brings no tokenizer for `prompt_ids`", parts_.name);
     const std::size_t count = std::min(options.prompt_ids.size(), kPromptTailTokens);
-    auto text = prepared.tokenizer->decode(options.prompt_ids.last(count), {});
-    if (!text.ok()) return text.error();
-    return PromptTail{std::move(text).value(), ""};
+    const auto format = format_of(prepared, call.conversation);
+    return decoded_tail(*prepared.tokenizer, options.prompt_ids.last(count),
+                        format.ok() ? format.value().get() : nullptr);
   }
   const auto format = format_of(prepared, call.conversation);
   if (!format.ok()) return format.error();

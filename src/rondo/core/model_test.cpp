@@ -421,6 +421,26 @@ TEST_CASE("the prompt's tail says what is open: given as text, or as ids") {
   CHECK(parsed(model, "hm", {.prompt_ids = prompt}).message.reasoning == "hm");
 }
 
+TEST_CASE("bug: a prompt's end was not known where its ids are spelled with blanks between them") {
+  MemoryModel memory = testing::memory();
+  json::Value tokenizer = json::parse(json::to_compact(test::byte_tokenizer_json({"[[", "]]"}))).value();
+  tokenizer.as_object().set("normalizer", json::parse(R"({"type": "Prepend", "prepend": " "})").value());
+  memory.tokenizer_json = json::to_compact(tokenizer);
+  memory.chat_template =
+      "{%- for t in tools or [] %}{{- t | tojson }}{%- endfor %}{%- for m in messages %}{{- '[[' + m.role + ']]\n' }}"
+      "{%- if m.role == 'assistant' %}{%- if m.content %}{{- '@@all\n' + m.content }}{%- endif %}"
+      "{%- for c in m.tool_calls or [] %}{{- '@@' + c.function.name + '\n' + c.function.arguments | tojson }}{%- "
+      "endfor %}"
+      "{%- else %}{{- m.content }}{%- endif %}{{- '~fin~' }}{%- endfor %}"
+      "{%- if add_generation_prompt %}{{- '[[assistant]]\n@@' }}{%- endif %}";
+  const auto model = testing::made(Model::from_memory(memory, {}));
+  const Ids prompt = model->tokenize("~fin~[[assistant]]\n@@", true).value();
+  CHECK(model->detokenize(prompt, false).value() != "~fin~[[assistant]]\n@@");
+  Call call = user_call();
+  const std::string_view said = "all\nHi";  // a byte's id is its value
+  CHECK(model->parse_ids(call, {.prompt_ids = prompt}, Ids(said.begin(), said.end())).value().message.content == "Hi");
+}
+
 TEST_CASE("by_spelling finds markers that no token was") {
   const auto model = memory_model();
   const auto content = [&](bool by_spelling) {

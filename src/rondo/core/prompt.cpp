@@ -280,6 +280,28 @@ Result<Prompt> make_prompt(const Prepared& prepared, const chat::Conversation& c
   return error;
 }
 
+Result<PromptTail> decoded_tail(const tokenizer::Tokenizer& tokenizer, std::span<const tokenizer::TokenId> ids,
+                                const format::Format* format) {
+  auto text = tokenizer.decode(ids, {});
+  if (!text.ok()) return text.error();
+  PromptTail out{std::move(text).value(), ""};
+  if (format == nullptr) return out;
+  const auto& prompts = format->generation_prompts;
+  const auto is_shown = [&](const format::GenerationPrompt& prompt) {
+    return !prompt.text.empty() && out.text.ends_with(prompt.text);
+  };
+  if (std::ranges::any_of(prompts, is_shown)) return out;
+  std::string found;
+  for (const format::GenerationPrompt& prompt : prompts) {
+    if (prompt.text.size() <= found.size()) continue;
+    const auto written = tokenizer.encode_ids(prompt.text, {.parse_special = true, .parse_added = true});
+    const bool is_end = written.size() <= ids.size() && std::ranges::equal(written, ids.last(written.size()));
+    if (is_end) found = prompt.text;
+  }
+  if (!found.empty()) out.text = std::move(found);
+  return out;
+}
+
 Result<PromptTail> prompt_tail(const Prepared& prepared, chat::Conversation conversation, bool has_messages,
                                const std::shared_ptr<const format::Format>& format) {
   const bool continues = conversation.continue_final_message.has_value();

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,11 @@ struct PromptTail {
   std::string text;   // up to where the model begins to write
   std::string begun;  // of a continued message, where that is known apart; else `text` ends with it
 };
+
+// Of the prompt that these ids end.  Where the vocabulary spells them in another way than the prompt was written (blanks beside
+// control tokens), and they end with a generation prompt of `format`, its text.  nullptr: no format is known.
+[[nodiscard]] Result<PromptTail> decoded_tail(const tokenizer::Tokenizer& tokenizer,
+                                              std::span<const tokenizer::TokenId> ids, const format::Format* format);
 
 // Of the prompt that `conversation` makes.  Without messages one plain user message is meant.  Where the template refuses the
 // conversation, what the format says of the prompt counts; fails only with kLimit, and for a continued message.

@@ -63,6 +63,7 @@ Result<EmbeddedModel> agent_model(const DemoOptions& options, const Print& progr
   embedded.model = options.model;
   embedded.cache_folder = options.cache_folder;
   embedded.fixtures = options.fixtures;
+  embedded.layers = options.layers;
   return load_embedded(embedded, progress);
 }
 

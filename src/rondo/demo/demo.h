@@ -58,6 +58,7 @@ struct DemoOptions {
   std::string fixtures;           // templates and vocabularies; as above
   std::string corpus;             // folder with more exact templates for the family table; "" for the packaged ones
   std::string gemma;              // a .gguf file of base weights for timing and reuse on plain text; "" for none
+  std::uint32_t layers = 24;      // of the random model that is made where `model` is ""
   std::size_t conversations = 4;  // at once, in one of the tables; 0: without it
   std::uint64_t seed = 0;
   bool json = false;                // one JSON object in place of the tables

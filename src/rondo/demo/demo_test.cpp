@@ -58,6 +58,7 @@ DemoOptions small_demo(const OwnFolder& folder) {
   DemoOptions options;
   options.fixtures = folder.path("fixtures");
   options.cache_folder = folder.path("cache");
+  options.layers = 2;
   options.conversations = 0;  // thousands of bytes are thousands of tokens here
   options.corpus =
       folder.path("corpus");  // which is not there; without a name it would be looked for beside the checkout

@@ -19,8 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kTinyVersion = "2";  // raise it when the same options make another file
-constexpr std::uint32_t kTinyWidth = 128;       // so much that decoding a prompt takes time that one can see
-constexpr std::uint32_t kTinyLayers = 24;
+constexpr std::uint32_t kTinyWidth = 128;
 constexpr std::int64_t kControlToken = 3;  // GGUF token types
 constexpr std::int64_t kNormalToken = 1;
 
@@ -81,7 +80,7 @@ Result<std::string> tiny_model(const EmbeddedOptions& options, const std::functi
   const DemoModel& plan = data.value().model;
   engine::TinyModel model;
   model.width = kTinyWidth;
-  model.layers = kTinyLayers;
+  model.layers = options.layers;
   model.vocabulary = files::join(fixtures, plan.vocabulary);
   const Result<std::string> chat_template = files::read(files::join(fixtures, plan.chat_template));
   if (!chat_template.ok()) return chat_template.error();
@@ -96,7 +95,7 @@ Result<std::string> tiny_model(const EmbeddedOptions& options, const std::functi
   const std::string path =
       files::join(options.cache_folder, "tiny-" +
                                             hex_digest({kTinyVersion, chat_template.value(), vocabulary.value(), tokens,
-                                                        std::to_string(kTinyWidth), std::to_string(kTinyLayers)}) +
+                                                        std::to_string(kTinyWidth), std::to_string(options.layers)}) +
                                             ".gguf");
   if (files::exists(path)) return path;
   progress("making a small model with random weights: " + path + "\n");

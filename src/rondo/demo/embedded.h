@@ -1,6 +1,7 @@
 // A model ready to run in this process: its template, its tokenizer, the embedded engine.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -22,6 +23,7 @@ struct EmbeddedOptions {
   std::string chat_template;  // a template file that replaces the model's own; "" for none
   std::string cache_folder;   // where the tiny model is kept
   std::string fixtures;       // templates/, vocab/, ...; "": the newest fixtures-* in the cache folder
+  std::uint32_t layers = 24;  // of the tiny model: so many that decoding a prompt takes time that one can see
   bool needs_template = true;
 };
 
