@@ -1,8 +1,6 @@
 // The builtin filters: what one is, how it is found, and what several of them share.
 #pragma once
 
-#include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -5,7 +5,7 @@
 
 namespace rondo::jinja {
 
-// kConstantPow: a power with a constant on its left and none on its right; see folding.h.
+// kConstantPow: a power with a constant on its left and none on its right; see compile/folding.h.
 enum class BinaryOp : std::uint8_t { kAdd, kSub, kMul, kDiv, kFloorDiv, kMod, kPow, kConstantPow };
 enum class CompareOp : std::uint8_t { kEq, kNe, kLt, kLe, kGt, kGe, kIn, kNotIn };
 

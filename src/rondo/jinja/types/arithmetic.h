@@ -11,7 +11,7 @@ namespace rondo::jinja {
 [[nodiscard]] Value negate(Runtime& runtime, const Value& value);
 [[nodiscard]] Value positive(Runtime& runtime, const Value& value);
 
-// The same in a constant expression: undefined where it would fail, see folding.h.
+// object[start:stop:step] in a constant expression: undefined where get_slice would fail, as the reference has it.
 [[nodiscard]] Value get_constant_slice(Runtime& runtime, const Value& object, const Value& start, const Value& stop,
                                        const Value& step);
 

@@ -14,6 +14,7 @@ Value require_string(Runtime& runtime, const Value& value);
 // `subject` with every `old` replaced, at most `count` times if that is not negative.
 [[nodiscard]] Value replace_text(Runtime& runtime, const Value& subject, const Value& old, const Value& with,
                                  std::int64_t count);
+// The ends that strip_text cuts.
 enum class Side : std::uint8_t { kLeft = 1, kRight = 2, kBoth = 3 };
 // strip(), with `characters` None for white space.
 [[nodiscard]] Value strip_text(Runtime& runtime, const Value& subject, Side side, const Value& characters);

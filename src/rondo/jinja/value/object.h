@@ -18,7 +18,7 @@ class Iterator {
   virtual bool next(Runtime& runtime, Value& out) = 0;
 };
 
-// A value with behaviour.  The VM derives macros, loops and callers from it; the runtime functions, generators, ...
+// A value with behaviour.  Macros, loops, functions, generators, ... derive from it.
 class Object {
  public:
   virtual ~Object() = default;

@@ -1,7 +1,7 @@
 // What a running template needs besides its instructions: the heap, the dictionaries of origins, limits and logs.
 //
-// Failure.  Operations on values throw `Failure`; Template::render catches it and returns its error, so no exception leaves this
-// folder.  Set `place` before an operation: errors, strips and probes carry it.
+// Failure.  Operations on values throw `Failure`; Template::render catches it and returns its error, so no exception
+// leaves this folder.  Set `place` before an operation: errors, strips and probes carry it.
 //
 // Origins.  Every string that an operation makes has runs that name the source of each byte; the table in
 // docs/provenance is the specification.  Strings the template writes itself take the current `context`.
@@ -11,9 +11,6 @@
 
 #include <cstdint>
 #include <exception>
-#include <memory>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>

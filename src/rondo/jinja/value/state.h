@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "jinja/value/runtime.h"
 #include "jinja/value/value.h"
 
 namespace rondo::jinja {

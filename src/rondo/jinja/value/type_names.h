@@ -13,8 +13,9 @@ namespace rondo::jinja {
 [[nodiscard]] std::string object_type(const Value& value);
 // The message of an undefined value: "'x' is undefined".
 [[nodiscard]] std::string undefined_message(const Value& value);
-// Fails with it if the value is undefined.
+// Fails with it.
 [[noreturn]] void fail_undefined(Runtime& runtime, const Value& value);
+// Fails with it if the value is undefined.
 inline void require_defined(Runtime& runtime, const Value& value) {
   if (value.is_undefined()) fail_undefined(runtime, value);
 }

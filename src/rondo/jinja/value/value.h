@@ -13,15 +13,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <memory_resource>
-#include <mutex>
-#include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "jinja/value/bigint.h"
