@@ -70,7 +70,7 @@ def built_files(tree):
     """Everything that tells of lines: programs, and then objects, for code that no program takes out of its library."""
     programs = [pathlib.Path(command[0]) for _, command, _, labels in run_tests.list_tests(tree) if command and "doctest" in labels]
     modules = sorted((tree / "python").glob("**/*.so"))
-    objects = sorted((tree / "src" / "rondo").glob("*/CMakeFiles/rondo_*.dir/*.cpp.o"))
+    objects = sorted((tree / "src" / "rondo").glob("*/CMakeFiles/rondo_*.dir/**/*.cpp.o"))
     return [file for file in (*programs, tree / "rondo", *modules, *objects)
             if file.is_file() and not file.name.endswith("_test.cpp.o")]
 

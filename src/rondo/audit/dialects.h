@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "jinja/features.h"
+#include "jinja/reading/features.h"
 #include "jinja/template.h"
 
 namespace rondo::audit {

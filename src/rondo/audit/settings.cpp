@@ -7,7 +7,7 @@
 
 #include "audit/messages.h"
 #include "chat/reasoning_fields.h"
-#include "jinja/compared.h"
+#include "jinja/reading/compared.h"
 #include "json/print.h"
 #include "probe/messages.h"
 #include "probe/places.h"

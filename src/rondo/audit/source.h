@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "jinja/lexer.h"
+#include "jinja/syntax/lexer.h"
 
 namespace rondo::audit {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/utf8.h"
-#include "jinja/outline.h"
+#include "jinja/reading/outline.h"
 
 namespace rondo::causes {
 

@@ -6,7 +6,7 @@
 
 #include "causes/finder.h"
 #include "format/units.h"
-#include "jinja/outline.h"
+#include "jinja/reading/outline.h"
 #include "probe/places.h"
 
 namespace rondo::causes {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "causes/cause.h"
-#include "jinja/outline.h"
+#include "jinja/reading/outline.h"
 #include "jinja/template.h"
 #include "rondo/result.h"
 

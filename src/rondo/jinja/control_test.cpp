@@ -1,8 +1,8 @@
 // Who owns what a template writes, and which conditions decided: the rules of docs/provenance.md.
 #include <doctest/doctest.h>
-
 #include <string>
 
+#include "jinja/common/events.h"
 #include "jinja/template.h"
 #include "tests/support/traced.h"
 

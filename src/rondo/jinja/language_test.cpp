@@ -1,11 +1,12 @@
 // The language against recorded results of the reference (tests/golden/jinja/language.json), and what the template
 // facade says about a template.
 #include <doctest/doctest.h>
-
 #include <string>
 
 #include "base/files.h"
+#include "jinja/common/options.h"
 #include "jinja/template.h"
+#include "jinja/value/object.h"
 #include "json/parse.h"
 
 namespace rondo::jinja {

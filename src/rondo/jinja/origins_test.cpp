@@ -1,9 +1,9 @@
 // One row for each operation in the table of docs/provenance.md, and for each rule of contexts that control_test.cpp
 // does not already hold.
 #include <doctest/doctest.h>
-
 #include <string>
 
+#include "jinja/common/options.h"
 #include "jinja/template.h"
 #include "tests/support/traced.h"
 

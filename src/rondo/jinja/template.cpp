@@ -12,13 +12,18 @@
 #include <utility>
 
 #include "base/utf8.h"
-#include "jinja/compiler.h"
-#include "jinja/instructions.h"
-#include "jinja/lexer.h"
-#include "jinja/outline.h"
-#include "jinja/parser.h"
-#include "jinja/runtime.h"
-#include "jinja/vm.h"
+#include "jinja/common/options.h"
+#include "jinja/common/place.h"
+#include "jinja/compile/compiler.h"
+#include "jinja/program/instructions.h"
+#include "jinja/reading/outline.h"
+#include "jinja/syntax/ast.h"
+#include "jinja/syntax/lexer.h"
+#include "jinja/syntax/parser.h"
+#include "jinja/value/heap.h"
+#include "jinja/value/runtime.h"
+#include "jinja/value/value.h"
+#include "jinja/vm/vm.h"
 
 namespace rondo::jinja {
 namespace {

@@ -19,6 +19,8 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "jinja/common/events.h"
+#include "jinja/common/options.h"
 #include "json/value.h"
 #include "rondo/result.h"
 #include "text/text.h"
@@ -26,72 +28,6 @@
 namespace rondo::jinja {
 
 class Outline;
-
-struct CompileOptions {
-  bool trim_blocks = true;             // the first newline behind a block tag is dropped
-  bool lstrip_blocks = true;           // white space before a block tag on its line is dropped
-  bool keep_trailing_newline = false;  // else one newline at the end of the source is dropped
-  // Statements that run first, on one line that ends with a line break; "" for none.  They are no part of source(), whose
-  // lines are counted without them: their own is line 0.
-  std::string prelude = {};
-};
-
-// A local date and time, as the caller's clock shows it; the library reads no clock.
-struct LocalTime {
-  int year = 1970;
-  int month = 1;
-  int day = 1;
-  int hour = 0;
-  int minute = 0;
-  int second = 0;
-};
-
-struct RenderOptions {
-  // Strict refuses what transformers' ImmutableSandboxedEnvironment refuses; lenient also allows in-place list and dict
-  // methods and the filters from_json / fromjson.
-  bool strict = false;
-  // Whether globals of transformers' chat templates (raise_exception, strftime_now) exist.
-  bool chat_globals = true;
-  std::optional<LocalTime> now;  // for strftime_now; calling it without one is an error
-  // Whether to record where every byte came from.  Without, a Rendered has only its bytes and generation blocks.
-  bool origins = true;
-  // Whether the JSON of an object or array of the input, written as it is, may be one run of kind kDump.  Its parts with
-  // their paths are made by Rendered::take_dumps_apart(); until then such a run stands for all of them.  A condition that
-  // looks at such a text has read that object or array; its parts are not listed.
-  bool whole_dumps = false;
-  limits::Render limits;
-};
-
-// A condition that was evaluated (if, elif, inline if, loop filter, and / or are part of their condition).
-struct Decision {
-  std::int32_t line = 0;
-  std::int32_t column = 0;
-  std::uint32_t node = 0;                            // the same condition of the template has the same number
-  text::ContextId context = text::ContextId::kNone;  // of the place where it was evaluated
-  std::uint32_t reads_begin = 0;                     // see Rendered::reads_of
-  std::uint32_t reads_end = 0;
-  bool outcome = false;
-};
-
-// Characters that the template cut off input text (strip, trim, ...).
-struct Strip {
-  std::int32_t line = 0;
-  std::int32_t column = 0;
-  text::PathId path = text::PathId::kNone;
-  std::uint32_t begin = 0;  // bytes of the input string at `path`
-  std::uint32_t end = 0;
-};
-
-// A constant that the template searched in input text, or split it by.
-struct Probe {
-  std::int32_t line = 0;
-  std::string_view operation;  // "in", "split", "startswith", "replace", ...: static
-  std::string constant;
-  text::PathId path = text::PathId::kNone;
-  std::uint32_t begin =
-      0;                  // the bytes of the input string at `path` that were searched, from the first to the last one
-  std::uint32_t end = 0;  // 0: all of the value there
-};
 
 // What one render produced.  Self-contained: outlives the template.
 struct Rendered {

@@ -1,14 +1,16 @@
 // The facade: what compiling says about a template, errors with their places, limits.
 #include <doctest/doctest.h>
-
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "jinja/features.h"
+#include "jinja/common/options.h"
+#include "jinja/program/instructions.h"
+#include "jinja/reading/features.h"
 #include "jinja/template.h"
+#include "jinja/value/object.h"
 #include "json/parse.h"
 
 namespace rondo::jinja {

@@ -1,14 +1,14 @@
 // Values, operators, methods, filters, tests and globals: against recorded answers of the reference, and by laws.
 #include <doctest/doctest.h>
-
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/files.h"
-#include "jinja/operations.h"
-#include "jinja/runtime.h"
+#include "jinja/common/events.h"
+#include "jinja/common/options.h"
 #include "jinja/template.h"
+#include "jinja/value/object.h"
 #include "json/parse.h"
 #include "json/print.h"
 

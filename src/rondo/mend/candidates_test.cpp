@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "jinja/template.h"
+
 namespace rondo::mend {
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include "base/utf8.h"
 #include "chat/reasoning_fields.h"
-#include "jinja/carried.h"
+#include "jinja/reading/carried.h"
 #include "json/print.h"
 #include "probe/messages.h"
 #include "probe/turns.h"

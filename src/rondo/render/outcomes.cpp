@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "jinja/carried.h"
+#include "jinja/reading/carried.h"
 
 namespace rondo::render {
 namespace {

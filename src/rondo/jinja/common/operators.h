@@ -1,0 +1,12 @@
+// The operators of expressions, as the syntax tree, instructions and values name them.
+#pragma once
+
+#include <cstdint>
+
+namespace rondo::jinja {
+
+// kConstantPow: a power with a constant on its left and none on its right; see compile/folding.h.
+enum class BinaryOp : std::uint8_t { kAdd, kSub, kMul, kDiv, kFloorDiv, kMod, kPow, kConstantPow };
+enum class CompareOp : std::uint8_t { kEq, kNe, kLt, kLe, kGt, kGe, kIn, kNotIn };
+
+}  // namespace rondo::jinja

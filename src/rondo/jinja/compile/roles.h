@@ -1,0 +1,14 @@
+// What a template compares roles with.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jinja/syntax/ast.h"
+
+namespace rondo::jinja {
+
+// String constants that the template compares with a `role` (Template::compared_roles), sorted.
+[[nodiscard]] std::vector<std::string> compared_roles(const Tree& tree);
+
+}  // namespace rondo::jinja

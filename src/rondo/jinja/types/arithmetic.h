@@ -1,0 +1,18 @@
+// The operators of arithmetic.
+#pragma once
+
+#include "jinja/common/operators.h"
+#include "jinja/value/runtime.h"
+#include "jinja/value/value.h"
+
+namespace rondo::jinja {
+
+[[nodiscard]] Value binary(Runtime& runtime, BinaryOp op, const Value& left, const Value& right);
+[[nodiscard]] Value negate(Runtime& runtime, const Value& value);
+[[nodiscard]] Value positive(Runtime& runtime, const Value& value);
+
+// object[start:stop:step] in a constant expression: undefined where get_slice would fail, as the reference has it.
+[[nodiscard]] Value get_constant_slice(Runtime& runtime, const Value& object, const Value& start, const Value& stop,
+                                       const Value& step);
+
+}  // namespace rondo::jinja

@@ -1,0 +1,27 @@
+// The methods of Python's own types: what one is, and which a value has.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "jinja/value/runtime.h"
+#include "jinja/value/value.h"
+
+namespace rondo::jinja {
+
+struct Method {
+  std::string_view name;
+  Value (*run)(Runtime& runtime, const Value& self, const Args& args);
+  bool mutates = false;      // forbidden under strict options
+  bool markup_only = false;  // of strings that are markup
+  bool of_class = false;     // does not look at `self`
+};
+
+// `method` of `self`, to be called later.
+[[nodiscard]] Value bind_method(Runtime& runtime, const Value& self, const Method& method);
+// nullptr if there is none of that name.
+[[nodiscard]] const Method* find_method(std::span<const Method> methods, std::string_view name);
+// nullptr if values of this type have no such method.
+[[nodiscard]] const Method* lookup_method(const Value& self, std::string_view name);
+
+}  // namespace rondo::jinja

@@ -1,0 +1,22 @@
+// str() and repr(), with origins.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "jinja/value/runtime.h"
+#include "jinja/value/value.h"
+
+namespace rondo::jinja {
+
+// The `~` operator over all operands at once.
+[[nodiscard]] Value concat(Runtime& runtime, std::span<const Value> values);
+// str(value) with origins; markup stays markup.
+[[nodiscard]] Value to_text(Runtime& runtime, const Value& value);
+// repr(value) as a string with origins.
+[[nodiscard]] Value to_repr(Runtime& runtime, const Value& value);
+[[nodiscard]] std::string repr(Runtime& runtime, const Value& value);  // Python's repr, without origins
+// A character as \xHH, \uHHHH or \UHHHHHHHH.
+[[nodiscard]] std::string hex_escape(char32_t c);
+
+}  // namespace rondo::jinja

@@ -1,0 +1,41 @@
+// Methods of str that look for, cut, split and replace, by Python's names.
+#pragma once
+
+#include <cstdint>
+
+#include "jinja/value/runtime.h"
+#include "jinja/value/value.h"
+
+namespace rondo::jinja {
+
+// The value if it is a string, else a TypeError.
+Value require_string(Runtime& runtime, const Value& value);
+
+// `subject` with every `old` replaced, at most `count` times if that is not negative.
+[[nodiscard]] Value replace_text(Runtime& runtime, const Value& subject, const Value& old, const Value& with,
+                                 std::int64_t count);
+// The ends that strip_text cuts.
+enum class Side : std::uint8_t { kLeft = 1, kRight = 2, kBoth = 3 };
+// strip(), with `characters` None for white space.
+[[nodiscard]] Value strip_text(Runtime& runtime, const Value& subject, Side side, const Value& characters);
+
+Value str_find(Runtime& runtime, const Value& self, const Args& args);
+Value str_rfind(Runtime& runtime, const Value& self, const Args& args);
+Value str_index(Runtime& runtime, const Value& self, const Args& args);
+Value str_rindex(Runtime& runtime, const Value& self, const Args& args);
+Value str_count(Runtime& runtime, const Value& self, const Args& args);
+Value str_startswith(Runtime& runtime, const Value& self, const Args& args);
+Value str_endswith(Runtime& runtime, const Value& self, const Args& args);
+Value str_split(Runtime& runtime, const Value& self, const Args& args);
+Value str_rsplit(Runtime& runtime, const Value& self, const Args& args);
+Value str_splitlines(Runtime& runtime, const Value& self, const Args& args);
+Value str_partition(Runtime& runtime, const Value& self, const Args& args);
+Value str_rpartition(Runtime& runtime, const Value& self, const Args& args);
+Value str_removeprefix(Runtime& runtime, const Value& self, const Args& args);
+Value str_removesuffix(Runtime& runtime, const Value& self, const Args& args);
+Value str_strip(Runtime& runtime, const Value& self, const Args& args);
+Value str_lstrip(Runtime& runtime, const Value& self, const Args& args);
+Value str_rstrip(Runtime& runtime, const Value& self, const Args& args);
+Value str_replace(Runtime& runtime, const Value& self, const Args& args);
+
+}  // namespace rondo::jinja
