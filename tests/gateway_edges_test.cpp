@@ -198,12 +198,48 @@ TEST_CASE("gateway: who asks an address in another way than it knows is told the
       if (!is_allowed && method != "HEAD") CHECK(answer.error() == method + " is not for " + asked);
     }
   }
-  for (const char* path : {"/v1", "/v1/", "/v1/models/", "/v1/chat", "/v1/responses/", "/v1/responses/resp_1/",
-                           "/v1/responses/resp_1/output", "/v1/conversations/conv_1/items/msg_1/text",
-                           "/rondo/v1/sessions/", "/rondo/v1/sessions/one/texts", "/health/"}) {
+  for (const char* path :
+       {"/v1", "/v1/", "//", "/v1/chat", "/v1/responses/resp_1/output", "/v1/conversations/conv_1/items/msg_1/text",
+        "/rondo/v1/sessions/one/texts", "/api/tags", "/props"}) {
     for (const char* method : {"GET", "POST", "DELETE"})
       CHECK_MESSAGE(gateway.ask(method, path).error() == "there is no such address: " + std::string(path), path);
   }
+}
+
+TEST_CASE("gateway: a model's name may come in percents, a server's name in capitals") {
+  gateway::ServiceOptions options;
+  options.hosts = {"127.0.0.1", "box.local"};
+  Gateway gateway(options);
+  CHECK(gateway.ask("GET", "/v1/models/sm%61ll").json().find_string("id") == "small");
+  CHECK(gateway.ask("GET", "/v1/models/an%2Fother").error() == "the model `an/other` does not exist");
+  CHECK(gateway.ask("GET", "/v1/models/100%").error() == "the model `100%` does not exist");
+  const auto called = [&](const std::string& host) {
+    return gateway.raw("GET /health HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n");
+  };
+  CHECK(called("BOX.Local:8080").starts_with("HTTP/1.1 200"));
+  CHECK(called("box.locale").find("this server is not called box.locale (--server-name adds a name)") !=
+        std::string::npos);
+}
+
+TEST_CASE("gateway: a wrong base address is told which address was meant") {
+  Gateway gateway;
+  for (const auto& [path, meant] : {std::pair<std::string, std::string>{"/chat/completions", "/v1/chat/completions"},
+                                    {"/v1/v1/chat/completions", "/v1/chat/completions"},
+                                    {"/v1/chat/completions/chat/completions", "/v1/chat/completions"},
+                                    {"/v1/chat/completions/", "/v1/chat/completions"},
+                                    {"/api/v1/messages", "/v1/messages"},
+                                    {"/messages/count_tokens", "/v1/messages/count_tokens"},
+                                    {"/v1/v1/models/some/name", "/v1/models/some/name"},
+                                    {"/v1/responses/resp_1/", "/v1/responses/resp_1"},
+                                    {"/rondo/v1/sessions/", "/rondo/v1/sessions"},
+                                    {"/v1/health", "/health"}}) {
+    const Answer answer = gateway.post(path, "{}");
+    CHECK(answer.status == 404);
+    CHECK(answer.error() == "there is no such address: " + path + ", but there is " + meant +
+                                " (what base address does the client have?)");
+  }
+  const std::string longest = "/v1/" + std::string(300, 'v') + "/v1/models";
+  CHECK(gateway.ask("GET", longest).error() == "there is no such address: " + longest);
 }
 
 TEST_CASE("gateway: an engine that tells nothing of prompts is not asked to") {

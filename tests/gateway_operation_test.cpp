@@ -103,7 +103,8 @@ TEST_CASE("gateway: without a key nothing is answered but whether the server liv
   CHECK(
       gateway.post(kChat, chat_body({user("hello")}), {{"x-api-key", "no"}, {"Authorization", "bearer secret-of-ann"}})
           .status == 200);
-  CHECK(gateway.engine.tenants == std::vector<std::string>{"ann", "bob", "ann"});
+  CHECK(gateway.post(kChat, chat_body({user("hello")}), {{"api-key", "secret-of-bob"}}).status == 200);
+  CHECK(gateway.engine.tenants == std::vector<std::string>{"ann", "bob", "ann", "bob"});
   CHECK(gateway.log.find("secret-of") == std::string::npos);
   CHECK(gateway.log.find("\"tenant\":\"bob\"") != std::string::npos);
 }

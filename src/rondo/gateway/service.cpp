@@ -158,7 +158,10 @@ void models(State& state, Exchange exchange) {
   const std::string& path = exchange.request().path;
   constexpr std::string_view kOne = "/v1/models/";
   if (path.starts_with(kOne)) {
-    const std::string name = path.substr(kOne.size());
+    // Clients write the slash of a name as %2F.
+    const std::string given = path.substr(kOne.size());
+    const Result<std::string> decoded = net::percent_decoded(given);
+    const std::string& name = decoded.ok() ? decoded.value() : given;
     const ServedModel* model = state.find_model(name);
     if (model == nullptr || !model->is_called(name))
       return answer_fault(exchange, chat::Api::kChat, apis::model_not_found(name));
@@ -306,6 +309,32 @@ constexpr std::array kRoutes = {
     Route{"DELETE", "/v1/conversations/{}/items/{}", made<answer_conversation>},
 };
 
+bool is_address(std::string_view path) {
+  return path.size() > 1 &&
+         std::any_of(kRoutes.begin(), kRoutes.end(), [path](const Route& route) { return fits(path, route.path); });
+}
+
+// The address that a client with a wrong base address meant: too little in front of it (no `/v1`), too much, or a slash
+// behind it.  "" if there is none.
+std::string meant_address(std::string_view path) {
+  constexpr std::size_t kLongestPath = 256;
+  if (path.size() > kLongestPath) return "";
+  while (path.ends_with('/')) path.remove_suffix(1);
+  while (!path.empty()) {
+    if (is_address(path)) return std::string(path);
+    if (const std::string versioned = "/v1" + std::string(path); is_address(versioned)) return versioned;
+    path.remove_prefix(std::min(path.find('/', 1), path.size()));
+  }
+  return "";
+}
+
+std::string unknown_address(std::string_view path) {
+  std::string sentence = "there is no such address: " + std::string(path);
+  const std::string meant = meant_address(path);
+  if (!meant.empty()) sentence += ", but there is " + meant + " (what base address does the client have?)";
+  return sentence;
+}
+
 // The name in `HOST` or `HOST:PORT`.
 std::string_view without_port(std::string_view host) {
   const std::size_t colon = host.rfind(':');
@@ -322,8 +351,9 @@ std::string refusal(const ServiceOptions& options, const net::ServerRequest& req
   if (options.hosts.empty()) return "";
   const std::string_view host = request.headers.find("host").value_or("");
   const std::string_view name = without_port(host);
-  if (std::find(options.hosts.begin(), options.hosts.end(), name) == options.hosts.end())
-    return "this server is not called " + std::string(name);
+  const auto is_it = [name](std::string_view known) { return net::equal_ignoring_case(known, name); };
+  if (std::none_of(options.hosts.begin(), options.hosts.end(), is_it))
+    return "this server is not called " + std::string(name) + " (--server-name adds a name)";
   const std::string_view origin = request.headers.find("origin").value_or("");
   const std::size_t scheme = origin.find("//");
   const bool is_own = origin.empty() || (scheme != std::string_view::npos && origin.substr(scheme + 2) == host) ||
@@ -377,11 +407,14 @@ std::string request_id_of(State& state, const net::ServerRequest& request) {
 // The page asks for the key itself.
 bool is_open(std::string_view path) { return path == "/health" || path == "/ready" || path == "/"; }
 
-// Whose secret the request shows, in either header.
+// Whose secret the request shows, in one of the headers.
 std::optional<std::string> tenant_in(const ServiceParts& parts, const net::ServerRequest& request) {
   constexpr std::string_view kBearer = "bearer ";
   std::optional<std::string> tenant;
-  if (const auto key = request.headers.find("x-api-key")) tenant = parts.tenant_of(*key);
+  for (const std::string_view header : {"x-api-key", "api-key"}) {
+    const auto key = request.headers.find(header);
+    if (key && !tenant) tenant = parts.tenant_of(*key);
+  }
   const std::string_view value = request.headers.find("authorization").value_or("");
   if (!tenant && net::equal_ignoring_case(value.substr(0, kBearer.size()), kBearer))
     tenant = parts.tenant_of(value.substr(kBearer.size()));
@@ -451,7 +484,7 @@ void Service::handle(net::Exchange exchange) {
   }
   const bool is_known = !allowed.empty();
   const std::string sentence =
-      is_known ? request.method + " is not for " + request.path : "there is no such address: " + request.path;
+      is_known ? request.method + " is not for " + request.path : unknown_address(request.path);
   const json::Value body =
       apis::error_body(api_of(request.path), {.kind = apis::FaultKind::kNotFound, .message = sentence});
   net::Headers headers;
