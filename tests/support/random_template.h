@@ -78,6 +78,7 @@ struct ParameterShape {
   std::string again;  // not empty: the closer repeats the key behind it
   std::string separator;
   bool raw_strings = true;
+  std::string filters = {};  // on raw values: characters that are written in another way
   bool operator==(const ParameterShape&) const = default;
 };
 

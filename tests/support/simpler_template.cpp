@@ -113,6 +113,7 @@ std::vector<Simplification> simplifications(const TemplateShape& shape) {
        [](TemplateShape& s) {
          if (s.reasoning == ReasoningPlace::kByPrompt) s.reasoning = ReasoningPlace::kAlways;
        }},
+      {"plain values", [](TemplateShape& s) { s.parameter.filters.clear(); }},
       {"quoted strings", [](TemplateShape& s) { s.parameter.raw_strings = false; }},
       {"no call brackets", [](TemplateShape& s) { s.call = {}; }},
       reset("id marks", &TemplateShape::id_marks),
@@ -177,6 +178,7 @@ std::string to_string(const TemplateShape& shape) {
   number("forgets_thoughts", shape.forgets_thoughts, plain.forgets_thoughts);
   number("trims_reasoning", shape.trims_reasoning, plain.trims_reasoning);
   number("trims_content", shape.trims_content, plain.trims_content);
+  number("filters", !shape.parameter.filters.empty(), false);
   number("raw_strings", shape.parameter.raw_strings, plain.parameter.raw_strings);
   number("wrapper", !shape.wrapper.empty(), false);
   number("keys", shape.keys != plain.keys, false);

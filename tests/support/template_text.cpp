@@ -146,7 +146,7 @@ std::string parameters_text(const TemplateShape& shape) {
     out += "{%- if not loop.first %}{{ " + quoted(parameter.separator) + " }}{% endif -%}\n";
   Joined joined;
   joined.text(parameter.open).expression("k").text(parameter.key_close);
-  joined.expression(parameter.raw_strings ? "(v if v is string else " + to_json(shape, "v") + ")"
+  joined.expression(parameter.raw_strings ? "(v if v is string else " + to_json(shape, "v") + ")" + parameter.filters
                                           : to_json(shape, "v"));
   if (!parameter.again.empty()) joined.text(parameter.again).expression("k");
   joined.text(parameter.close);

@@ -73,6 +73,34 @@ TEST_CASE("parameters are known although two calls of one tool are refused") {
   CHECK(refusing->to_string() == plain->to_string());
 }
 
+TEST_CASE("characters that are written in another way inside values and names") {
+  const auto escapes = [](const std::string& value, const std::string& key) {
+    const auto format =
+        format_of(with_calls("{%- for c in m.tool_calls or [] %}{{- '<do ' + c.function.name + '>' }}"
+                             "{%- for k, v in c.function.arguments.items() %}{{- '<p ' + " +
+                             key + " + '>' + " + value + " + '</p>' }}{%- endfor %}{{- '</do>' }}{%- endfor %}"));
+    REQUIRE(format->calls.present);
+    std::string out;
+    const auto add = [&out](const std::vector<format::Escape>& all) {
+      for (const format::Escape& escape : all) out += escape.text + escape.written + " ";
+      out += "|";
+    };
+    add(format->calls.parameters.key_escapes);
+    for (const format::ValueForm& form : format->calls.parameters.forms) {
+      if (form.type == format::ValueType::kString || form.type == format::ValueType::kObject) add(form.escapes);
+    }
+    return out;
+  };
+  const std::string text = "(v if v is string else v | tojson)";
+  CHECK(escapes(text, "k") == "|||");
+  const std::string xml = "&&amp; <&lt; ";
+  CHECK(escapes(text + " | replace('&', '&amp;') | replace('<', '&lt;')", "k") == "|" + xml + "|" + xml + "|");
+  CHECK(escapes(text, "(k | replace('&', '&amp;') | replace('<', '&lt;'))") == xml + "|||");
+  // What stands for itself too can't be told from it: white space, single characters, nothing.
+  CHECK(escapes(text + " | replace('\\n', ' ') | replace('&', '+') | replace('<', '')", "k") == "|||");
+  CHECK(escapes(text + " | replace('\\n', '\\\\n')", "k") == "|\n\\n ||");
+}
+
 // Reasoning that only the prompt opens: history cuts it out of the content.
 std::string with_inline_reasoning(const std::string& questions, const std::string& prompt) {
   return "{%- for m in messages %}\n{{- '[' + m.role + '>' }}\n{%- set text = m.content or '' %}\n" + questions +

@@ -1,5 +1,9 @@
 // Tagged parameters: what stands around keys and values, for each type of value.
+#include <algorithm>
+#include <iterator>
+
 #include "analysis/call_text.h"
+#include "format/escapes.h"
 #include "json/parse.h"
 #include "json/print.h"
 #include "probe/words.h"
@@ -112,12 +116,26 @@ std::string python_text(const json::Value& value) {
   return "{" + out + "}";
 }
 
-ValueStyle style_of(const Seen& seen) {
-  if (seen.value.is_string() && seen.text == seen.value.as_string()) return ValueStyle::kRaw;
-  if (seen.has_literals) return ValueStyle::kNested;
-  if (auto parsed = json::parse(seen.text); parsed.ok() && parsed.value() == seen.value) return ValueStyle::kJson;
-  if (seen.text == python_text(seen.value)) return ValueStyle::kPython;
-  return ValueStyle::kNested;
+std::optional<ValueStyle> literal_style(const std::string& text, const json::Value& value) {
+  if (auto parsed = json::parse(text); parsed.ok() && parsed.value() == value) return ValueStyle::kJson;
+  if (text == python_text(value)) return ValueStyle::kPython;
+  return std::nullopt;
+}
+
+// The style of `form`, and which of `escapes`, those of strings, it has.
+void find_style(const Seen& seen, const std::vector<format::Escape>& escapes, ValueForm& form) {
+  form.style = ValueStyle::kNested;
+  const bool is_raw = seen.value.is_string() && seen.text == seen.value.as_string();
+  if (is_raw) form.style = ValueStyle::kRaw;
+  if (is_raw) form.escapes = escapes;
+  if (is_raw) return;
+  if (const auto style = seen.has_literals ? std::nullopt : literal_style(seen.text, seen.value)) {
+    form.style = *style;
+  } else if (const auto inner = literal_style(format::unescaped(seen.text, escapes), seen.value);
+             inner && !escapes.empty()) {
+    form.style = *inner;
+    form.escapes = escapes;
+  }
 }
 
 class ParameterProber {
@@ -186,7 +204,8 @@ void find_item_marks(const std::string& open, const std::string& inner, format::
 }
 
 // The forms of all types, with what is common to them cut off: `key_close` before and `sep` behind the value.
-void infer_forms(const std::vector<Seen>& all, format::Parameters& parameters, std::string& sep) {
+void infer_forms(const std::vector<Seen>& all, const std::vector<format::Escape>& escapes,
+                 format::Parameters& parameters, std::string& sep) {
   std::string before = all.front().before;
   std::string after = all.front().after;
   for (const Seen& seen : all) {
@@ -200,7 +219,7 @@ void infer_forms(const std::vector<Seen>& all, format::Parameters& parameters, s
     ValueForm form;
     form.type = seen.type;
     if (seen.has_value) {
-      form.style = style_of(seen);
+      find_style(seen, escapes, form);
       if (form.style == ValueStyle::kNested && form.type == ValueType::kArray)
         find_item_marks(seen.before.substr(before.size()), seen.inner, parameters);
       if (form.style != ValueStyle::kNested) {
@@ -223,19 +242,25 @@ void infer_forms(const std::vector<Seen>& all, format::Parameters& parameters, s
   }
 }
 
-std::vector<Seen> see_types(ParameterProber& prober, Remarks& remarks) {
-  const std::vector<std::pair<ValueType, json::Value>> values = {{ValueType::kString, "v1"},
-                                                                 {ValueType::kInteger, parsed("7")},
-                                                                 {ValueType::kFloat, parsed("2.5")},
-                                                                 {ValueType::kTrue, true},
-                                                                 {ValueType::kFalse, false},
-                                                                 {ValueType::kNull, nullptr},
-                                                                 {ValueType::kObject, parsed(R"({"x":"y","z":1})")},
-                                                                 {ValueType::kArray, parsed(R"(["p",1,null])")},
-                                                                 {ValueType::kString, "a\nb"},
-                                                                 {ValueType::kString, "<b>"},
-                                                                 {ValueType::kString, "q\"q"},
-                                                                 {ValueType::kString, "&"}};
+std::vector<Seen> see_types(ParameterProber& prober, const std::vector<format::Escape>& escapes, Remarks& remarks) {
+  // Inside objects and arrays escapes are seen where there are characters that have some.
+  std::string inner = "y";
+  for (const format::Escape& escape : escapes) {
+    if (escape.text != "\"" && escape.text != "'" && escape.text != "\\") inner += escape.text + "y";
+  }
+  const std::vector<std::pair<ValueType, json::Value>> values = {
+      {ValueType::kString, "v1"},
+      {ValueType::kInteger, parsed("7")},
+      {ValueType::kFloat, parsed("2.5")},
+      {ValueType::kTrue, true},
+      {ValueType::kFalse, false},
+      {ValueType::kNull, nullptr},
+      {ValueType::kObject, json::Object{{"x", inner}, {"z", 1}}},
+      {ValueType::kArray, json::Array{inner, 1, nullptr}},
+      {ValueType::kString, "a\nb"},
+      {ValueType::kString, "<b>"},
+      {ValueType::kString, "q\"q"},
+      {ValueType::kString, "&"}};
   std::vector<Seen> out;
   for (const auto& [type, value] : values) {
     auto seen = prober.see(type, value);
@@ -248,6 +273,56 @@ std::vector<Seen> see_types(ParameterProber& prober, Remarks& remarks) {
     }
   }
   return out;
+}
+
+// Characters that templates like to escape.  A word stands before each of them and behind the last one.
+constexpr std::string_view kInKeys = "&<>\"'\\";
+constexpr std::string_view kVisible = "&<>\"'\\!#$%()*+,-./:;=?@[]^_`{|}~";
+constexpr std::string_view kWhite = "\n\t";
+constexpr std::size_t kLongestEscape = 12;
+
+std::string with_words(std::string_view characters) {
+  std::string out = "w0";
+  for (std::size_t i = 0; i < characters.size(); ++i) out += characters[i] + ("w" + std::to_string(i + 1));
+  return out;
+}
+
+// What stands between the words of with_words(characters) in the template's text: the escapes among them.  White space
+// and single characters stand for themselves too, and would be none that can be told from these.
+std::vector<format::Escape> escapes_between(std::string_view characters, std::string_view written) {
+  std::vector<format::Escape> out;
+  if (!written.starts_with("w0")) return out;
+  std::size_t at = 2;
+  for (std::size_t i = 0; i < characters.size(); ++i) {
+    const std::string word = "w" + std::to_string(i + 1);
+    const std::size_t next = written.find(word, at);
+    if (next == std::string_view::npos) return {};
+    const std::string_view between = written.substr(at, next - at);
+    if (between.size() > 1 && between.size() <= kLongestEscape && !format::is_blank(between))
+      out.push_back({std::string(1, characters[i]), std::string(between)});
+    at = next + word.size();
+  }
+  return out;
+}
+
+std::vector<format::Escape> value_escapes(ParameterProber& probes) {
+  std::vector<format::Escape> out;
+  for (const std::string_view characters : {kVisible, kWhite}) {
+    const auto seen = probes.see(ValueType::kString, with_words(characters));
+    if (seen) std::ranges::move(escapes_between(characters, seen->text), std::back_inserter(out));
+  }
+  return out;
+}
+
+std::vector<format::Escape> key_escapes(ParameterProber& probes) {
+  const std::string key = with_words(kInKeys);
+  const auto elements = probes.elements(json::Object{{key, "v0"}}, 1);
+  if (!elements) return {};
+  const Place place = place_of(*elements, key);
+  if (place.key == kNone || place.first_value == kNone || place.first_value < place.key) return {};
+  std::size_t end = place.first_value;
+  while (end > place.key && (*elements)[end - 1].kind != Element::Kind::kKey) --end;
+  return escapes_between(kInKeys, all_text(*elements, place.key, end));
 }
 
 bool is_quote(char byte) { return byte == '"' || byte == '\''; }
@@ -281,7 +356,7 @@ void allow_bare_values(format::Parameters& parameters, Remarks& remarks) {
     remarks.lose("several arguments", "nothing is written between two arguments; a comma is taken as meant");
   }
   if (has_bare_strings) {
-    parameters.forms.push_back({ValueType::kString, ValueStyle::kPython, "", "", ""});
+    parameters.forms.push_back({ValueType::kString, ValueStyle::kPython, "", "", "", {}});
     remarks.lose("bare strings",
                  "strings stand without quotes: what ends an argument ends them, and quotes around them are dropped");
   }
@@ -384,12 +459,14 @@ std::optional<ParameterPart> infer_parameters(const Evidence& evidence, const Pa
   const std::size_t name = last_name_before(*three, first.key);
   if (name == kNone) return std::nullopt;
 
-  const std::vector<Seen> all = see_types(probes, remarks);
+  const std::vector<format::Escape> escapes = value_escapes(probes);
+  const std::vector<Seen> all = see_types(probes, escapes, remarks);
   if (all.empty() || !all.front().has_value) return std::nullopt;
   ParameterPart out;
   format::Parameters& parameters = out.parameters;
   std::string sep;
-  infer_forms(all, parameters, sep);
+  infer_forms(all, escapes, parameters, sep);
+  parameters.key_escapes = key_escapes(probes);
 
   // sep = close + separator + open of the next one; the closing may repeat the key.
   if (const std::size_t mark = sep.find(kKeyMark); mark != std::string::npos) {

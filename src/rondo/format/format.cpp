@@ -24,6 +24,13 @@ void print_marker(std::string& out, std::string_view name, const std::string& te
   if (!text.empty()) line(out, name, quoted(text));
 }
 
+std::string escapes_text(const std::vector<Escape>& escapes) {
+  std::string out;
+  for (const Escape& escape : escapes)
+    out.append(out.empty() ? "" : ", ").append(quoted(escape.text)).append(" as ").append(quoted(escape.written));
+  return out;
+}
+
 void print_parameters(std::string& out, const Parameters& parameters) {
   print_marker(out, "  parameter open", parameters.open);
   print_marker(out, "  parameter key_close", parameters.key_close);
@@ -32,10 +39,12 @@ void print_parameters(std::string& out, const Parameters& parameters) {
   print_marker(out, "  parameter separator", parameters.separator);
   print_marker(out, "  item open", parameters.item_open);
   print_marker(out, "  item close", parameters.item_close);
+  if (!parameters.key_escapes.empty()) line(out, "  in keys", escapes_text(parameters.key_escapes));
   for (const ValueForm& form : parameters.forms) {
     std::string text(to_string(form.style));
     if (!form.constant.empty()) text += " " + quoted(form.constant);
     if (!form.open.empty() || !form.close.empty()) text += " in " + quoted(form.open) + " " + quoted(form.close);
+    if (!form.escapes.empty()) text += ", " + escapes_text(form.escapes);
     line(out, "  " + std::string(to_string(form.type)), text);
   }
 }
@@ -109,6 +118,10 @@ std::optional<std::string> verify_pieces(const std::vector<CallPiece>& pieces) {
   return std::nullopt;
 }
 
+bool has_empty(const std::vector<Escape>& escapes) {
+  return std::ranges::any_of(escapes, [](const Escape& e) { return e.text.empty() || e.written.empty(); });
+}
+
 std::optional<std::string> verify_calls(const Calls& calls) {
   if (calls.envelope == Envelope::kTags) {
     if (auto wrong = verify_pieces(calls.pieces)) return wrong;
@@ -135,7 +148,9 @@ std::optional<std::string> verify_calls(const Calls& calls) {
       return "calls.parameters.forms: a constant has no text";
     if (form.style == ValueStyle::kRaw && form.type != ValueType::kString)
       return "calls.parameters.forms: only strings can be raw";
+    if (has_empty(form.escapes)) return "calls.parameters.forms: an escape has no text";
   }
+  if (has_empty(parameters.key_escapes)) return "calls.parameters.key_escapes: an escape has no text";
   if (is_blank(parameters.item_open) != is_blank(parameters.item_close))
     return "calls.parameters: item_open and item_close need each other";
   const bool is_bare = is_blank(parameters.open) && is_blank(parameters.close) && is_blank(parameters.key_in_close);

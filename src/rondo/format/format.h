@@ -89,6 +89,13 @@ enum class ValueStyle : std::uint8_t {
   kNested,    // objects and arrays in the format's own syntax, strings inside them in the string's quotes
 };
 
+// A character (or more) that stands in values as `written`.
+struct Escape {
+  std::string text;
+  std::string written;
+  bool operator==(const Escape&) const = default;
+};
+
 // How values of one type are written.  Several entries of one type are alternatives.
 struct ValueForm {
   ValueType type = ValueType::kString;
@@ -96,6 +103,8 @@ struct ValueForm {
   std::string open;      // behind Parameters::key_close, for this type only
   std::string close;     // before Parameters::close
   std::string constant;  // of kConstant
+  std::vector<Escape> escapes =
+      {};  // of kRaw: what is not copied; of the others: in the text that JSON or Python gives
 };
 
 // open KEY key_close VALUE close, with `separator` between two of them.
@@ -107,6 +116,7 @@ struct Parameters {
   std::string key_in_close;  // not empty: the closing repeats the key behind this text (`</` KEY `>`)
   std::string item_open;     // around the elements of an array, where that has a syntax of its own
   std::string item_close;
+  std::vector<Escape> key_escapes;
   std::vector<ValueForm> forms;
 };
 

@@ -92,12 +92,19 @@ void visit(V& v, JsonRoles& x) {
 }
 
 template <typename V>
+void visit(V& v, Escape& x) {
+  v.field("text", x.text);
+  v.field("written", x.written);
+}
+
+template <typename V>
 void visit(V& v, ValueForm& x) {
   v.field("type", x.type);
   v.field("style", x.style);
   v.field("open", x.open);
   v.field("close", x.close);
   v.field("constant", x.constant);
+  v.field("escapes", x.escapes);
 }
 
 template <typename V>
@@ -109,6 +116,7 @@ void visit(V& v, Parameters& x) {
   v.field("key_in_close", x.key_in_close);
   v.field("item_open", x.item_open);
   v.field("item_close", x.item_close);
+  v.field("key_escapes", x.key_escapes);
   v.field("forms", x.forms);
 }
 

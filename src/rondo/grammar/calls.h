@@ -77,6 +77,9 @@ class CallBuilder {
   // What follows key_close: the value in each of its forms and `closing`.
   [[nodiscard]] NodeId value(SchemaCompiler& schema, const Parts& parts, const std::string& closing,
                              const std::string& name);
+  NodeId raw_form(SchemaCompiler& schema, const Parts& parts, const format::ValueForm& form, const std::string& ending,
+                  const std::string& name);
+  [[nodiscard]] Spelling nested_spelling() const;
   [[nodiscard]] NodeId form(SchemaCompiler& schema, const Parts& parts, const format::ValueForm& form,
                             const std::string& closing, const std::string& name);
   [[nodiscard]] NodeId raw_text(const std::string& closing);

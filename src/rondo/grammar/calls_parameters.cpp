@@ -111,71 +111,78 @@ NodeId CallBuilder::markup_text(const std::string& closing, const std::string& n
   return g.reference(rule);
 }
 
+// A string's own characters.
+NodeId CallBuilder::raw_form(SchemaCompiler& schema, const Parts& parts, const ValueForm& form,
+                             const std::string& ending, const std::string& name) {
+  Grammar& g = grammar_;
+  if ((schema.types(parts) & kStringType) == 0) return g.never();
+  Line line(g);
+  mark(line, form.open);
+  const auto values = schema.enumerated(parts, kStringType);
+  const bool is_length_only = !values && std::none_of(parts.begin(), parts.end(), [](const Part& part) {
+    return part.schema->find("pattern") != nullptr || part.schema->find("format") != nullptr;
+  });
+  const bool is_free = !values && (SchemaCompiler::is_free_text(parts) || trimmed(ending).empty());
+  if (is_free || is_length_only) {
+    if (!is_free)
+      context_.warnings.add(name + ": `minLength` and `maxLength` are not expressed where text stands without quotes");
+    line.add(raw_text(ending));
+    return line.node();
+  }
+  Spelling spelling = Spelling::bare();
+  if (values) spelling.escapes = form.escapes;
+  if (!values) spelling.close = trimmed(ending);  // a pattern's text may not begin the closing
+  line.space().add(schema.value(parts, Speller(g, spelling), name, kStringType));
+  line.space().marker(trimmed(ending));
+  return line.node();
+}
+
+// How what stands inside objects and arrays of the format's own syntax is spelled.
+Spelling CallBuilder::nested_spelling() const {
+  Spelling spelling = Spelling::json();
+  for (const ValueForm& other : format_.calls.parameters.forms) {
+    if (other.type == ValueType::kString && !trimmed(other.open).empty())
+      spelling = Spelling::delimited(other.open, other.close);
+  }
+  for (const ValueForm& other : format_.calls.parameters.forms) {
+    if (other.style != ValueStyle::kPython) continue;
+    if (other.type == ValueType::kNull) spelling.null_word = "None";
+    if (other.type == ValueType::kTrue) spelling.true_word = "True";
+    if (other.type == ValueType::kFalse) spelling.false_word = "False";
+  }
+  return spelling;
+}
+
 NodeId CallBuilder::form(SchemaCompiler& schema, const Parts& parts, const ValueForm& form, const std::string& closing,
                          const std::string& name) {
   Grammar& g = grammar_;
   const std::string ending = form.close + closing;
+  if (form.style == ValueStyle::kRaw) return raw_form(schema, parts, form, ending, name);
+  const TypeSet types = types_of(form.type);
   Line line(g);
   mark(line, form.open);
-  const auto compiled = [&](const Spelling& spelling, TypeSet types) {
+  const bool has_items = form.style == ValueStyle::kNested && !is_blank(format_.calls.parameters.item_open);
+  if (has_items || !form.escapes.empty()) {
+    context_.warnings.add("values inside objects and arrays are not held to their schema in this format");
+    if ((schema.types(parts) & types) == 0) return g.never();
+    line.add(has_items ? markup_text(ending, name) : raw_text(ending));
+    return line.node();
+  }
+  const auto compiled = [&](const Spelling& spelling) {
     return schema.value(parts, Speller(g, spelling), name, types);
   };
-  const TypeSet types = types_of(form.type);
   switch (form.style) {
-    case ValueStyle::kRaw: {
-      const bool is_string = (schema.types(parts) & kStringType) != 0;
-      if (!is_string) return g.never();
-      const auto values = schema.enumerated(parts, kStringType);
-      if (!values && (SchemaCompiler::is_free_text(parts) || trimmed(ending).empty())) {
-        line.add(raw_text(ending));
-        return line.node();
-      }
-      // A pattern's text may not begin the closing.
-      const std::string core(trimmed(ending));
-      Spelling spelling = Spelling::bare();
-      if (!values) spelling.close = core;
-      const bool is_length_only = !values && std::none_of(parts.begin(), parts.end(), [](const Part& part) {
-        return part.schema->find("pattern") != nullptr || part.schema->find("format") != nullptr;
-      });
-      if (is_length_only) {
-        context_.warnings.add(name +
-                              ": `minLength` and `maxLength` are not expressed where text stands without quotes");
-        line.add(raw_text(ending));
-        return line.node();
-      }
-      line.space().add(compiled(spelling, kStringType));
-      break;
-    }
-    case ValueStyle::kJson: line.space().add(compiled(Spelling::json(), types)); break;
+    case ValueStyle::kRaw: break;
+    case ValueStyle::kJson: line.space().add(compiled(Spelling::json())); break;
     case ValueStyle::kPython:
-      line.space().add(g.choice({compiled(Spelling::python(), types), compiled(Spelling::json(), types)}));
+      line.space().add(g.choice({compiled(Spelling::python()), compiled(Spelling::json())}));
       break;
-    case ValueStyle::kConstant: {
+    case ValueStyle::kConstant:
       if ((schema.types(parts) & types) == 0) return g.never();
       if (is_excluded(form.type, schema.enumerated(parts, types))) return g.never();
       line.space().marker(trimmed(form.constant));
       break;
-    }
-    case ValueStyle::kNested: {
-      if (!is_blank(format_.calls.parameters.item_open)) {
-        context_.warnings.add("values inside objects and arrays are not held to their schema in this format");
-        if ((schema.types(parts) & types) == 0) return g.never();
-        line.add(markup_text(ending, name));
-        return line.node();
-      }
-      Spelling spelling = Spelling::json();
-      for (const ValueForm& other : format_.calls.parameters.forms) {
-        if (other.type == ValueType::kString && !trimmed(other.open).empty())
-          spelling = Spelling::delimited(other.open, other.close);
-      }
-      for (const ValueForm& other : format_.calls.parameters.forms) {
-        if (other.type == ValueType::kNull && other.style == ValueStyle::kPython) spelling.null_word = "None";
-        if (other.type == ValueType::kTrue && other.style == ValueStyle::kPython) spelling.true_word = "True";
-        if (other.type == ValueType::kFalse && other.style == ValueStyle::kPython) spelling.false_word = "False";
-      }
-      line.space().add(compiled(spelling, types));
-      break;
-    }
+    case ValueStyle::kNested: line.space().add(compiled(nested_spelling())); break;
   }
   line.space().marker(trimmed(ending));
   return line.node();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "format/escapes.h"
 #include "json/print.h"
 
 namespace rondo::grammar {
@@ -180,6 +181,7 @@ NodeId Speller::character(const CharSet& set) const {
 
 NodeId Speller::content(std::string_view text) const {
   Grammar& g = *grammar_;
+  if (!spelling_.escapes.empty()) return g.literal(format::escaped(text, spelling_.escapes));
   std::vector<NodeId> parts;
   const CharSet as_is = plain();
   const bool has_escapes =

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "format/format.h"
 #include "grammar/ir.h"
 #include "json/value.h"
 
@@ -30,7 +31,8 @@ struct Spelling {
   std::string true_word = "true";
   std::string false_word = "false";
   std::string null_word = "null";
-  bool bare_keys = false;  // keys of objects stand without quotes
+  std::vector<format::Escape> escapes;  // of kBare: how characters of whole values are written
+  bool bare_keys = false;               // keys of objects stand without quotes
 
   bool operator==(const Spelling&) const = default;
   [[nodiscard]] static Spelling json() { return {}; }

@@ -122,14 +122,26 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
   return true;
 }
 
-// `functions.NAME:0`: the known tool that the id names, else what stands between the last dot and the counter.
+namespace {
+
+// Where the counter of an id and the mark before it begin: `NAME:0`, `NAME#0`.
+std::size_t counter_begin(std::string_view id) {
+  const std::size_t mark = id.find_last_not_of("0123456789");
+  const bool is_mark = mark != std::string_view::npos && mark + 1 < id.size() && !format::is_word(id[mark]);
+  return is_mark && id[mark] != '.' ? mark : std::min(id.rfind(':'), id.size());
+}
+
+}  // namespace
+
+// `functions.NAME:0`: the known tool that the id names, else what stands between the last dot or colon and the counter.
 std::string Machine::name_in_id(const std::string& id) const {
-  std::string name = id.substr(0, id.rfind(':') == std::string::npos ? id.size() : id.rfind(':'));
-  for (std::size_t from = 0;; from = name.find('.', from) + 1) {
+  constexpr std::string_view kBefore = ".:";
+  std::string name = id.substr(0, counter_begin(id));
+  for (std::size_t from = 0;; from = name.find_first_of(kBefore, from) + 1) {
     std::string rest = name.substr(from);
     if (syntax_->tool(rest) != nullptr) return rest;
-    if (name.find('.', from) == std::string::npos)
-      return syntax_->tools.empty() || from == 0 ? rest : name.substr(name.find('.') + 1);
+    if (name.find_first_of(kBefore, from) == std::string::npos)
+      return syntax_->tools.empty() || from == 0 ? rest : name.substr(name.find_first_of(kBefore) + 1);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -128,6 +129,8 @@ struct Parameter {
   std::vector<const format::ValueForm*> forms;
   std::vector<std::unique_ptr<Marker>> closers;  // those that hold the key
   MarkerSet closer_set;
+  std::span<const format::Escape> escapes;  // of strings
+  std::size_t next_unit = 0;                // the first that is_in_escape() has not seen, offset in all text
   bool is_streaming = false;
   bool is_json = false;  // it is read as JSON, whose strings may hold what ends a value
   std::optional<TypeSet> types;

@@ -5,6 +5,7 @@
 
 #include "base/utf8.h"
 #include "chat/reasoning_fields.h"
+#include "format/escapes.h"
 #include "format/units.h"
 #include "json/print.h"
 
@@ -89,6 +90,7 @@ std::size_t Machine::plain_prefix(std::string_view text) const {
     size = syntax_->reasoning_set.plain_prefix(text);
   } else if (phase_ == Phase::kValue && parameter_.is_streaming) {
     size = std::min(parameter_.closer_set.plain_prefix(text), syntax_->stop_set.plain_prefix(text));
+    size = format::plain_size(text.substr(0, size), parameter_.escapes);
   } else if (is_reading_json_arguments()) {
     size = scanner_.plain_prefix(text);
   }

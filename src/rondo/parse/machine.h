@@ -227,11 +227,13 @@ class Machine {
   bool value_structured();
   [[nodiscard]] std::size_t value_end_at_stop(std::size_t end) const;
   bool is_inner_close(std::size_t at);
+  bool is_in_escape(std::size_t at);
   bool is_followed(std::size_t at, bool& wait) const;
   void end_value(std::size_t end, std::size_t terminator_end);
   void stream_value(std::size_t end);
   bool finish_parameters();
   [[nodiscard]] std::string parameters_closing() const;
+  [[nodiscard]] std::string rest_of_escape(std::string_view closing) const;
   [[nodiscard]] std::string after_arguments_closing() const;
   [[nodiscard]] std::string rest_of_call(std::size_t piece) const;
   [[nodiscard]] std::string opener_closing() const;

@@ -1,6 +1,7 @@
 // Tagged parameters: one construct per argument, turned into JSON as it comes.
 #include <algorithm>
 
+#include "format/escapes.h"
 #include "format/units.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -41,7 +42,7 @@ std::size_t name_behind_scalar(std::string_view text, const NestedSyntax& syntax
   return std::string_view::npos;
 }
 
-std::string escaped(std::string_view text) {
+std::string in_json(std::string_view text) {
   std::string out;
   json::append_escaped(out, text, false);
   return out;
@@ -108,8 +109,9 @@ bool Machine::key() {
 
 // A key is [begin, end), and what closes it has `close_size` bytes.
 void Machine::take_key(std::size_t begin, std::size_t end, std::size_t close_size) {
-  parameter_.key = format::trimmed(std::string_view(buffer_).substr(begin, end - begin));
-  emit(EventKind::kArguments, end, (call_.parameters == 0 ? "{\"" : ",\"") + escaped(parameter_.key) + "\":");
+  parameter_.key = format::unescaped(format::trimmed(std::string_view(buffer_).substr(begin, end - begin)),
+                                     syntax_->format->calls.parameters.key_escapes);
+  emit(EventKind::kArguments, end, (call_.parameters == 0 ? "{\"" : ",\"") + in_json(parameter_.key) + "\":");
   pos_ = end + close_size;
   emit(EventKind::kMarker, pos_);
   syntax_->key_set.for_each([this](int, const Marker& marker) { trail_.text = marker.trail(); });
@@ -176,7 +178,9 @@ void Machine::select_forms(const std::string& open) {
   bool raw_string = false;
   bool only_strings = true;
   for (const ValueForm* form : parameter_.forms) {
-    raw_string = raw_string || (form->type == ValueType::kString && form->style == ValueStyle::kRaw);
+    const bool is_raw = form->type == ValueType::kString && form->style == ValueStyle::kRaw;
+    raw_string = raw_string || is_raw;
+    if (is_raw) parameter_.escapes = form->escapes;
     only_strings = only_strings && form->type == ValueType::kString;
     if (parameters.key_in_close.empty()) {
       parameter_.closer_set.add(0, &syntax_->value_closers[static_cast<std::size_t>(form - parameters.forms.data())]);
@@ -263,6 +267,10 @@ bool Machine::value_marked() {
   while (true) {
     const MarkerSet::Found found = parameter_.closer_set.find(buffer_, pos_, is_end_, starts());
     pos_ = found.begin;
+    if (found.kind == MatchKind::kFull && is_in_escape(found.begin)) {
+      ++pos_;
+      continue;
+    }
     if (found.kind == MatchKind::kFull && parameter_.markup.is_possible && is_inner_close(found.begin)) {
       pos_ = found.begin + found.size;
       continue;
@@ -282,7 +290,8 @@ bool Machine::value_marked() {
     if (parameter_.is_streaming && !is_end_) {
       const std::string_view before = std::string_view(buffer_).substr(head_, found.begin - head_);
       const std::size_t end = whole_characters(found.begin - parameter_.closer_set.possible_lead(before));
-      stream_value(value_end_at_stop(end));
+      const std::size_t size = std::max(value_end_at_stop(end), head_) - head_;
+      stream_value(head_ + format::whole_units(before.substr(0, size), parameter_.escapes));
     }
     return false;
   }
@@ -350,6 +359,15 @@ bool Machine::is_inner_close(std::size_t at) {
   if (parameter_.markup.depth == 0) return false;
   --parameter_.markup.depth;
   return true;
+}
+
+// True if an escape begins before `at` and ends behind it.
+bool Machine::is_in_escape(std::size_t at) {
+  if (parameter_.escapes.empty()) return false;
+  std::size_t next = std::max(parameter_.next_unit, base_ + head_) - base_;
+  while (next < at) next += format::unit_size(std::string_view(buffer_).substr(next), parameter_.escapes);
+  parameter_.next_unit = base_ + next;
+  return next > at;
 }
 
 bool Machine::is_followed(std::size_t at, bool& wait) const {
@@ -425,7 +443,9 @@ bool Machine::value_structured() {
 }
 
 void Machine::stream_value(std::size_t end) {
-  if (end > head_) emit(EventKind::kArguments, end, escaped(std::string_view(buffer_).substr(head_, end - head_)));
+  if (end <= head_) return;
+  const std::string_view written = std::string_view(buffer_).substr(head_, end - head_);
+  emit(EventKind::kArguments, end, in_json(format::unescaped(written, parameter_.escapes)));
 }
 
 // The value is [head_, end); its closing ends at `terminator_end`.
@@ -455,6 +475,19 @@ void Machine::end_value(std::size_t end, std::size_t terminator_end) {
   phase_ = Phase::kParameter;
 }
 
+// What completes an escape that has begun where the text ends, if `closing` would become a part of it: as one of the
+// characters that begin it, where these have an escape.
+std::string Machine::rest_of_escape(std::string_view closing) const {
+  const std::string_view value = std::string_view(buffer_).substr(head_);
+  const std::string begun(value.substr(format::whole_units(value, parameter_.escapes)));
+  if (begun.empty() || format::unit_size(begun + std::string(closing), parameter_.escapes) <= begun.size()) return "";
+  const auto completes = [&](const format::Escape& escape) { return escape.written.starts_with(begun); };
+  auto found = std::ranges::find_if(
+      parameter_.escapes, [&](const format::Escape& escape) { return completes(escape) && escape.text == begun; });
+  if (found == parameter_.escapes.end()) found = std::ranges::find_if(parameter_.escapes, completes);
+  return found->written.substr(begun.size());
+}
+
 std::string Machine::parameters_closing() const {
   const format::Parameters& parameters = syntax_->format->calls.parameters;
   const std::string repeated = parameters.key_in_close.empty() ? "" : parameters.key_in_close + parameter_.key;
@@ -467,7 +500,8 @@ std::string Machine::parameters_closing() const {
     out += repeated + parameters.close;
   } else if (phase_ == Phase::kValue) {
     if (parameter_.nesting.quote != 0) out += parameter_.nesting.quote;
-    out += parameter_.forms.front()->close + repeated + parameters.close;
+    const std::string closing = parameter_.forms.front()->close + repeated + parameters.close;
+    out += rest_of_escape(closing) + closing;
   }
   return out;
 }

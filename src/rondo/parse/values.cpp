@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "base/utf8.h"
+#include "format/escapes.h"
 #include "format/units.h"
 #include "json/parse.h"
 
@@ -333,16 +334,22 @@ std::optional<json::Value> read_literal(std::string_view text, const NestedSynta
   return LiteralReader(text, syntax).whole();
 }
 
-json::Value read_value(std::string_view text, const std::vector<const ValueForm*>& forms,
+json::Value read_value(std::string_view written, const std::vector<const ValueForm*>& forms,
                        const std::optional<TypeSet>& types, const NestedSyntax& syntax) {
   bool raw_string = false;
   bool only_strings = true;
   bool python = syntax.python;
+  std::span<const format::Escape> of_strings;
+  std::span<const format::Escape> of_literals;
   for (const ValueForm* form : forms) {
+    if (!form->escapes.empty()) (form->style == ValueStyle::kRaw ? of_strings : of_literals) = form->escapes;
     raw_string = raw_string || (form->type == ValueType::kString && form->style == ValueStyle::kRaw);
     only_strings = only_strings && form->type == ValueType::kString;
     python = python || form->style == ValueStyle::kPython;
   }
+  const std::string literal = format::unescaped(written, of_literals);
+  const std::string_view text = literal;
+  const auto as_string = [&] { return json::Value(format::unescaped(written, of_strings)); };
   const bool may_be_quoted = std::any_of(forms.begin(), forms.end(), [](const ValueForm* form) {
     return form->type == ValueType::kString && form->style == ValueStyle::kPython;
   });
@@ -350,7 +357,7 @@ json::Value read_value(std::string_view text, const std::vector<const ValueForm*
     if (auto quoted = read_literal(format::trimmed(text), {"", "", true}); quoted && quoted->is_string())
       return *quoted;
   }
-  if (raw_string && (only_strings || (types && types->is_only(TypeSet::kString)))) return json::Value(text);
+  if (raw_string && (only_strings || (types && types->is_only(TypeSet::kString)))) return as_string();
   for (const ValueForm* form : forms) {
     if (form->style == ValueStyle::kConstant && format::trimmed(form->constant) == format::trimmed(text)) {
       json::Value value = constant_value(form->type);
@@ -374,7 +381,7 @@ json::Value read_value(std::string_view text, const std::vector<const ValueForm*
   }
   if (value && value->is_string() && raw_string && types && types->has(TypeSet::kString)) value.reset();
   if (value && (!types || types->allows(*value) || !types->has(TypeSet::kString))) return std::move(*value);
-  return json::Value(text);
+  return as_string();
 }
 
 namespace {

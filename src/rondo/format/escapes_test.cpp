@@ -1,0 +1,47 @@
+#include "format/escapes.h"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+namespace rondo::format {
+namespace {
+
+const std::vector<Escape> kXml{{"&", "&amp;"}, {"<", "&lt;"}};
+const std::vector<Escape> kQuoted{{"\\", R"(\\)"}, {"\"", R"(\")"}};
+
+TEST_CASE("what is escaped is unescaped again, from left to right") {
+  CHECK(escaped("a<b && c", kXml) == "a&lt;b &amp;&amp; c");
+  CHECK(unescaped("a&lt;b &amp;&amp; c", kXml) == "a<b && c");
+  CHECK(unescaped("&amp;lt; & &gt;", kXml) == "&lt; & &gt;");
+  CHECK(escaped(R"(\"x\\)", kQuoted) == R"(\\\"x\\\\)");
+  CHECK(unescaped(R"(\\\"x\\\\)", kQuoted) == R"(\"x\\)");
+  CHECK(unescaped(R"(a\n\)", kQuoted) == R"(a\n\)");
+  CHECK(unescaped("&lt;", {}) == "&lt;");
+  CHECK(escaped("", kXml).empty());
+}
+
+TEST_CASE("the longest escape counts") {
+  const std::vector<Escape> both{{"1", "!a"}, {"2", "!ab"}};
+  CHECK(unescaped("!ab!a", both) == "21");
+  CHECK(unit_size("!abc", both) == 3);
+  CHECK(unit_size("!ac", both) == 2);
+  CHECK(unit_size("x", both) == 1);
+}
+
+TEST_CASE("what may become an escape is not certain yet") {
+  CHECK(whole_units("a&l", kXml) == 1);
+  CHECK(whole_units("a&lt;", kXml) == 5);
+  CHECK(whole_units("a&x", kXml) == 3);
+  CHECK(whole_units("a&", kXml) == 1);
+  CHECK(whole_units(R"(\\)", kQuoted) == 2);
+  CHECK(whole_units(R"(\\\)", kQuoted) == 2);
+  CHECK(whole_units("abc", {}) == 3);
+  CHECK(whole_units("", kXml) == 0);
+  CHECK(plain_size("ab&c", kXml) == 2);
+  CHECK(plain_size("ab<c", kXml) == 4);
+  CHECK(plain_size("ab", {}) == 2);
+}
+
+}  // namespace
+}  // namespace rondo::format
