@@ -1,4 +1,4 @@
-// A model as rondo sees it: its chat template and its tokenizer, and what follows from them.
+// A model as rondo sees it: its chat template, its tokenizer, and what follows from them.
 //
 //   rondo::Result<rondo::Model> model = rondo::Model::load("path/to/model");   // folder or .gguf
 //   rondo::Chat chat;
@@ -9,9 +9,9 @@
 // rondo/parser.h reads what the model writes while it is written, rondo/rollout.h grows a conversation as ids, and
 // rondo/session.h does so with the embedded engine.
 //
-// Conversations are JSON text in the shape of the public chat APIs: what was sent is what the template sees, key order and
+// Conversations are JSON text in the shape of the public chat APIs.  The template sees what you send, key order and
 // spelling of numbers included.  Token ids are vectors of ids everywhere.  The library reads no clock: templates that print
-// the date need `now`.  A Model is cheap to copy; all its members may be called from many threads at once.
+// the date need `now`.  A Model is cheap to copy.  Many threads may call its members at once.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ struct Chat {
   std::string now;                    // local time for templates that print it, as "2026-03-14T15:09:26"
   // Of encode(): assistant messages with a field `raw_ids` (an array of ids) or `raw` (a text) stand as they were sampled.
   bool raw_turns = false;
-  // Of encode(): what of earlier reasoning stands in the prompt, though the template drops it: "preserve_all_thinking",
+  // Of encode(): which earlier reasoning stands in the prompt, though the template drops it: "preserve_all_thinking",
   // "preserve_thinking_between_tool_calls"; "" or "template": as the template does.
   std::string retention;
   // Field of the last message that the model continues: "content", "reasoning_content", "tool_calls"; excludes
@@ -68,7 +68,7 @@ struct Bridged {
   std::vector<std::string> lossy;             // what the template would have changed, as sentences
 };
 
-// What is the matter with one argument of a call that can be read.
+// A problem of one argument, in a call that can be read.
 struct CallProblem {
   std::string kind;       // "swallowed_tag", "unknown_attribute", "wrong_type" or "unknown_parameter": docs/parse.md
   std::string parameter;  // "" where it is about all arguments
@@ -137,8 +137,8 @@ class Model {
   // spelled by ordinary tokens are text.  Fails with kTokenizer on ids out of range.
   [[nodiscard]] Result<Parsed> parse(const Chat& chat, const std::vector<std::int32_t>& ids) const;
 
-  // Plays conversations through the template and finds where a next prompt is not the continuation of what the model has
-  // seen, and why.  Of `chat` only `kwargs` and `now` count.  Takes seconds.
+  // Plays conversations through the template.  Finds where a next prompt does not begin with what the model has seen, and
+  // why.  Of `chat` only `kwargs` and `now` count.  Takes seconds.
   [[nodiscard]] Result<Checked> check(const Chat& chat = {}) const;
 
   // The ids that end generation, sorted.

@@ -1,10 +1,10 @@
-// What a model writes, read while it is written.
+// Reads what a model writes, while it writes.
 //
 //   auto parser = rondo::Parser::start(model, chat);
 //   for (...) for (const rondo::ParseEvent& event : parser.value().feed(ids).value()) show(event);
 //   rondo::Parsed said = parser.value().finish().value();
 //
-// Nothing is lost: the texts of the events, joined, are the message, and what was reported is never taken back.
+// Nothing is lost: the texts of the events, joined, are the message.  The parser never takes back what it reported.
 // Not thread-safe; different parsers may live in different threads.
 #pragma once
 
@@ -57,8 +57,8 @@ class Parser {
   // The arguments of call `index` so far, as JSON text that is closed where it breaks off: {"city":"Par"}.  "null" before
   // they have begun.  REQUIRES: index < message().tool_calls.size().
   [[nodiscard]] std::string partial_arguments(std::size_t index) const;
-  // Of these, a JSON pointer to the innermost value that is still being written: "/city"; all others are complete.  nullopt
-  // where none is.  rondo/partial_value.h reads other text so.
+  // A JSON pointer to the innermost of these values that the model is still writing: "/city".  All others are complete.
+  // nullopt if all are.  rondo/partial_value.h reads other text so.
   [[nodiscard]] std::optional<std::string> open_argument(std::size_t index) const;
   // close(), then the message.
   [[nodiscard]] Parsed finish();

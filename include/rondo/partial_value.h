@@ -1,12 +1,12 @@
-// The JSON value that a text is so far, while it arrives: the arguments of a call that is still being written.
+// The JSON value that a text is so far, while it arrives: for example the arguments of a call that a model is writing.
 //
 //   rondo::PartialValue value;
 //   value.feed(R"({"city": "Par)");
 //   value.json();        // {"city":"Par"}
 //   value.open_path();   // "/city": more of it may come
 //
-// A string is there with its first character, objects and arrays with their opening bracket; a number or word only when it is
-// complete, a member only when its value has begun.  Fed the whole of a valid text in any pieces it is that text's value.
+// A string is there with its first character, an object or array with its opening bracket.  A number or word is there only
+// when it is complete, a member only when its value has begun.  Fed a whole valid text, in any pieces, it is that text's value.
 // rondo/parser.h keeps one for each call that it reads.  Not thread-safe; different ones may live in different threads.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Error and Result: how every fallible function of rondo answers.
+// Error and Result: what every function of rondo returns that can fail.
 //
 // No function of the library throws across a folder, prints, or exits: it returns a Result<T>, which holds either the
 // value or an Error.

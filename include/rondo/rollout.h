@@ -7,8 +7,8 @@
 //     rollout.value().extend(R"([{"role": "tool", "content": "4"}])");   // ids() is the next prompt
 //   }
 //
-// The ids are the truth: nothing that was prompted or sampled is rendered or tokenized again.  Any number of rollouts share
-// a model; what they have in common is made with the first.  A Rollout is used by one thread at a time.
+// The ids are the truth: a Rollout never renders or tokenizes again what was prompted or sampled.  Any number of rollouts
+// share a model.  The first makes what they have in common.  Only one thread at a time may use a Rollout.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@
 
 namespace rondo {
 
-// What of the reasoning of earlier turns stays when new messages follow; docs/bridge.md explains them.  Everything else
+// Which reasoning of earlier turns stays when new messages follow; docs/bridge.md explains the policies.  Everything else
 // stays verbatim.
 enum class Retention : std::uint8_t {
   kAll,

@@ -1,5 +1,5 @@
-// A conversation with a model on the embedded engine, in which every next prompt is a bridge: the ids so far stay as they
-// are, and only the new turn is appended.
+// A conversation with a model on the embedded engine.  Every next prompt is a bridge: the ids so far stay as they are, and
+// the session appends only the new turn.
 //
 //   rondo::Chat chat;
 //   chat.messages = R"([{"role": "user", "content": "Hello"}])";

@@ -8,8 +8,8 @@
 //            .failures())
 //     ADD_FAILURE() << failure;   // or what your tests do with one
 //
-// Each expectation is checked where it stands.  Nothing is thrown: what fails is collected, as a text that shows what differs
-// and the line of the template that wrote it.  docs/tester.md says what the expectations mean.
+// Each call checks its expectation at once.  Nothing is thrown: failures() collects a text for each failure, which shows what
+// differs and the line of the template that wrote it.  docs/tester.md says what the expectations mean.
 #pragma once
 
 #include <cstdint>

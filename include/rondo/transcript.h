@@ -1,12 +1,12 @@
-// A conversation that grows by messages, as the text that the template writes of all of them.
+// A conversation that grows by messages, as the text that the template writes for all of them.
 //
 //   auto transcript = rondo::Transcript::start(model, chat);
 //   rondo::Grown grown = transcript.value().append(R"([{"role": "user", "content": "And then?"}])").value();
 //   transcript.value().text()   // what model.render() gives for all messages, byte for byte
 //
-// Where it is known that the new turns do not depend on older ones, only a few messages are rendered, and the work does not
-// grow with the conversation; else all of them are, and the result says why (docs/render.md).  Any number of transcripts share a
-// model; what they have in common is made with the first.  A Transcript is used by one thread at a time.
+// Where it is known that the new turns do not depend on older ones, append() renders only a few messages, and its work does
+// not grow with the conversation.  Else it renders all of them, and the result says why (docs/render.md).  Any number of
+// transcripts share a model.  The first makes what they have in common.  Only one thread at a time may use a Transcript.
 #pragma once
 
 #include <cstddef>

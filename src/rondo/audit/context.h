@@ -15,8 +15,8 @@ namespace rondo::audit {
 // The references must outlive it.
 struct AuditContext {
   const jinja::Template& chat_template;
-  // The model's own; where `has_tokenizer` is false a stand-in with a token for each byte, and the stops and markers of the
-  // format as added tokens.  Its ids mean nothing, and numbers of its tokens are not to be told.
+  // The model's own; where `has_tokenizer` is false, a byte tokenizer: a token for each byte, and the format's stops and markers
+  // as added tokens.  Its ids mean nothing, and numbers of its tokens are not to be told.
   const tokenizer::Tokenizer& tokenizer;
   bool has_tokenizer = true;
   std::shared_ptr<const format::Format> format;  // never null

@@ -20,7 +20,7 @@ namespace rondo::audit {
 // A template and what it is rendered with, before any setting.  Immutable while it is played.
 struct Subject {
   std::shared_ptr<const jinja::Template> chat_template;
-  std::shared_ptr<const tokenizer::Tokenizer> tokenizer;  // the stand-in where has_tokenizer is false
+  std::shared_ptr<const tokenizer::Tokenizer> tokenizer;  // a byte tokenizer where has_tokenizer is false
   bool has_tokenizer = true;
   chat::Conversation base;  // bos, eos and the request's kwargs
   tmpl::ApplyOptions options;

@@ -8,8 +8,8 @@
 
 namespace rondo::audit {
 
-// With the limits of an audit, a fixed time where the caller gives none, and a stand-in where there is no tokenizer.  Fails
-// with kLimit where the template runs out of its limits.
+// With the limits of an audit, a fixed time where the caller gives none, and a byte tokenizer where the model has none.
+// Fails with kLimit where the template runs out of its limits.
 [[nodiscard]] Result<Subject> make_subject(const Input& input);
 
 // What `subject` is played under; `first` is its default.

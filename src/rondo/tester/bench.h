@@ -45,7 +45,7 @@ struct Crossing {
 
 class Bench {
  public:
-  // Where `model` brings no tokenizer a stand-in has its place.  Fails as the model where a format is derived.
+  // Where `model` brings no tokenizer, a byte tokenizer takes its place.  Fails as the model where a format is derived.
   [[nodiscard]] static Result<Bench> make(std::shared_ptr<const core::Model> model, const Case& test);
 
   [[nodiscard]] const core::Model& model() const { return *model_; }
