@@ -262,8 +262,9 @@ class Maker {
     static constexpr const char* kFilters[] = {"|e", "|replace('&', '&amp;')|replace('<', '&lt;')",
                                                R"(|replace('\\', '\\\\')|replace('"', '\\"'))",
                                                R"(|replace('%', '%25')|replace('\n', '%0A'))"};
-    // Escapes end with a semicolon: where values do too, a grammar can't tell which is which.
-    const bool may_escape = to.raw_strings && to.close.find(';') == std::string::npos;
+    // Escapes end with a semicolon: where values do too, a grammar can't tell which is which.  A value that ends with its
+    // line can't be JSON of several lines, unless it begins like JSON.
+    const bool may_escape = to.raw_strings && to.close.find_first_of(";\n") == std::string::npos;
     if (may_escape && random_.one_in(3)) to.filters = random_.pick(kFilters);
     if (random_.one_in(3)) out_.argument_marks = pair();
   }

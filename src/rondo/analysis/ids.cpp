@@ -24,7 +24,7 @@ bool has_member(const std::string& text, const std::string& key, const std::stri
 
 // The end of a literal that nothing separates from what follows.
 std::string touching_end(const std::string& literal) {
-  const std::size_t last = literal.find_last_of(" \n\t<>[]{}()|\"'");
+  const std::size_t last = literal.find_last_of(" \n\t<>[]{}()|=\"'");
   return literal.substr(last == std::string::npos ? 0 : last + 1);
 }
 
@@ -59,6 +59,7 @@ void find_counted_piece(const Turn& followed, format::Calls& calls) {
     if (contains(followed.behind, made) || contains(followed.behind, probe::call_id(0))) {
       front.resize(front.size() - mark.size());
       name->kind = PieceKind::kNameInId;
+      if (counted != ":") name->text = counted;
       pieces.erase(before, std::next(index));
       return;
     }

@@ -246,7 +246,7 @@ void CallBuilder::body(Line& line, const Tool& tool, std::size_t first_piece, bo
       case CallPiece::Kind::kArguments: line.space().add(arguments(tool)).space(); break;
       default:
         if (name_is_read && i == 0) break;
-        slot(line, tool, piece.kind, i + 1 < pieces.size() ? pieces[i + 1].text : format_.calls.call_close);
+        slot(line, tool, piece, i + 1 < pieces.size() ? pieces[i + 1].text : format_.calls.call_close);
         break;
     }
   }
@@ -266,7 +266,7 @@ NodeId CallBuilder::heading(const std::string& literal) {
 }
 
 // `behind` is what the format writes behind it, the first sign of which no id holds.
-void CallBuilder::slot(Line& line, const Tool& tool, CallPiece::Kind kind, std::string_view behind) {
+void CallBuilder::slot(Line& line, const Tool& tool, const CallPiece& piece, std::string_view behind) {
   Grammar& g = grammar_;
   const NodeId digits = g.repeat(g.chars(CharSet::range('0', '9')), 1, kUnbounded);
   const std::string_view mark = trimmed(behind);
@@ -274,14 +274,16 @@ void CallBuilder::slot(Line& line, const Tool& tool, CallPiece::Kind kind, std::
   if (!mark.empty() && !format::is_word(mark.front()))
     characters = characters.without(CharSet::of(utf8::decode(mark, 0).code_point));
   const NodeId character = g.chars(characters);
-  switch (kind) {
+  switch (piece.kind) {
     case CallPiece::Kind::kName: line.literal(tool.name); return;
     case CallPiece::Kind::kId: line.add(g.token(g.repeat(character, 1, kUnbounded))); return;
     case CallPiece::Kind::kIndex: line.add(g.token(digits)); return;
     case CallPiece::Kind::kNameInId: {
       CharSet word = name_characters().without(CharSet::any_of(".:"));
-      const NodeId prefix = g.optional(g.sequence({g.repeat(g.chars(word), 1, kUnbounded), g.literal(".")}));
-      line.add(g.token(g.sequence({prefix, g.literal(tool.name), g.optional(g.sequence({g.literal(":"), digits}))})));
+      const NodeId between = g.choice({g.literal("."), g.literal(":")});
+      const NodeId prefix = g.optional(g.sequence({g.repeat(g.chars(word), 1, kUnbounded), between}));
+      const NodeId counted = g.literal(piece.text.empty() ? ":" : piece.text);
+      line.add(g.token(g.sequence({prefix, g.literal(tool.name), g.optional(g.sequence({counted, digits}))})));
       return;
     }
     default: return;

@@ -62,7 +62,7 @@ class CallBuilder {
   [[nodiscard]] NodeId call(const Tool& tool, Start start, bool name_is_read);
   void body(Line& line, const Tool& tool, std::size_t first_piece, bool name_is_read);
   [[nodiscard]] NodeId heading(const std::string& literal);
-  void slot(Line& line, const Tool& tool, format::CallPiece::Kind kind, std::string_view behind);
+  void slot(Line& line, const Tool& tool, const format::CallPiece& piece, std::string_view behind);
   [[nodiscard]] NodeId arguments(const Tool& tool);
   [[nodiscard]] NodeId array_of_calls(bool is_parallel);
 
