@@ -70,6 +70,13 @@ TEST_CASE("the agent's conversation on a tiny model reuses everything but the ne
     CHECK(turns[i].find("break") != nullptr);
   }
   CHECK(turns[8].find_string("stop") == "length");
+  // A template that has neither tools nor a system role: the call is the grammar's, and a result follows it.
+  const json::Value& bare = *report.find("bare");
+  CHECK(bare.find_string("template") == "templates/google-gemma-2-2b-it.jinja");
+  const json::Array& said = bare.find("messages")->as_array();
+  REQUIRE(said.size() == 5);
+  CHECK(said[2].find("tool_calls")->as_array()[0].find("function")->find_string("name") == "get_weather");
+  CHECK(said[4].find_string("content").value_or("").ends_with("e}"));
 }
 
 TEST_CASE("the end is a server's turns, both ways of reusing them added up") {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/files.h"
+#include "demo/demo_bare.h"
 #include "demo/demo_parts.h"
 #include "json/print.h"
 
@@ -122,6 +123,13 @@ Status run_demo(const DemoOptions& options, const Print& print, const Print& pro
     report.set("together", to_json(together.value()));
     if (!options.json) print("\n" + together_text(together.value()));
   }
+
+  progress("a template without tools\n");
+  const Result<BareRun> bare =
+      run_bare(model.value(), data.value(), fixtures_folder(options.fixtures, options.cache_folder), options.seed);
+  if (!bare.ok()) return bare.error();
+  report.set("bare", to_json(bare.value()));
+  if (!options.json) print("\n" + bare_text(bare.value()));
 
   const std::vector<FamilyRun> runs = families(options, data.value(), progress);
   json::Array family_reports;

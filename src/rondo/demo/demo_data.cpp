@@ -67,6 +67,12 @@ Result<DemoData> demo_data() {
                              strings_of(family, "special_tokens"),
                              kwargs != nullptr ? kwargs->as_object() : json::Object{}});
   }
+  if (const json::Value* bare = value.find("bare")) {
+    const json::Value* answer = bare->find("answer");
+    data.bare = {text_of(*bare, "template"), text_of(*bare, "system"),  text_of(*bare, "user"),
+                 array_of(*bare, "tools"),   text_of(*bare, "result"),  answer != nullptr ? *answer : json::Value(),
+                 steps_of(*bare, "called"),  steps_of(*bare, "answers")};
+  }
   data.system = text_of(value, "system");
   data.tools = array_of(value, "tools");
   data.agent = steps_of(value, "agent");

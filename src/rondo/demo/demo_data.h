@@ -12,6 +12,8 @@ namespace rondo::demo {
 
 // The text of demo_data.json, compiled in.
 [[nodiscard]] std::string_view demo_data_json();
+// The text of bare.jinja: a template for questions and answers alone.
+[[nodiscard]] std::string_view bare_jinja();
 
 // One turn of a scripted conversation: what the client adds, then what the model writes.
 struct DemoStep {
@@ -37,8 +39,21 @@ struct DemoModel {
   std::vector<std::string> added_tokens;
 };
 
+// A conversation with a tool for a template that has none.
+struct DemoBare {
+  std::string chat_template;  // in the fixtures; bare.jinja stands in for it
+  std::string system;
+  std::string user;
+  json::Value tools;
+  std::string result;
+  json::Value answer;             // schema of the answer
+  std::vector<DemoStep> called;   // among which the model chooses its first turn: calls and texts, good and bad
+  std::vector<DemoStep> answers;  // and its second
+};
+
 struct DemoData {
   DemoModel model;
+  DemoBare bare;
   std::vector<DemoFamily> families;
   std::string system;
   json::Value tools;

@@ -140,8 +140,28 @@ TEST_CASE("the demonstration says the same as text and as JSON") {
     CHECK(text.printed.find("\n" + std::string(*family.find_string("name"))) != std::string::npos);
     rollouts += "rollout: " + std::string(*family.find_string("name")) + "\n";
   }
-  CHECK(text.notes.find("turn 11 of 12\nturn 12 of 12\nseveral conversations at once\n" + rollouts) !=
-        std::string::npos);
+  CHECK(text.notes.find("turn 11 of 12\nturn 12 of 12\nseveral conversations at once\na template without tools\n" +
+                        rollouts) != std::string::npos);
+
+  // The template without tools: the grammar leaves one good call of all that were offered, and an answer by the schema.
+  const json::Value& bare = *report.find("bare");
+  CHECK(bare.find_string("template") == "one of ours");
+  const json::Array& said = bare.find("messages")->as_array();
+  REQUIRE(said.size() == 5);
+  const json::Value& function = *said[2].find("tool_calls")->as_array().at(0).find("function");
+  CHECK(function.find_string("name") == "get_weather");
+  const std::string arguments = json::to_compact(*function.find("arguments"));
+  const bool is_good = arguments.find("Lisbon") != std::string::npos || arguments.find("Hamburg") != std::string::npos;
+  CHECK_MESSAGE((is_good && arguments.find('9') == std::string::npos), arguments);
+  CHECK(said[3].find_string("content") == "sun, 24 C");
+  const std::string answer(said[4].find_string("content").value_or(""));
+  CHECK_MESSAGE((answer == R"({"umbrella": false})" || answer == R"({"umbrella": true})"), answer);
+  const json::Array& bare_turns = bare.find("turns")->as_array();
+  REQUIRE(bare_turns.size() == 2);
+  CHECK(number(bare_turns[1], "reused") + 1 ==
+        number(bare_turns[0], "prompt_tokens") + number(bare_turns[0], "generated"));
+  CHECK(text.printed.find("\n  tools: given in the system text\n") != std::string::npos);
+  CHECK(text.printed.find("\n  new_messages[0]: given as a user message\n") != std::string::npos);
 
   const json::Value& together = *report.find("together");
   CHECK(number(together, "conversations") == 2);
@@ -164,7 +184,7 @@ TEST_CASE("the demonstration fails without the base weights it is to show; witho
   REQUIRE_FALSE(text.status.ok());
   CHECK(text.status.error().source == options.gemma);
   CHECK(text.printed.find(" generated\nre-render: ") != std::string::npos);
-  CHECK(text.printed.find(" prefilled\n\nThe same rollout in five families") != std::string::npos);
+  CHECK(text.printed.find(" prefilled\n\nA template that has neither tools nor a system role (") != std::string::npos);
   CHECK(text.printed.find("Plain text turns") == std::string::npos);
   options.model = folder.path("nowhere.gguf");
   const Shown nothing = show(options);
