@@ -67,9 +67,9 @@ class DictView final : public Object {
     return runtime.heap.make_object<ViewIterator>(runtime, dict_, part_, false);
   }
   [[nodiscard]] std::optional<Value> attribute(Runtime& runtime, std::string_view name) override {
-    static constexpr Method kMethods[] = {{"isdisjoint", is_disjoint}};
+    static constexpr Method kOfViews[] = {{"isdisjoint", is_disjoint}};
     if (part_ == DictPart::kValues) return std::nullopt;
-    if (const Method* method = find_method(kMethods, name)) return bind_method(runtime, Value::object(this), *method);
+    if (const Method* method = find_method(kOfViews, name)) return bind_method(runtime, Value::object(this), *method);
     return std::nullopt;
   }
   [[nodiscard]] std::optional<std::size_t> length(Runtime& runtime) override { return length_of(runtime, dict_); }
@@ -135,8 +135,8 @@ class Range final : public Object {
     return step_ == 1 ? bounds + ")" : bounds + ", " + std::to_string(step_) + ")";
   }
   [[nodiscard]] std::optional<Value> attribute(Runtime& runtime, std::string_view name) override {
-    static constexpr Method kMethods[] = {{"count", count}, {"index", index}};
-    if (const Method* method = find_method(kMethods, name)) return bind_method(runtime, Value::object(this), *method);
+    static constexpr Method kOfRanges[] = {{"count", count}, {"index", index}};
+    if (const Method* method = find_method(kOfRanges, name)) return bind_method(runtime, Value::object(this), *method);
     if (name == "start") return Value::integer(start_);
     if (name == "stop") return Value::integer(stop_);
     if (name == "step") return Value::integer(step_);
