@@ -314,15 +314,21 @@ std::vector<format::Escape> value_escapes(ParameterProber& probes) {
   return out;
 }
 
-std::vector<format::Escape> key_escapes(ParameterProber& probes) {
-  const std::string key = with_words(kInKeys);
+std::vector<format::Escape> escapes_in_key(ParameterProber& probes, std::string_view characters) {
+  const std::string key = with_words(characters);
   const auto elements = probes.elements(json::Object{{key, "v0"}}, 1);
   if (!elements) return {};
   const Place place = place_of(*elements, key);
   if (place.key == kNone || place.first_value == kNone || place.first_value < place.key) return {};
   std::size_t end = place.first_value;
   while (end > place.key && (*elements)[end - 1].kind != Element::Kind::kKey) --end;
-  return escapes_between(kInKeys, all_text(*elements, place.key, end));
+  return escapes_between(characters, all_text(*elements, place.key, end));
+}
+
+// Whoever escapes anything in a name escapes the `&`.
+std::vector<format::Escape> key_escapes(ParameterProber& probes) {
+  if (escapes_in_key(probes, kInKeys.substr(0, 1)).empty()) return {};
+  return escapes_in_key(probes, kInKeys);
 }
 
 bool is_quote(char byte) { return byte == '"' || byte == '\''; }
