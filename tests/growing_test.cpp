@@ -1,7 +1,7 @@
 // Transcripts of many templates: whatever is appended, the text is what rendering all messages gives, byte for byte.
 //
 // RONDO_TRANSCRIPTS=N random templates, from seed RONDO_SEED on.  RONDO_TEST_FULL=1 takes every template of the corpus with
-// each of its conversations, RONDO_VERBOSE=1 prints a line for each template.
+// each of its conversations, RONDO_TEMPLATE=WORD those whose name has it, RONDO_VERBOSE=1 prints a line for each template.
 #include "render/transcript.h"
 
 #include <doctest/doctest.h>
@@ -36,7 +36,14 @@ std::uint64_t env_number(const char* name, std::uint64_t otherwise) {
   return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-bool is_full_test() { return std::getenv("RONDO_TEST_FULL") != nullptr; }
+bool is_full_test() { return std::getenv("RONDO_TEST_FULL") != nullptr || std::getenv("RONDO_TEMPLATE") != nullptr; }
+
+std::vector<test::AnalysedTemplate> chosen_templates(const test::Corpus& corpus) {
+  std::vector<test::AnalysedTemplate> out = test::analysed_templates(corpus);
+  if (const char* word = std::getenv("RONDO_TEMPLATE"); word != nullptr)
+    std::erase_if(out, [&](const test::AnalysedTemplate& from) { return from.name.find(word) == std::string::npos; });
+  return out;
+}
 
 struct Tally {
   long incremental = 0;
@@ -162,7 +169,7 @@ json::Array long_conversation(const format::InputShape& shape, bool has_system, 
 TEST_CASE("a transcript of the corpus' templates is what rendering all messages gives, message by message") {
   const auto corpus = test::Corpus::open();
   if (!corpus) return;
-  const std::vector<test::AnalysedTemplate> all = test::analysed_templates(*corpus);
+  const std::vector<test::AnalysedTemplate> all = chosen_templates(*corpus);
   const bool verbose = std::getenv("RONDO_VERBOSE") != nullptr;
   const std::size_t step = is_full_test() ? 1 : all.size() / 16 + 1;
   const std::uint64_t first = env_number("RONDO_FIRST", 0);
@@ -196,7 +203,7 @@ TEST_CASE("a transcript of the corpus' templates is what rendering all messages 
 TEST_CASE("a transcript of the corpus' conversations is what rendering all messages gives, message by message") {
   const auto corpus = test::Corpus::open();
   if (!corpus) return;
-  const std::vector<test::AnalysedTemplate> all = test::analysed_templates(*corpus);
+  const std::vector<test::AnalysedTemplate> all = chosen_templates(*corpus);
   const std::size_t step = is_full_test() ? 1 : all.size() * corpus->conversations().size() / 40 + 1;
   Tally total;
   std::size_t at = 0;

@@ -161,7 +161,7 @@ struct LongCycles {
   bool calls_think = false;
   bool answers_think = false;
   std::size_t calls = 1;      // at once; 0: one, then two, then one
-  std::string constant = {};  // stands in every text
+  std::string constant = {};  // stands in every text, and in words beside two of three calls
 };
 
 json::Array long_cycles(const format::InputShape& input, const LongCycles& wanted) {
@@ -180,7 +180,9 @@ json::Array long_cycles(const format::InputShape& input, const LongCycles& wante
       const bool thinks = wanted.calls_think && (turn == 0 || cycle == 1);
       const std::size_t calls = wanted.calls == 0 ? 1 + cycle % 2 : wanted.calls;
       const json::Array results = trial_results(calls);
-      out.push_back(history_message(trial_completion(input, calls, thinks), results));
+      ParsedCompletion completion = trial_completion(input, calls, thinks);
+      if (!wanted.constant.empty() && cycle != 1) completion.message.content = probe::kOlderAnswer;
+      out.push_back(with_constant(history_message(completion, results)));
       for (const json::Value& result : results) out.push_back(with_constant(result));
     }
     out.push_back(with_constant(history_message(trial_completion(input, 0, wanted.answers_think), {})));

@@ -104,6 +104,25 @@ TEST_CASE("what looks back is rendered in full, and the result says why") {
 }
 
 // The template does something with the message that no trial had made it do: from then on nothing is known.
+TEST_CASE("reasoning in the content of calls, which a later question drops, is rendered in full") {
+  // As a template of the corpus: no field of reasoning, and the older turn's calls are written anew.
+  const std::string source =
+      "{%- set q = namespace(last=-1) -%}{%- for m in messages -%}{%- if m.role == 'user' -%}{%- set q.last = "
+      "loop.index0 -%}{%- endif -%}{%- endfor -%}{%- for m in messages -%}<{{ m.role }}>"
+      "{%- set text = m.content or '' -%}"
+      "{%- if m.role == 'assistant' and '</think>' in text -%}"
+      "{%- if m.tool_calls and loop.index0 > q.last -%}{{ text.split('</think>')[0] }}</think>{%- endif -%}"
+      "{%- set text = text.split('</think>')[-1] -%}{%- endif -%}{{ text }}"
+      "{%- for c in m.tool_calls or [] -%}[{{ c.function.name }}]{%- endfor -%};{%- endfor -%}";
+  Transcript transcript = begun(source, R"([{"role": "user", "content": "a"},
+    {"role": "assistant", "content": "<think>r</think>", "tool_calls": [{"function": {"name": "f", "arguments": {}}}]},
+    {"role": "tool", "content": "4"}, {"role": "assistant", "content": "<think>s</think>four"}])");
+  CHECK(transcript.text() == "<user>a;<assistant><think>r</think>[f];<tool>4;<assistant>four;");
+  const Grown grown = added(transcript, kQuestion);
+  CHECK(to_string(grown.way) == "full");
+  CHECK(transcript.text() == "<user>a;<assistant>[f];<tool>4;<assistant>four;<user>e;");
+}
+
 TEST_CASE("what no trial has seen makes all later messages be rendered in full") {
   const std::string source = looped("{%- if m.content | length > 9 -%}{%- set ns.seen = true -%}{%- endif -%}",
                                     "{%- if ns.seen -%}!{%- endif -%}");
