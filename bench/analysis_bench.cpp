@@ -1,7 +1,8 @@
-// From template to Format: what the analysis of every template of a folder costs.
+// From template to Format, and to what it can carry: what the analysis of every template of a folder costs.
 //
 //   bench_analysis [FOLDER]      *.jinja of FOLDER; else of the corpus beside the checkout.  Prints processor time (the
-//                                best of some runs) of compiling and analysing: median, 99th of 100, and the slowest five.
+//                                best of some runs) of analysing and of finding the capabilities: median, 99th of 100,
+//                                and the slowest five.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -11,6 +12,8 @@
 #include <vector>
 
 #include "analysis/analyse.h"
+#include "analysis/capabilities.h"
+#include "analysis/message_rules.h"
 #include "base/files.h"
 
 namespace {
@@ -27,6 +30,7 @@ struct Row {
   std::string name;
   double compile_ms = 1e9;
   double analyse_ms = 1e9;
+  double capabilities_ms = 1e9;  // with the rules by which their messages are shaped
 };
 
 Row measure(const std::filesystem::path& path, const std::string& source) {
@@ -37,11 +41,31 @@ Row measure(const std::filesystem::path& path, const std::string& source) {
     const auto compiled = rondo::jinja::Template::compile(source, {}, row.name);
     const double compiled_ms = processor_ms();
     if (!compiled.ok()) return {};
-    (void)rondo::analysis::analyse(*compiled.value(), {}).ok();
+    rondo::analysis::Options options;
+    options.bos_token = "Bprobe";
+    options.eos_token = "Eprobe";
+    const auto format = rondo::analysis::analyse(*compiled.value(), options);
+    const double analysed_ms = processor_ms();
     row.compile_ms = std::min(row.compile_ms, compiled_ms - start_ms);
-    row.analyse_ms = std::min(row.analyse_ms, processor_ms() - compiled_ms);
+    row.analyse_ms = std::min(row.analyse_ms, analysed_ms - compiled_ms);
+    if (!format.ok()) continue;
+    const auto rules = rondo::analysis::find_message_rules(*compiled.value(), options, *format.value());
+    const rondo::analysis::Studied studied{*compiled.value(), options, *format.value(), rules};
+    (void)rondo::analysis::find_capabilities(studied, studied);
+    row.capabilities_ms = std::min(row.capabilities_ms, processor_ms() - analysed_ms);
   }
   return row;
+}
+
+// The rows that have it, and the slowest of them.
+void print(std::vector<Row> rows, const char* what, double Row::* member) {
+  std::erase_if(rows, [&](const Row& row) { return row.*member == 1e9; });
+  if (rows.empty()) return;
+  std::sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return a.*member < b.*member; });
+  const auto at = [&](std::size_t percent) { return rows[(rows.size() - 1) * percent / 100].*member; };
+  std::printf("%s of %zu templates: median %.2f ms, 99 of 100 below %.2f ms\n", what, rows.size(), at(50), at(99));
+  for (std::size_t i = rows.size(); i-- > rows.size() - std::min<std::size_t>(rows.size(), 5);)
+    std::printf("  %8.2f ms  (compiled in %.2f ms)  %s\n", rows[i].*member, rows[i].compile_ms, rows[i].name.c_str());
 }
 
 }  // namespace
@@ -61,11 +85,7 @@ int main(int count, char** arguments) {
     std::printf("analysis: no templates in %s\n", folder.c_str());
     return 0;
   }
-  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.analyse_ms < b.analyse_ms; });
-  const auto at = [&rows](std::size_t percent) { return rows[(rows.size() - 1) * percent / 100].analyse_ms; };
-  std::printf("analysis of %zu templates: median %.2f ms, 99 of 100 below %.2f ms\n", rows.size(), at(50), at(99));
-  for (std::size_t i = rows.size(); i-- > rows.size() - std::min<std::size_t>(rows.size(), 5);)
-    std::printf("  %8.2f ms  (compiled in %.2f ms)  %s\n", rows[i].analyse_ms, rows[i].compile_ms,
-                rows[i].name.c_str());
+  print(rows, "analysis", &Row::analyse_ms);
+  print(std::move(rows), "capabilities", &Row::capabilities_ms);
   return 0;
 }
