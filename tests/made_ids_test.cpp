@@ -40,6 +40,19 @@ constexpr const char* kMarkedCounter = R"JINJA(
 {%- endfor %}
 {%- if add_generation_prompt %}{{- '((assistant))' }}{%- endif %})JINJA";
 
+// `NAME#INDEX` between marks of the template's own; a result has the id of its message.
+constexpr const char* kQuotedNameAndCounter = R"JINJA(
+{%- for m in messages %}
+{{- '((' ~ m.role ~ '))' }}
+{%- if m.role == 'tool' %}{{- 'of ' ~ m.tool_call_id ~ '\n' }}{%- endif %}
+{{- m.content or '' }}
+{%- for c in m.tool_calls or [] %}
+{{- '[[do]]`call`' ~ c.function.name ~ '#' ~ loop.index0 ~ '`/call`' ~ c.function.arguments | tojson ~ '[[/do]]' }}
+{%- endfor %}
+{{- '((end))' }}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '((assistant))' }}{%- endif %})JINJA";
+
 // A member of the call's JSON, and of the result's.
 constexpr const char* kCountedMember = R"JINJA(
 {%- set ns = namespace(calls=0, results=0) %}
@@ -147,6 +160,16 @@ TEST_CASE("a name with a counter is the id that results refer to, over several t
   const Ids second = talk.say("Again.[[do]]functions.look:2[[with]]{\"a\": 2}[[/do]]((end))");
   CHECK(second == Ids{"functions.look:2"});
   CHECK(talk.answer(second).empty());
+  CHECK(talk.is_as_written());
+}
+
+TEST_CASE("marks of the template around a name with a counter belong to no id") {
+  Talk talk(kQuotedNameAndCounter);
+  const Ids ids = talk.say("[[do]]`call`look#0`/call`{\"a\": 1}[[/do]][[do]]`call`book#1`/call`{}[[/do]]((end))");
+  CHECK(ids == Ids{"look#0", "book#1"});
+  CHECK(talk.answer(ids).empty());
+  CHECK(talk.prompt().ends_with(
+      "((tool))of look#0\nfine look#0((end))((tool))of book#1\nfine book#1((end))((assistant))"));
   CHECK(talk.is_as_written());
 }
 

@@ -28,6 +28,17 @@ std::string touching_end(const std::string& literal) {
   return literal.substr(last == std::string::npos ? 0 : last + 1);
 }
 
+// What an id has in front of the name: words and a dot or colon, as in `functions.NAME:0`.
+std::string id_front(const std::string& literal) {
+  if (!literal.ends_with('.') && !literal.ends_with(':')) return "";
+  const auto is_of_id = [](char c) {
+    return format::is_word(c) || std::string_view(".:-/").find(c) != std::string_view::npos;
+  };
+  std::size_t begin = literal.size();
+  while (begin > 0 && is_of_id(literal[begin - 1])) --begin;
+  return literal.substr(begin);
+}
+
 // The member that holds a counter, in a call that is JSON.
 void find_counted_member(const Turn& followed, format::JsonRoles& roles) {
   const auto token = std::ranges::find(followed.tokens, SlotKind::kIndex, &Token::kind);
@@ -53,10 +64,12 @@ void find_counted_piece(const Turn& followed, format::Calls& calls) {
   if (before != pieces.begin() && counted == before->text && std::prev(before)->kind == PieceKind::kName) {
     const auto name = std::prev(before);
     std::string& front = name == pieces.begin() ? calls.call_open : std::prev(name)->text;
-    const std::string mark = touching_end(front);
+    std::string mark = id_front(front);
     // The result repeats it, or has the message's own id, which then can be no other.
     const std::string made = mark + std::string(probe::kFirstTool) + counted + token->text;
-    if (contains(followed.behind, made) || contains(followed.behind, probe::call_id(0))) {
+    const bool is_repeated = contains(followed.behind, made);
+    if (!is_repeated && mark == front) mark.clear();  // a call is known by it
+    if (is_repeated || contains(followed.behind, probe::call_id(0))) {
       front.resize(front.size() - mark.size());
       name->kind = PieceKind::kNameInId;
       if (counted != ":") name->text = counted;
