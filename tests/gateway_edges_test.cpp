@@ -221,6 +221,20 @@ TEST_CASE("gateway: a model's name may come in percents, a server's name in capi
         std::string::npos);
 }
 
+TEST_CASE("gateway: a session's name may come in percents") {
+  Gateway gateway;
+  const std::string chat = R"({"messages": [{"role": "user", "content": "hello"}]})";
+  CHECK(gateway.post("/s/my%20agent%2F1/v1/chat/completions", chat).status == 200);
+  CHECK(gateway.post("/s/two%0Alines/v1/chat/completions", chat).status == 200);
+  CHECK(gateway.post("/s/100%/v1/chat/completions", chat).status == 200);
+  for (const char* path : {"my%20agent%2f1", "my%20%61gent%2F1", "two%0Alines", "100%"})
+    CHECK_MESSAGE(gateway.ask("GET", "/rondo/v1/sessions/" + std::string(path)).status == 200, path);
+  CHECK(gateway.ask("GET", "/rondo/v1/sessions/my%2520agent%252F1").status == 404);
+  const auto named = gateway.post("/v1/chat/completions", chat, {{"x-rondo-session", "my agent/1"}});
+  CHECK(named.status == 200);
+  CHECK(gateway.ask("GET", "/rondo/v1/sessions/my%20agent%2F1").json().find("turns")->as_array().size() == 2);
+}
+
 TEST_CASE("gateway: a wrong base address is told which address was meant") {
   Gateway gateway;
   for (const auto& [path, meant] : {std::pair<std::string, std::string>{"/chat/completions", "/v1/chat/completions"},

@@ -158,10 +158,7 @@ void models(State& state, Exchange exchange) {
   const std::string& path = exchange.request().path;
   constexpr std::string_view kOne = "/v1/models/";
   if (path.starts_with(kOne)) {
-    // Clients write the slash of a name as %2F.
-    const std::string given = path.substr(kOne.size());
-    const Result<std::string> decoded = net::percent_decoded(given);
-    const std::string& name = decoded.ok() ? decoded.value() : given;
+    const std::string name = word_of_path(std::string_view(path).substr(kOne.size()));
     const ServedModel* model = state.find_model(name);
     if (model == nullptr || !model->is_called(name))
       return answer_fault(exchange, chat::Api::kChat, apis::model_not_found(name));
@@ -367,7 +364,8 @@ void take_session(net::ServerRequest& request) {
   if (!request.path.starts_with(kPrefix)) return;
   const std::size_t end = request.path.find('/', kPrefix.size());
   if (end == std::string::npos || end == kPrefix.size()) return;
-  request.headers.set("x-rondo-session", request.path.substr(kPrefix.size(), end - kPrefix.size()));
+  request.headers.set("x-rondo-session",
+                      word_of_path(std::string_view(request.path).substr(kPrefix.size(), end - kPrefix.size())));
   request.path.erase(0, end);
 }
 

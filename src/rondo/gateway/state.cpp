@@ -6,6 +6,7 @@
 
 #include "gateway/passing.h"
 #include "json/print.h"
+#include "net/http.h"
 
 namespace rondo::gateway {
 
@@ -118,10 +119,17 @@ const ServedModel* Service::State::find_model(std::string_view name) const {
   return any ? &models.front() : nullptr;
 }
 
+std::string word_of_path(std::string_view given) {
+  Result<std::string> decoded = net::percent_decoded(given);
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
+  const bool is_word = decoded.ok() && std::ranges::none_of(decoded.value(), is_control);
+  return is_word ? std::move(decoded).value() : std::string(given);
+}
+
 PathParts parts_behind(std::string_view path, std::string_view base) {
   const std::string_view rest = path.substr(base.size());
   const std::size_t slash = std::min(rest.find('/'), rest.size());
-  return {.id = std::string(rest.substr(0, slash)),
+  return {.id = word_of_path(rest.substr(0, slash)),
           .below = std::string(rest.substr(std::min(slash + 1, rest.size())))};
 }
 

@@ -90,7 +90,11 @@ struct Service::State : std::enable_shared_from_this<Service::State> {
   bool is_closed_ = false;
 };
 
-// The next part of a path behind `base`, and what is below it: "ID" and "tokens" of "BASE/ID/tokens".
+// A part of a path as it was meant: clients write the slash of a name as %2F.  As it is where that is no text of
+// one line.
+[[nodiscard]] std::string word_of_path(std::string_view given);
+
+// The next part of a path behind `base`, decoded, and what is below it: "ID" and "tokens" of "BASE/ID/tokens".
 // REQUIRES: `path` begins with `base`.
 struct PathParts {
   std::string id;
