@@ -171,7 +171,7 @@ TEST_CASE("a transcript of the corpus' templates is what rendering all messages 
   if (!corpus) return;
   const std::vector<test::AnalysedTemplate> all = chosen_templates(*corpus);
   const bool verbose = std::getenv("RONDO_VERBOSE") != nullptr;
-  const std::size_t step = is_full_test() ? 1 : all.size() / 16 + 1;
+  const std::size_t step = is_full_test() ? 1 : all.size() / 12 + 1;
   const std::uint64_t first = env_number("RONDO_FIRST", 0);
   Tally total;
   long templates = 0;
@@ -204,7 +204,7 @@ TEST_CASE("a transcript of the corpus' conversations is what rendering all messa
   const auto corpus = test::Corpus::open();
   if (!corpus) return;
   const std::vector<test::AnalysedTemplate> all = chosen_templates(*corpus);
-  const std::size_t step = is_full_test() ? 1 : all.size() * corpus->conversations().size() / 40 + 1;
+  const std::size_t step = is_full_test() ? 1 : all.size() * corpus->conversations().size() / 24 + 1;
   Tally total;
   std::size_t at = 0;
   for (const test::AnalysedTemplate& from : all) {
@@ -313,7 +313,7 @@ json::Array random_conversation(test::Random& random, const format::Format& form
 }
 
 TEST_CASE("a transcript of random templates is what rendering all messages gives, whatever they look back at") {
-  const std::uint64_t count = env_number("RONDO_TRANSCRIPTS", is_full_test() ? 5000 : 40);
+  const std::uint64_t count = env_number("RONDO_TRANSCRIPTS", is_full_test() ? 5000 : 24);
   const std::uint64_t first = env_number("RONDO_SEED", 1);
   std::map<std::size_t, Tally> tallies;  // by quirk
   for (std::uint64_t seed = first; seed < first + count; ++seed) {

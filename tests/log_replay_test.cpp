@@ -331,7 +331,7 @@ TEST_CASE("conversations with the same short answers are kept apart") {
   std::vector<std::string> log;
   std::vector<json::Array> agents;
   for (int i = 0; i < 4; ++i)
-    agents.push_back({message("system", "same"), message("user", "task " + std::string(1, 'a' + i))});
+    agents.push_back({message("system", "same"), message("user", "task " + std::to_string(i))});
   for (int turn = 0; turn < 6; ++turn) {
     for (int i = 0; i < 4; ++i) {
       json::Array& messages = agents[static_cast<std::size_t>(i)];
