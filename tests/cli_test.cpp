@@ -1,6 +1,7 @@
 // The program itself: what it prints, what it complains about, and its exit status.
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "base/files.h"
@@ -263,6 +264,41 @@ TEST_CASE_FIXTURE(Shell, "parse shows standard input while it arrives") {
         "\n"
         R"({"message":{"content":"c","reasoning_content":"a","tool_calls":[],"complete":true}})"
         "\n");
+}
+
+// What bash offers for the last of these words, with the script of `rondo completion bash`.
+std::string completed(const Shell& shell, const std::string& words) {
+  const std::string script = shell.file("script", shell.run("completion bash").out + "COMP_WORDS=(rondo " + words +
+                                                      ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_rondo\n"
+                                                      "echo \"${COMPREPLY[*]}\"\n");
+  const std::string out = shell.path("completed");
+  CHECK(std::system(("cd '" RONDO_SOURCE_DIR "/tests/golden/batch' && bash '" + script + "' >'" + out + "'").c_str()) ==
+        0);
+  return files::read(out).value();
+}
+
+TEST_CASE_FIXTURE(Shell, "completion: bash offers commands, options, their words, and files") {
+  CHECK(completed(*this, "det") == "detokenize\n");
+  CHECK(completed(*this, "edge e") == "export\n");
+  CHECK(completed(*this, "edge export --js") == "--json\n");
+  CHECK(completed(*this, "render --mode l") == "lenient\n");
+  CHECK(completed(*this, "render -m x --spa") == "--spans\n");
+  CHECK(completed(*this, "render mode") == "model\n");
+  CHECK(completed(*this, "render --template mode") == "model\n");
+  CHECK(completed(*this, "--ver") == "--version\n");
+  CHECK(completed(*this, "renderer --spa") == "\n");
+}
+
+TEST_CASE_FIXTURE(Shell, "completion: zsh and fish get scripts with every command") {
+  CHECK(run("completion zsh").out.starts_with("#compdef rondo\n"));
+  const Run fish = run("completion fish");
+  CHECK(fish.status == 0);
+  for (const char* line :
+       {"complete -c rondo -n '__fish_use_subcommand' -f -a render -d 'conversation to prompt text'\n",
+        " '__fish_seen_subcommand_from edge; and __fish_seen_subcommand_from export' -l json -d ",
+        " '__fish_seen_subcommand_from render' -l mode -f -a 'strict lenient' -r -d "})
+    CHECK_MESSAGE(fish.out.find(line) != std::string::npos, line);
+  CHECK(run("completion tcsh").status == 2);
 }
 
 }  // namespace rondo

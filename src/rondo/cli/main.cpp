@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/completion_commands.h"
 #include "cli/edge_commands.h"
 #include "cli/help.h"
 #include "cli/io.h"
@@ -532,6 +533,7 @@ struct AllArguments {
   EdgeArguments edge;
   DemoArguments demo;
   NetworkArguments network;
+  std::string shell;  // of completion
 };
 
 int run(int argc, char** argv) {
@@ -565,6 +567,7 @@ int run(int argc, char** argv) {
 #ifdef RONDO_HAVE_NET
   define_network_commands(app, arguments.network, chosen);
 #endif
+  define_completion_command(app, arguments.shell, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) { return app.exit(error) == 0 ? kSuccess : kUsage; }
