@@ -134,7 +134,7 @@ std::string fish_script(const std::vector<Command>& commands) {
     for (const std::string& name : command.commands) {
       const std::string path = command.path.empty() ? name : command.path + " " + name;
       const auto named = std::ranges::find(commands, path, &Command::path);
-      out += begin + " -f -a " + name + " -d " + fish_text(named->help) + "\n";
+      out.append(begin).append(" -f -a ").append(name).append(" -d ").append(fish_text(named->help)).append("\n");
     }
     for (const Word& option : command.options) {
       out += begin;
