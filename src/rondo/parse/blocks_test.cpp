@@ -82,5 +82,23 @@ TEST_CASE("bug: reasoning that the prompt opened and nobody wrote was an opener 
   CHECK(said("</muse>\n\n<|say|>Hi<|said|>") == "C(<muse>\n</muse>\n\nHi)");
 }
 
+TEST_CASE("bug: what separates two calls and begins the second was taken for a section's close that breaks off") {
+  Format format;
+  format.calls.present = true;
+  format.calls.section_open = "## calls";
+  format.calls.call_open = "\n## one\n<name>";
+  format.calls.pieces = {
+      {CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, "</name>"}, {CallPiece::Kind::kArguments, ""}};
+  format.calls.separator = "## /one<>\n## end";
+  format.calls.section_close = "## /one<>\n## end\n## /calls";
+  format.stops.content = {"<eot>"};
+  const auto f = share(format);
+  const std::string one = "\n## one\n<name>find</name>{}";
+  CHECK(parsed(f, "## calls" + one + "## /one<>\n## end" + one + "## /one<>\n## end\n## /calls<eot>") ==
+        "C() find{} find{}");
+  // What may be either is kept.
+  CHECK(parsed(f, "## calls" + one + "## /one<>\n## end\n##<eot>") == "C(\n##) find{} ...");
+}
+
 }  // namespace
 }  // namespace rondo::parse

@@ -147,9 +147,12 @@ void Syntax::compile_calls() {
   between_set.add(kCallOpen, &call_open);
   between_set.add(kSectionOpen, section_open);
   between_set.add(kSectionClose, &section_close);
+  const Marker next_call = make_marker(calls.separator + calls.call_open);
   for (const std::size_t cut : format::unit_boundaries(section_close.core(), format->atoms)) {
-    if (cut == 0 || cut == section_close.core().size()) continue;
-    const Marker* part = add_marker(section_close.core().substr(0, cut));
+    const std::string begun = section_close.core().substr(0, cut);
+    // What may as well be the next call is none of it.
+    if (begun.empty() || begun == section_close.core() || next_call.core().starts_with(begun)) continue;
+    const Marker* part = add_marker(begun);
     for (MarkerSet* set : {&between_set, &blank_set}) set->add(kSectionClose, part);
   }
   between_set.add(kHeader, add_marker(format->header));
