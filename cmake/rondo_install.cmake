@@ -1,7 +1,7 @@
 # What `cmake --install` lays out, in two components (the Python module is a third one, which only the wheel installs):
 #   library   librondo.a (C++ and C), librondo.so (C), the headers of include/, rondoConfig.cmake for find_package(rondo), and for
 #             pkg-config rondo.pc (C++), rondo-c.pc (C, shared), rondo-c-static.pc
-#   program   the command line
+#   program   the command line, with man pages and what shells need to complete it
 # The tree may be moved: nothing in it names the folder that it was installed to, or the build.
 
 include(GNUInstallDirs)
@@ -79,4 +79,13 @@ install(FILES ${pc_files} DESTINATION ${RONDO_INSTALL_PKGCONFIG} COMPONENT libra
 
 if(TARGET rondo)
   install(TARGETS rondo RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+  # Man pages and completion, which the program itself tells.
+  if(NOT CMAKE_CROSSCOMPILING)
+    install(CODE "
+      execute_process(COMMAND python3 \"${CMAKE_SOURCE_DIR}/tools/shell_files.py\" --program \"$<TARGET_FILE:rondo>\"
+                              --out \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}\" RESULT_VARIABLE failed)
+      if(failed)
+        message(WARNING \"no man pages and no completion: tools/shell_files.py failed\")
+      endif()" COMPONENT program)
+  endif()
 endif()

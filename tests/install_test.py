@@ -31,6 +31,14 @@ session: no such model
 """
 C_COMPLETION = '{!do add with {"a": 2} do!}~fin~'
 C_LAST_LINE = 'prompt: <bos>[[user: 2 + 2?~fin~[[assistant: {!do add with {"a": 2} do!}~fin~[[tool: 4~fin~[[assistant: '
+# Parts of what man and the shells find.
+SHARED = {
+    "man/man1/rondo.1": "rondo\\-edge\\-export(1)",
+    "man/man1/rondo-edge-export.1": "rondo\\-edge\\-export \\- a model's template as Edge JSON",
+    "bash-completion/completions/rondo": "complete -o filenames -F _rondo rondo",
+    "zsh/site-functions/_rondo": "#compdef rondo",
+    "fish/vendor_completions.d/rondo.fish": "-f -a detokenize",
+}
 
 
 def fail(message):
@@ -76,6 +84,10 @@ def check_files(prefix, foreign):
             named = [place for place in foreign if place in file.read_text(encoding="utf-8")]
             if named:
                 fail(f"{file.relative_to(prefix)} names {', '.join(named)}")
+    if (prefix / "bin/rondo").exists():
+        for name, content in SHARED.items():
+            if content not in (prefix / "share" / name).read_text(encoding="utf-8"):
+                fail(f"share/{name} lacks {content!r}")
 
 
 def check_program(what, program):

@@ -2,36 +2,19 @@
 import ast
 import pathlib
 import re
-import subprocess
 
 import cache
-
-SUBCOMMANDS = re.compile(r"^Subcommands:\n((?:  .*\n)+)", re.MULTILINE)
+import command_help
 
 
 # --- The command line
 
-def help_of(program, words):
-    done = subprocess.run([program, *words, "--help"], capture_output=True, text=True, check=True)
-    return done.stdout
-
-
-def commands_in(text):
-    found = SUBCOMMANDS.search(text)
-    return re.findall(r"^  ([a-z][\w-]*)", found.group(1), re.MULTILINE) if found else []
-
-
 def command_page(program):
     """`rondo`, its commands, and the commands of these."""
     out = ["# Command line", "", "What `rondo COMMAND --help` prints."]
-
-    def add(words):
-        text = help_of(program, words)
-        out.extend(["", "#" * min(2 + len(words), 4) + f" rondo {' '.join(words)}".rstrip(), "", "```text", text.rstrip(), "```"])
-        for name in commands_in(text):
-            add([*words, name])
-
-    add([])
+    for words, text in command_help.all_commands(program):
+        heading = "#" * min(2 + len(words), 4) + " " + " ".join(["rondo", *words])
+        out += ["", heading, "", "```text", text.rstrip(), "```"]
     return "\n".join(out) + "\n"
 
 
