@@ -68,6 +68,18 @@ constexpr const char* kCountedMember = R"JINJA(
 {%- endfor %}
 {%- if add_generation_prompt %}{{- '((assistant))' }}{%- endif %})JINJA";
 
+// No token ends a turn, and no id is written.
+constexpr const char* kEndlessTurns = R"JINJA(
+{%- for m in messages %}
+{{- '<|' ~ m.role ~ '|>' }}
+{%- if m.role == 'assistant' and m.content %}{{- '<content>' ~ m.content ~ '</content>' }}
+{%- else %}{{- m.content or '' }}{%- endif %}
+{%- for c in m.tool_calls or [] %}
+{{- '<call>{"name": "' ~ c.function.name ~ '", "arguments": ' ~ c.function.arguments | tojson ~ '}</call>' }}
+{%- endfor %}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %})JINJA";
+
 json::Value parsed(const char* text) {
   auto out = json::parse(text);
   REQUIRE_MESSAGE(out.ok(), out.error().to_string());
@@ -213,6 +225,16 @@ TEST_CASE("a result for an id that no call has is told") {
   CHECK(talk.answer({"functions.look:7"}) ==
         std::vector<std::string>{"no call of the turn has the id \"functions.look:7\" of a tool result",
                                  "1 of the turn's 1 calls have no result"});
+}
+
+TEST_CASE("bug: the text that ends a call was written twice where no token ends a turn") {
+  for (const char* arguments : {"{}", "{\"a\": 1}", "{\"a\": {\"b\": [1]}}"}) {
+    Talk talk(kEndlessTurns);
+    CHECK(talk.say("<call>{\"name\": \"look\", \"arguments\": " + std::string(arguments) + "}</call>") == Ids{"none"});
+    (void)talk.answer({"none"});
+    CHECK(talk.prompt().ends_with("}</call><|tool|>fine none<|assistant|>"));
+    CHECK(talk.is_as_written());
+  }
 }
 
 }  // namespace

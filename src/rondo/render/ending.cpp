@@ -59,6 +59,18 @@ bool ends_block(const ParsedCompletion& said, std::string_view text) {
   return std::ranges::any_of(said.block_ends, [text](const std::string& end) { return text.ends_with(end); });
 }
 
+// What of the turn's end in history is missing behind `text`.  Where no token ends the turn, its text may be there already;
+// behind calls it may also be that of other arguments than the stand-in's.
+std::string missing_end(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, const ParsedCompletion& said,
+                        std::string_view text) {
+  const std::string& end = close.history_close;
+  if (format::is_blank(end) || !markers(tokenizer, end).empty()) return end;
+  if (const std::size_t there = overlap(tokenizer, text, end); there > 0) return end.substr(there);
+  const bool is_whole_call = said.closing_text.empty() && !said.message.tool_calls.empty();
+  const std::size_t alike = is_whole_call ? format::common_suffix(text, end) : 0;
+  return format::is_blank(text.substr(text.size() - alike)) ? end : "";
+}
+
 // What closes a completion that was cut off and ends with `sampled`, as the template closes it in history.
 Lead closing(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, const ParsedCompletion& said,
              const std::string& sampled) {
@@ -68,10 +80,11 @@ Lead closing(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, cons
   if (!without_space(lead.text).empty())
     lead.notes.push_back("the completion was cut off; " + text::quoted(lead.text) + " closes what it left open");
   const bool is_ended = !lead.text.empty() && ends_block(said, lead.text);
-  if (!close.stop_opens_next && !close.history_close.empty() && !is_ended) {
-    lead.text += close.history_close;
-    lead.notes.push_back("the completion has no stop token; " + text::quoted(close.history_close) + " was added");
-  }
+  if (close.stop_opens_next || close.history_close.empty() || is_ended) return lead;
+  const std::string end = missing_end(tokenizer, close, said, sampled + lead.text);
+  if (end.empty()) return lead;
+  lead.text += end;
+  lead.notes.push_back("the completion has no stop token; " + text::quoted(end) + " was added");
   return lead;
 }
 
