@@ -289,6 +289,66 @@ TEST_CASE("gateway: a request without messages, and one that is packed, are told
   CHECK(gateway.post("/v1/chat/completions", body, {{"content-encoding", "identity"}}).status == 200);
 }
 
+TEST_CASE("gateway: a message of a role that nobody knows, or of which the template writes nothing, is refused") {
+  Gateway gateway;
+  const auto refused = [&](const std::string& path, const std::string& body) {
+    const Answer answer = gateway.post(path, body);
+    CHECK_MESSAGE(answer.status == 400, body);
+    return answer.error() + " | " + std::string(answer.json().find("error")->find_string("param").value_or(""));
+  };
+  const std::string robot = R"([{"role": "user", "content": "hello"}, {"role": "robot", "content": "hello"}])";
+  for (const char* path : {"/v1/chat/completions", "/tokenize", "/v1/chat/completions/render"})
+    CHECK(refused(path, R"({"messages": )" + robot + "}") ==
+          "`messages[1].role`: unknown role `robot` | messages[1].role");
+  for (const char* path : {"/v1/responses", "/v1/responses/input_tokens"})
+    CHECK(refused(path, R"({"instructions": "be brief", "input": )" + robot + "}") ==
+          "`input[1].role`: unknown role `robot` | input[1].role");
+  // The template is one that passes other roles over.
+  gateway.parts.models.front().model =
+      core::Model::load({.path = testing::kSmallFolder,
+                         .chat_template =
+                             "{%- for m in messages %}{%- if m.role in ['system', 'user', 'assistant', "
+                             "'tool'] %}{{ '<' ~ m.role ~ '>' ~ m.content ~ '</s>' }}{%- endif %}{%- endfor "
+                             "%}{%- if add_generation_prompt %}{{ '<assistant>' }}{%- endif %}"})
+          .value();
+  gateway.service = std::make_unique<gateway::Service>(gateway.loop, gateway.parts);
+  const std::string function =
+      R"({"messages": [{"role": "function", "name": "f", "content": "1"}, {"role": "user", "content": "hello"}]})";
+  CHECK(refused("/v1/chat/completions", function) ==
+        "`messages[0].role`: the template writes nothing for the role `function` | messages[0].role");
+  // Roles that the template writes, known or not, stay.
+  for (const char* role : {"user", "assistant", "system", "developer", "tool"})
+    CHECK_MESSAGE(
+        gateway.post("/v1/chat/completions", R"({"messages": [{"role": ")" + std::string(role) +
+                                                 R"(", "content": "hello"}, {"role": "user", "content": "a"}]})")
+                .status == 200,
+        role);
+}
+
+TEST_CASE("gateway: what token ids can't carry is named by the request's own field") {
+  Gateway gateway;
+  const auto param = [&](const std::string& path, const std::string& body) {
+    const Answer answer = gateway.post(path, body);
+    CHECK_MESSAGE(answer.status == 400, body);
+    const json::Value reply = answer.json();
+    const auto named = reply.find("error")->find_string("param");
+    return std::string(named ? *named : answer.error());
+  };
+  const std::string image = R"({"type": "input_image", "image_url": "data:image/png;base64,AA=="})";
+  CHECK(param("/v1/responses", R"({"instructions": "be brief", "input": [{"role": "assistant", "content": "a"},
+      {"role": "user", "content": "b"}, {"role": "user", "content": [{"type": "input_text", "text": "c"}, )" +
+                                   image + "]}]}") == "input[2].content[1]");
+  CHECK(param("/v1/responses", R"({"input": [{"type": "function_call", "call_id": "q", "name": "f", "arguments": "{}"},
+      {"type": "function_call_output", "call_id": "q", "output": [)" +
+                                   image + "]}]}") == "input[1].output[0]");
+  const std::string block = R"({"type": "image", "source": {"type": "url", "url": "http://a"}})";
+  CHECK(param("/v1/messages", R"({"max_tokens": 4, "system": "be brief", "messages": [{"role": "user", "content": [
+      {"type": "text", "text": "c"}, )" +
+                                  block + "]}]}") == "`messages[0].content[1]` is no text: token ids carry text alone");
+  CHECK(param("/v1/chat/completions", R"({"messages": [{"role": "user", "content": [
+      {"type": "image_url", "image_url": {"url": "http://a"}}]}]})") == "messages[0].content[0]");
+}
+
 TEST_CASE("gateway: who goes on from a response that the store has lost is told which, and begins anew") {
   Gateway gateway;
   const auto say = [&](const std::string& previous, const std::string& field = "previous_response_id") {

@@ -62,15 +62,24 @@ void read_common(Fields& fields, GenerateRequest& out) {
   read_sampling(fields, out.sampling);
 }
 
+// The field of a content part: "messages[1].content[0]".  Parts of results stand in another list than those of texts.
+std::string part_place(const GenerateRequest& request, std::size_t message, std::size_t part) {
+  const std::string place = place_of(request, message);
+  const bool is_result = request.messages[message].find_string("role") == "tool";
+  if (request.api == chat::Api::kMessages && is_result) return place + ".content";
+  const char* list = request.api == chat::Api::kResponses && is_result ? ".output[" : ".content[";
+  return place + list + std::to_string(part) + "]";
+}
+
 // A part that is no text, which token ids can't carry.
-std::string media_place(const json::Array& messages) {
+std::string media_place(const GenerateRequest& request) {
+  const json::Array& messages = request.messages;
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const json::Value* content = messages[i].find("content");
     if (content == nullptr || !content->is_array()) continue;
     for (std::size_t j = 0; j < content->as_array().size(); ++j) {
       const auto type = content->as_array()[j].find_string("type");
-      if (type && *type != "text" && *type != "refusal")
-        return "messages[" + std::to_string(i) + "].content[" + std::to_string(j) + "]";
+      if (type && *type != "text" && *type != "refusal") return part_place(request, i, j);
     }
   }
   return "";
@@ -105,6 +114,7 @@ std::optional<Fault> translate(json::Value body, const ReadOptions& options, Gen
   }
   chat::ApiRequest& request = read.value();
   out.messages = std::move(request.messages);
+  out.sources = std::move(request.sources);
   out.has_instructions = request.has_instructions;
   out.tools = std::move(request.tools);
   out.tool_table = std::move(request.tool_table);
@@ -115,7 +125,7 @@ std::optional<Fault> translate(json::Value body, const ReadOptions& options, Gen
   out.cache_marks = std::move(request.cache_marks);
   out.echoed = std::move(request.echoed);
   out.warnings.insert(out.warnings.end(), request.notes.begin(), request.notes.end());
-  out.media = media_place(out.messages);
+  out.media = media_place(out);
   if (options.refuse_unknown_tools && !request.left_out_tools.empty())
     return invalid("tools", "the tool `" + request.left_out_tools.front() + "` is not known here", "unsupported_value");
   std::optional<Fault> fault;
@@ -124,6 +134,19 @@ std::optional<Fault> translate(json::Value body, const ReadOptions& options, Gen
 }
 
 }  // namespace
+
+std::string place_of(const GenerateRequest& request, std::size_t message) {
+  const bool is_responses = request.api == chat::Api::kResponses;
+  std::size_t entry = message;
+  if (message < request.sources.size()) {
+    if (request.sources[message] < 0) return is_responses ? "instructions" : "system";
+    entry = static_cast<std::size_t>(request.sources[message]);
+  } else if (is_responses) {
+    return "input";  // a text
+  }
+  if (!request.responses.previous_response_id.empty() || !request.responses.conversation.empty()) return "input";
+  return (is_responses ? "input[" : "messages[") + std::to_string(entry) + "]";
+}
 
 Outcome<json::Value> parse_body(std::string_view text) {
   Result<json::Value> parsed = json::parse(text, {.max_depth = kMostNesting});

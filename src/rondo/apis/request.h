@@ -95,7 +95,8 @@ struct GenerateRequest {
 
   // What the model reads.
   json::Array messages;
-  bool has_instructions = false;  // messages[0] is made of `system` or `instructions`
+  std::vector<std::int32_t> sources;  // as chat::ApiRequest's
+  bool has_instructions = false;      // messages[0] is made of `system` or `instructions`
   std::optional<json::Value> tools;
   std::vector<chat::ApiTool> tool_table;
   std::optional<json::Value> documents;
@@ -103,7 +104,7 @@ struct GenerateRequest {
   bool continue_final = false;  // the last message is an assistant's, to be continued
   std::vector<chat::CacheMark> cache_marks;
   std::vector<chat::EchoedKey> echoed;
-  std::string media;  // the first content part that is no text, which token ids can't carry: "messages[1].content[0]"
+  std::string media;  // the field of the first content part that is no text, which token ids can't carry
 
   // What it may write.
   ToolChoice tool_choice;
@@ -149,6 +150,10 @@ struct ReadOptions {
 
 [[nodiscard]] Outcome<GenerateRequest> read(chat::Api api, json::Value body, const HeaderLookup& headers = {},
                                             const ReadOptions& options = {});
+
+// The field of the request that a message was made of: "messages[2]", "input[3]", "system"; "input" where the list that was read
+// begins with what an earlier response or a conversation has.
+[[nodiscard]] std::string place_of(const GenerateRequest& request, std::size_t message);
 
 // The entry of a tool that the model calls by this name; nullptr where the client declared none.
 [[nodiscard]] const chat::ApiTool* find_tool(const std::vector<chat::ApiTool>& table, std::string_view name);

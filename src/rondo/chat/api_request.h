@@ -51,6 +51,9 @@ struct EchoedKey {
 struct ApiRequest {
   Api api = Api::kChat;
   json::Array messages;
+  // Of each message the entry of the request's list that it was made of, the last where there are several; -1 for what is made
+  // of `system` or `instructions`.  Empty for the Chat API: each message is its own.
+  std::vector<std::int32_t> sources;
   bool has_instructions = false;  // messages[0] is made of `system` or `instructions`
   std::optional<json::Value> tools;
   std::vector<ApiTool> tool_table;          // one for each of `tools`

@@ -89,24 +89,13 @@ class MessagesTranslation {
     if (text.empty()) return out_.cache_marks.clear();
     out_.messages.push_back(json::Object{{"role", "system"}, {"content", std::move(text)}});
     out_.has_instructions = true;
+    out_.sources = {-1};
   }
 
   Status message(const json::Value& message, std::size_t index) {
-    const auto role = message.find_string("role");
-    const json::Value* content = message.find("content");
-    if (!role) return Error(ErrorCode::kInvalidArgument, message_place(index) + " has no `role`");
-    if (content == nullptr || (!content->is_string() && !content->is_array()))
-      return Error(ErrorCode::kInvalidArgument, message_place(index) + ".content must be a string or an array");
-    if (content->is_string()) {
-      out_.messages.push_back(json::Object{{"role", *role}, {"content", *content}});
-      return Done{};
-    }
-    if (role == "assistant") {
-      assistant(content->as_array(), index);
-    } else {
-      user(*role, content->as_array());
-    }
-    return Done{};
+    Status status = translate(message, index);
+    out_.sources.resize(out_.messages.size(), static_cast<std::int32_t>(index));
+    return status;
   }
 
   void assistant(const json::Array& blocks, std::size_t index) {
@@ -149,6 +138,24 @@ class MessagesTranslation {
   ApiRequest take() { return std::move(out_); }
 
  private:
+  Status translate(const json::Value& message, std::size_t index) {
+    const auto role = message.find_string("role");
+    const json::Value* content = message.find("content");
+    if (!role) return Error(ErrorCode::kInvalidArgument, message_place(index) + " has no `role`");
+    if (content == nullptr || (!content->is_string() && !content->is_array()))
+      return Error(ErrorCode::kInvalidArgument, message_place(index) + ".content must be a string or an array");
+    if (content->is_string()) {
+      out_.messages.push_back(json::Object{{"role", *role}, {"content", *content}});
+      return Done{};
+    }
+    if (role == "assistant") {
+      assistant(content->as_array(), index);
+    } else {
+      user(*role, content->as_array());
+    }
+    return Done{};
+  }
+
   void mark(const json::Value& block, std::size_t message, std::size_t text_end = CacheMark::kAll) {
     if (const auto seconds = cache_lifetime(block)) out_.cache_marks.push_back({message, text_end, *seconds});
   }

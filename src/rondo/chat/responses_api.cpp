@@ -51,6 +51,13 @@ class ResponsesTranslation {
   void system(std::string_view instructions) {
     if (!instructions.empty()) out_.messages.push_back(json::Object{{"role", "system"}, {"content", instructions}});
     out_.has_instructions = !instructions.empty();
+    out_.sources.resize(out_.messages.size(), -1);
+  }
+
+  // What item() made of an item.
+  void end_item(std::size_t index) {
+    last_item_ = static_cast<std::int32_t>(index);
+    out_.sources.resize(out_.messages.size(), last_item_);
   }
 
   void user(const json::Value& text) { out_.messages.push_back(json::Object{{"role", "user"}, {"content", text}}); }
@@ -89,6 +96,7 @@ class ResponsesTranslation {
       assistant_ = AssistantParts();  // what was echoed of nothing else
     } else {
       assistant_.take(out_);
+      out_.sources.resize(out_.messages.size(), last_item_);
     }
   }
 
@@ -126,6 +134,7 @@ class ResponsesTranslation {
 
   ApiRequest out_;
   AssistantParts assistant_;
+  std::int32_t last_item_ = -1;     // that was read whole
   std::set<std::string> left_out_;  // calls without a form: their results have none either
 };
 
@@ -141,6 +150,7 @@ Result<ApiRequest> read_responses_request(const json::Value& body) {
   } else if (input.is_array()) {
     for (std::size_t i = 0; i < input.as_array().size(); ++i) {
       if (Status status = translation.item(input.as_array()[i], i); !status.ok()) return status.error();
+      translation.end_item(i);
     }
   } else {
     return Error(ErrorCode::kInvalidArgument,

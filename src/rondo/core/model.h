@@ -202,6 +202,8 @@ class Model : public std::enable_shared_from_this<Model> {
   }
   // The text of the template, or of the one for conversations with tools; "" without one.
   [[nodiscard]] std::string template_text(bool tools) const;
+  // The roles that the template for conversations with or without tools knows; nothing without one.
+  [[nodiscard]] const std::vector<std::string>& compared_roles(bool tools) const;
   [[nodiscard]] const std::string& name() const { return parts_.name; }
 
  private:

@@ -1,9 +1,9 @@
 // render and jinja: templates to text.
-#include <algorithm>
-#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "core/roles.h"
 #include "protocol/ops.h"
 #include "protocol/readers.h"
 #include "protocol/reply.h"
@@ -12,44 +12,26 @@
 namespace rondo::protocol {
 namespace {
 
-bool compares_role(const jinja::Template& chat_template, std::string_view role) {
-  const auto& roles = chat_template.compared_roles();
-  return std::find(roles.begin(), roles.end(), role) != roles.end();
-}
-
-Error unknown_role(std::size_t index, std::string_view role, const std::string& why) {
-  return Error(ErrorCode::kInvalidArgument,
-               "messages[" + std::to_string(index) + "].role: " + why + " `" + std::string(role) + "`");
-}
-
-// A role that nobody knows is a mistake, even where the template would print any role.
-Status check_role_names(const jinja::Template& chat_template, const json::Array& messages) {
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    const auto role = messages[i].find_string("role");
-    if (!role) continue;
-    if (!chat::is_api_role(*role) && !compares_role(chat_template, *role))
-      return unknown_role(i, *role, "unknown role");
-  }
-  return Done{};
-}
-
-// A message with a role that the template does not know, and of which it wrote nothing.
-Status check_all_written(const jinja::Template& chat_template, const json::Array& messages,
-                         const jinja::Rendered& rendered) {
-  std::set<std::int32_t> written;
-  for (const text::Run& run : rendered.text.runs()) written.insert(rendered.origins.paths.message(run.path()));
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    const auto role = messages[i].find_string("role");
-    if (!role || written.contains(static_cast<std::int32_t>(i)) || !chat::has_content(messages[i])) continue;
-    if (!compares_role(chat_template, *role)) return unknown_role(i, *role, "the template writes nothing for the role");
-  }
-  return Done{};
+Error error_of(const core::UnknownRole& unknown) {
+  return Error(ErrorCode::kInvalidArgument, "messages[" + std::to_string(unknown.message) +
+                                                "].role: " + std::string(unknown.why) + " `" + unknown.role + "`");
 }
 
 Status check_roles_before(const OpContext& context, const jinja::Template& chat_template, const json::Array& messages) {
   if (!context.options.refuse_unknown_roles) return Done{};
   if (Status shape = chat::check_messages(messages, "messages"); !shape.ok()) return shape;
-  return check_role_names(chat_template, messages);
+  const auto unknown = core::misspelled_role(chat_template.compared_roles(), messages);
+  if (unknown) return error_of(*unknown);
+  return Done{};
+}
+
+Status check_all_written(const jinja::Template& chat_template, const json::Array& messages,
+                         const jinja::Rendered& rendered) {
+  std::vector<std::int32_t> owners;
+  for (const text::Run& run : rendered.text.runs()) owners.push_back(rendered.origins.paths.message(run.path()));
+  const auto unknown = core::unwritten_role(chat_template.compared_roles(), messages, owners);
+  if (unknown) return error_of(*unknown);
+  return Done{};
 }
 
 }  // namespace

@@ -120,8 +120,8 @@ class Tracer {
     const std::int32_t owner = namer_.message(render::owner(run, rendered_.origins));
     if (owner != text::kNoMessage) out.set("owner", owner);
     if (!name.is_reshaped && (run.kind == text::RunKind::kData || run.kind == text::RunKind::kEscaped)) {
-      const std::size_t begin = run.source_offset - name.shift;
-      out.set("source", json::Array{begin, begin + run.source_size});
+      const std::size_t from = run.source_offset - name.shift;
+      out.set("source", json::Array{from, from + run.source_size});
     }
     if (context.generation_prompt) out.set("generation_prompt", true);
     if (context.generation_block) out.set("generation_block", true);
