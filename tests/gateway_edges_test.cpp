@@ -306,23 +306,48 @@ TEST_CASE("gateway: a message of a role that nobody knows, or of which the templ
   // The template is one that passes other roles over.
   gateway.parts.models.front().model =
       core::Model::load({.path = testing::kSmallFolder,
-                         .chat_template =
-                             "{%- for m in messages %}{%- if m.role in ['system', 'user', 'assistant', "
-                             "'tool'] %}{{ '<' ~ m.role ~ '>' ~ m.content ~ '</s>' }}{%- endif %}{%- endfor "
-                             "%}{%- if add_generation_prompt %}{{ '<assistant>' }}{%- endif %}"})
+                         .chat_template = "{%- for m in messages %}{%- if m.role in ['system', 'user', 'assistant'] %}"
+                                          "{{ '<' ~ m.role ~ '>' ~ m.content ~ '</s>' }}{%- endif %}{%- endfor "
+                                          "%}{%- if add_generation_prompt %}{{ '<assistant>' }}{%- endif %}"})
           .value();
   gateway.service = std::make_unique<gateway::Service>(gateway.loop, gateway.parts);
   const std::string function =
       R"({"messages": [{"role": "function", "name": "f", "content": "1"}, {"role": "user", "content": "hello"}]})";
   CHECK(refused("/v1/chat/completions", function) ==
-        "`messages[0].role`: the template writes nothing for the role `function` | messages[0].role");
+        "`messages[0].role`: the template writes nothing for the role `tool` | messages[0].role");
   // Roles that the template writes, known or not, stay.
-  for (const char* role : {"user", "assistant", "system", "developer", "tool"})
+  for (const char* role : {"user", "assistant", "system", "developer"})
     CHECK_MESSAGE(
         gateway.post("/v1/chat/completions", R"({"messages": [{"role": ")" + std::string(role) +
                                                  R"(", "content": "hello"}, {"role": "user", "content": "a"}]})")
                 .status == 200,
         role);
+}
+
+TEST_CASE("gateway: what older clients of the Chat API send stands in the prompt") {
+  Gateway gateway;
+  const auto text_of = [&](const std::string& messages) {
+    const json::Value ids = gateway.post("/tokenize", R"({"messages": )" + messages + "}").json();
+    REQUIRE_MESSAGE(ids.find("tokens") != nullptr, json::to_compact(ids));
+    const json::Object asked{{"tokens", *ids.find("tokens")}};
+    const json::Value text = gateway.post("/detokenize", json::to_compact(json::Value(asked))).json();
+    return std::string(text.find_string("prompt").value_or(""));
+  };
+  CHECK(text_of(R"([{"role": "user", "content": "a"},
+                    {"role": "assistant", "content": null, "function_call": {"name": "f", "arguments": "{\"x\": 1}"}},
+                    {"role": "function", "name": "f", "content": "42"}])") ==
+        text_of(R"([{"role": "user", "content": "a"}, {"role": "assistant", "content": null, "tool_calls": [
+                    {"id": "q", "type": "function", "function": {"name": "f", "arguments": "{\"x\": 1}"}}]},
+                    {"role": "tool", "tool_call_id": "q", "content": "42"}])"));
+  const std::string refused =
+      text_of(R"([{"role": "user", "content": "a"}, {"role": "assistant", "refusal": "I cannot"}])");
+  CHECK_MESSAGE(refused.find("I cannot") != std::string::npos, refused);
+  CHECK(gateway.post("/v1/responses", R"({"input": "a", "prompt": {"id": "pmpt_1"}})").error() ==
+        "`prompt` names a stored prompt, and none are kept here");
+  const Answer spoken = gateway.post("/v1/chat/completions", R"({"messages": [{"role": "user", "content": "a"}],
+      "audio": {"voice": "x"}})");
+  CHECK(spoken.status == 200);
+  CHECK(spoken.header("warning").find("`audio` was left out: replies are text") != std::string::npos);
 }
 
 TEST_CASE("gateway: what token ids can't carry is named by the request's own field") {

@@ -87,6 +87,9 @@ void read_chat_fields(Fields& fields, GenerateRequest& out) {
     if (fields.any(key) != nullptr)
       out.warnings.push_back("`" + std::string(key) + "` was left out: `tools` took its place");
   }
+  for (const std::string_view key : {"audio", "web_search_options"}) {
+    if (fields.any(key) != nullptr) out.warnings.push_back("`" + std::string(key) + "` was left out: replies are text");
+  }
   if (fields.is_set("add_generation_prompt", true) && out.continue_final &&
       fields.any("add_generation_prompt") != nullptr)
     fields.refuse("add_generation_prompt", "and `continue_final_message` exclude each other");

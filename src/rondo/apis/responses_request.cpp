@@ -144,6 +144,7 @@ void check_responses_body(Fields& fields) {
 }
 
 void read_responses_fields(Fields& fields, const json::Value& body, GenerateRequest& out) {
+  if (fields.any("prompt") != nullptr) return fields.refuse("prompt", "names a stored prompt, and none are kept here");
   ResponsesState& state = out.responses;
   (void)fields.text("instructions");
   read_responses_format(fields, out.format);

@@ -83,12 +83,28 @@ void translate_custom_calls(json::Value& message) {
   }
 }
 
+// A refusal is what the assistant said: templates know no other place for it.
+void translate_refusal(json::Value& message) {
+  if (message.find_string("role") != "assistant") return;
+  json::Value* content = message.as_object().find("content");
+  if (content != nullptr && content->is_array()) {
+    for (json::Value& part : content->as_array()) {
+      if (part.find_string("type") == "refusal") part = text_part(part.find_string("refusal").value_or(""));
+    }
+  }
+  std::string refusal = first_text(message, {"refusal"});
+  if (!refusal.empty() && !is_filled(content)) message.as_object().set("content", std::move(refusal));
+}
+
 Result<ApiRequest> read_chat_request(json::Value body) {
   ApiRequest out;
   json::Value* messages = body.as_object().find("messages");
   if (Status status = check_messages(*messages, "messages"); !status.ok()) return status.error();
   out.messages = std::move(messages->as_array());
-  for (json::Value& message : out.messages) translate_custom_calls(message);
+  for (json::Value& message : out.messages) {
+    translate_custom_calls(message);
+    translate_refusal(message);
+  }
   set_tools(body, out);
   out.documents = objects_of(body, "documents");
   add_cache_marks(body, out);
@@ -228,6 +244,19 @@ Result<ApiRequest> read_request(json::Value body, Api api) {
   out.previous_response = std::move(common.previous_response);
   out.kwargs = std::move(common.kwargs);
   return read;
+}
+
+void take_old_calls(json::Array& messages) {
+  for (json::Value& message : messages) {
+    if (!message.is_object()) continue;
+    json::Object& fields = message.as_object();
+    if (message.find_string("role") == "function") fields.set("role", "tool");
+    const json::Value* call = message.find("function_call");
+    if (call == nullptr || !call->is_object() || message.find("tool_calls") != nullptr) continue;
+    json::Array calls{json::Object{{"type", "function"}, {"function", *call}}};
+    fields.set("tool_calls", std::move(calls));
+    fields.erase("function_call");
+  }
 }
 
 std::optional<ApiReply> read_reply(const json::Value& body) {

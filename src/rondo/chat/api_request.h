@@ -73,6 +73,10 @@ struct ApiRequest {
 // The same for a body that is known to be of this API.
 [[nodiscard]] Result<ApiRequest> read_request(json::Value body, Api api);
 
+// Calls and results in the form that the Chat API had before it had tools, `function_call` and the role `function`, in today's.
+// A result then belongs to a call by its place.
+void take_old_calls(json::Array& messages);
+
 // What a server answered.
 struct ApiReply {
   std::string id;        // "" if there is none

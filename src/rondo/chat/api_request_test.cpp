@@ -472,4 +472,31 @@ TEST_CASE("marks of the cache are kept, where they stand in the translated messa
 }
 
 }  // namespace
+
+TEST_CASE("a refusal that is sent back is what the assistant said") {
+  const ApiRequest request = read_request(json::parse(R"({"messages": [
+      {"role": "assistant", "content": null, "refusal": "I cannot."},
+      {"role": "assistant", "content": [{"type": "refusal", "refusal": "Nor this."}]},
+      {"role": "assistant", "content": "Well.", "refusal": "No."}, {"role": "user", "refusal": "a", "content": ""}]})")
+                                              .value())
+                                 .value();
+  CHECK(request.messages[0].find_string("content") == "I cannot.");
+  CHECK(json::to_compact(*request.messages[1].find("content")) == R"([{"type":"text","text":"Nor this."}])");
+  CHECK(request.messages[2].find_string("content") == "Well.");
+  CHECK(request.messages[3].find_string("content") == "");
+}
+
+TEST_CASE("calls and results from before there were tools are read as today's") {
+  json::Array messages =
+      json::parse(R"([{"role": "assistant", "content": null, "function_call": {"name": "f", "arguments": "{}"}},
+      {"role": "function", "name": "f", "content": "1"}, {"role": "assistant", "content": "a", "function_call": null}, 7])")
+          .value()
+          .as_array();
+  take_old_calls(messages);
+  CHECK(
+      json::to_compact(json::Value(messages)) ==
+      R"([{"role":"assistant","content":null,"tool_calls":[{"type":"function","function":{"name":"f","arguments":"{}"}}]},)"
+      R"({"role":"tool","name":"f","content":"1"},{"role":"assistant","content":"a","function_call":null},7])");
+}
+
 }  // namespace rondo::chat

@@ -579,11 +579,6 @@ Result<std::string> Model::detokenize(std::span<const TokenId> ids, bool skip_sp
   return parts_.tokenizer->tokenizer->decode(ids, {.skip_special = skip_special});
 }
 
-const std::vector<std::string>& Model::compared_roles(bool tools) const {
-  static const std::vector<std::string> none;
-  return parts_.templates == nullptr ? none : parts_.templates->with_tools(tools)->compared_roles();
-}
-
 std::string Model::template_text(bool tools) const {
   return parts_.templates == nullptr ? "" : parts_.templates->with_tools(tools)->source();
 }

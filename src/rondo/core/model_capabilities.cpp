@@ -93,4 +93,9 @@ Result<std::shared_ptr<const Model>> Model::polyfilled(Polyfill polyfill) const 
   return std::make_shared<const Model>(std::move(parts));
 }
 
+const std::vector<std::string>& Model::compared_roles(bool tools) const {
+  static const std::vector<std::string> none;
+  return parts_.templates == nullptr ? none : parts_.templates->with_tools(tools)->compared_roles();
+}
+
 }  // namespace rondo::core

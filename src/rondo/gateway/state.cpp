@@ -238,6 +238,9 @@ apis::Outcome<ReadRequest> read_parts(Service::State& state, chat::Api api, cons
   }
   out.model = state.find_model(out.request.model);
   if (out.model == nullptr) return apis::model_not_found(out.request.model);
+  const auto& roles = out.model->model->compared_roles(out.request.tools.has_value());
+  if (api == chat::Api::kChat && std::ranges::find(roles, "function") == roles.end())
+    chat::take_old_calls(out.request.messages);
   if (!out.request.media.empty()) {
     if (out.model->upstream.client == nullptr)
       return apis::invalid(out.request.media, "`" + out.request.media + "` is no text: token ids carry text alone");
