@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `rondo check` says about the templates of the corpus, as docs/checked-templates.md.
+"""What `rondo check` says about the templates of the corpus, as docs/checked-templates.md and a page for each level beside it.
 
 Usage: check_table.py --program build/release/rondo --models FOLDER --date 2026-11-22 [--jobs N] [--keep FILE] [--out FILE]
 
@@ -21,6 +21,7 @@ REPO = pathlib.Path(__file__).resolve().parent.parent
 NOW = "2026-03-14T15:09:26"
 TIMEOUT_S = 120
 LEVELS = ("error", "warning", "note")
+PAGES = {"errors": "have errors", "warnings": "have warnings at worst", "clean": "have no finding, or notes alone"}
 CHECKS = (("string_prefix", "text"), ("token_prefix", "ids"), ("bridge", "bridge"), ("parse_of_render", "parse"),
           ("render_of_parse", "write back"))
 
@@ -124,7 +125,27 @@ def summary(found):
     return lines
 
 
-def document(options, found, titles):
+def page_of(reply):
+    """Which of PAGES a template stands on; one that could not be checked is an error."""
+    level = "error" if "error" in reply else worst(reply)[0]
+    return {"error": "errors", "warning": "warnings"}.get(level, "clean")
+
+
+def page_path(summary_path, page):
+    return summary_path.with_name(f"{summary_path.stem}-{page}{summary_path.suffix}")
+
+
+def level_page(page, rows, summary_name):
+    lines = [f"# Checked templates: {page}", "",
+             f"The {len(rows)} templates that {PAGES[page]}; [all of them]({summary_name}).", "",
+             "The numbers are cases that hold of those that were asked, over all settings. Cases that break under any template count here "
+             "where they hold. The finding is the worst one; `rondo check` lists all, with what helps.", "",
+             "| model | row | " + " | ".join(name for _, name in CHECKS) + " | worst | finding |",
+             "| --- | --- | " + "--- | " * len(CHECKS) + "--- | --- |", *rows]
+    return "\n".join(lines) + "\n"
+
+
+def document(options, found):
     version = subprocess.run([options.program, "--version"], capture_output=True, text=True, check=True).stdout.strip()
     seconds = sorted(seconds for _, seconds in found.values())
     lines = ["# Checked templates", "",
@@ -135,11 +156,8 @@ def document(options, found, titles):
              f"One check takes {seconds[len(seconds) // 2]:.1f} s in the median and {seconds[-1]:.1f} s at most, the start of the program "
              f"and the loading of the tokenizer included ({options.jobs} at a time).", "",
              *summary(found), "",
-             "The numbers are cases that hold of those that were asked, over all settings. Cases that break under any template count here "
-             "where they hold, and not at all in the sums above. The finding is the worst one; `rondo check` lists all, with what helps.", "",
-             "| model | row | " + " | ".join(name for _, name in CHECKS) + " | worst | finding |",
-             "| --- | --- | " + "--- | " * len(CHECKS) + "--- | --- |"]
-    lines += [row_of(name, titles[name], reply) for name, (reply, _) in found.items()]
+             "Each template has a row on one of these pages:", ""]
+    lines += [f"* [{page}]({page_path(options.out, page).name}): those that {what}" for page, what in PAGES.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -158,7 +176,10 @@ def main():
         sys.exit(f"check_table: {options.models} has no folder of the manifest's rows")
     titles = {row["id"]: row["display"] for row in rows}
     found = check_all(options, rows)
-    options.out.write_text(document(options, found, titles), encoding="utf-8")
+    options.out.write_text(document(options, found), encoding="utf-8")
+    for page in PAGES:
+        rows = [row_of(name, titles[name], reply) for name, (reply, _) in found.items() if page_of(reply) == page]
+        page_path(options.out, page).write_text(level_page(page, rows, options.out.name), encoding="utf-8")
     print(f"check_table: {options.out}: {len(found)} templates")
     return 0
 
