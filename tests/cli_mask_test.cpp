@@ -48,6 +48,21 @@ TEST_CASE_FIXTURE(Shell, "mask answers every line in its place, and goes on behi
   CHECK(run.out.find(R"("mask":[)") != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(Shell, "mask and encode say which message the template leaves out") {
+  const std::string silent = file("silent.jinja",
+                                  "{%- for m in messages %}{%- if m.role == 'user' or m.role == 'assistant' "
+                                  "%}{{ '[' ~ m.role ~ ']' ~ m.content }}{%- endif %}{%- endfor %}");
+  const std::string lines = R"([{"role": "user", "content": "x"}, {"role": "critic", "content": "y"}])";
+  const std::string note = "messages[1].role: the template writes nothing for the role `critic`";
+  const Run masked = run("mask model --template '" + silent + "'", lines);
+  CHECK(masked.status == 0);
+  CHECK_MESSAGE(masked.out.find("\"notes\":[\"" + note) != std::string::npos, masked.out);
+  const Run encoded = run("encode model --template '" + silent + "' --json", lines);
+  CHECK_MESSAGE(encoded.out.find(note) != std::string::npos, encoded.out);
+  CHECK(run("encode model --mode strict --template '" + silent + "' --json", lines).out.find(note) ==
+        std::string::npos);
+}
+
 TEST_CASE_FIXTURE(Shell, "mask says the same on any number of threads") {
   std::string lines;
   for (int i = 0; i < 300; ++i) lines += kLines;

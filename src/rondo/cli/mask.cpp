@@ -96,7 +96,9 @@ class Masking {
     }
     if (arguments_.text) out.set("text", *reply.value().find("text"));
     if (arguments_.owners) out.set("owners", *reply.value().find("message_indices"));
-    if (const json::Value* shaped = reply.value().find("shaped"); shaped != nullptr) out.set("shaped", *shaped);
+    for (const char* name : {"notes", "shaped"}) {
+      if (const json::Value* told = reply.value().find(name); told != nullptr) out.set(name, *told);
+    }
     if (shown) keep(line.number, std::move(reply).value());
     return Done{};
   }

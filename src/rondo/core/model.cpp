@@ -7,6 +7,7 @@
 #include "audit/stand_in_vocabulary.h"
 #include "base/files.h"
 #include "core/refusal.h"
+#include "core/roles.h"
 #include "render/completion.h"
 #include "render/token_text.h"
 
@@ -260,8 +261,10 @@ Result<render::Encoded> Model::encode(Call& call) const {
   const Prepared& use = prepared.value();
   auto kept = keep_reasoning(call, use);
   if (!kept.ok()) return kept.error();
-  const auto finished = [&kept](Result<render::Encoded> encoded) {
-    if (encoded.ok()) std::ranges::move(kept.value().notes, std::back_inserter(encoded.value().notes));
+  const auto finished = [&](Result<render::Encoded> encoded) {
+    if (!encoded.ok()) return encoded;
+    std::ranges::move(kept.value().notes, std::back_inserter(encoded.value().notes));
+    if (!parts_.strict) note_unwritten_role(*use.chat_template, call.conversation.messages, encoded.value());
     return encoded;
   };
   if (kept.value().turns.empty()) {

@@ -94,8 +94,8 @@ Result<std::shared_ptr<const Model>> Model::polyfilled(Polyfill polyfill) const 
 }
 
 const std::vector<std::string>& Model::compared_roles(bool tools) const {
-  static const std::vector<std::string> none;
-  return parts_.templates == nullptr ? none : parts_.templates->with_tools(tools)->compared_roles();
+  static const std::vector<std::string> kNone;
+  return parts_.templates == nullptr ? kNone : parts_.templates->with_tools(tools)->compared_roles();
 }
 
 }  // namespace rondo::core

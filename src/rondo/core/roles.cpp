@@ -44,4 +44,14 @@ std::optional<UnknownRole> unwritten_role(const std::vector<std::string>& compar
   return std::nullopt;
 }
 
+std::string sentence(const UnknownRole& unknown) {
+  return "messages[" + std::to_string(unknown.message) + "].role: " + std::string(unknown.why) + " `" + unknown.role +
+         "`";
+}
+
+void note_unwritten_role(const jinja::Template& chat_template, const json::Array& messages, render::Encoded& encoded) {
+  const auto unknown = unwritten_role(chat_template.compared_roles(), messages, encoded.message_indices);
+  if (unknown) encoded.notes.push_back(sentence(*unknown));
+}
+
 }  // namespace rondo::core

@@ -9,7 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "jinja/template.h"
 #include "json/value.h"
+#include "render/encode.h"
 
 namespace rondo::core {
 
@@ -29,5 +31,11 @@ struct UnknownRole {
 [[nodiscard]] std::optional<UnknownRole> unwritten_role(const std::vector<std::string>& compared,
                                                         const json::Array& messages,
                                                         std::span<const std::int32_t> owners);
+
+// "messages[2].role: unknown role `robot`"
+[[nodiscard]] std::string sentence(const UnknownRole& unknown);
+
+// What unwritten_role() finds, among the notes.
+void note_unwritten_role(const jinja::Template& chat_template, const json::Array& messages, render::Encoded& encoded);
 
 }  // namespace rondo::core

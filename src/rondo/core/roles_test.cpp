@@ -36,4 +36,5 @@ TEST_CASE("roles: of a role that the template does not compare something has to 
   CHECK_FALSE(core::unwritten_role({"function"}, messages, user));
   const std::vector<std::int32_t> beyond{7, -1};
   CHECK(core::unwritten_role({}, messages, beyond)->message == 0);
+  CHECK(core::sentence(*found) == "messages[2].role: the template writes nothing for the role `function`");
 }

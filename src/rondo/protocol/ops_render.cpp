@@ -12,16 +12,11 @@
 namespace rondo::protocol {
 namespace {
 
-Error error_of(const core::UnknownRole& unknown) {
-  return Error(ErrorCode::kInvalidArgument, "messages[" + std::to_string(unknown.message) +
-                                                "].role: " + std::string(unknown.why) + " `" + unknown.role + "`");
-}
-
 Status check_roles_before(const OpContext& context, const jinja::Template& chat_template, const json::Array& messages) {
   if (!context.options.refuse_unknown_roles) return Done{};
   if (Status shape = chat::check_messages(messages, "messages"); !shape.ok()) return shape;
   const auto unknown = core::misspelled_role(chat_template.compared_roles(), messages);
-  if (unknown) return error_of(*unknown);
+  if (unknown) return Error(ErrorCode::kInvalidArgument, core::sentence(*unknown));
   return Done{};
 }
 
@@ -30,7 +25,7 @@ Status check_all_written(const jinja::Template& chat_template, const json::Array
   std::vector<std::int32_t> owners;
   for (const text::Run& run : rendered.text.runs()) owners.push_back(rendered.origins.paths.message(run.path()));
   const auto unknown = core::unwritten_role(chat_template.compared_roles(), messages, owners);
-  if (unknown) return error_of(*unknown);
+  if (unknown) return Error(ErrorCode::kInvalidArgument, core::sentence(*unknown));
   return Done{};
 }
 
