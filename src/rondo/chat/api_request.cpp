@@ -6,6 +6,7 @@
 
 #include "chat/api_parts.h"
 #include "chat/conversation.h"
+#include "chat/reasoning_fields.h"
 #include "json/print.h"
 
 namespace rondo::chat {
@@ -83,17 +84,64 @@ void translate_custom_calls(json::Value& message) {
   }
 }
 
-// A refusal is what the assistant said: templates know no other place for it.
-void translate_refusal(json::Value& message) {
-  if (message.find_string("role") != "assistant") return;
+// Texts that other APIs call by other types.
+void translate_parts(json::Value& message) {
   json::Value* content = message.as_object().find("content");
-  if (content != nullptr && content->is_array()) {
-    for (json::Value& part : content->as_array()) {
-      if (part.find_string("type") == "refusal") part = text_part(part.find_string("refusal").value_or(""));
+  if (content == nullptr || !content->is_array()) return;
+  for (json::Value& part : content->as_array()) {
+    const std::string_view type = part.find_string("type").value_or("");
+    if (type == "input_text" || type == "output_text") {
+      part.as_object().set("type", "text");
+    } else if (type == "refusal") {
+      part = text_part(part.find_string("refusal").value_or(""));
     }
   }
+}
+
+// A refusal is what the assistant said: templates know no other place for it.
+void translate_refusal(json::Value& message) {
   std::string refusal = first_text(message, {"refusal"});
-  if (!refusal.empty() && !is_filled(content)) message.as_object().set("content", std::move(refusal));
+  if (!refusal.empty() && !is_filled(message.find("content"))) message.as_object().set("content", std::move(refusal));
+}
+
+// The reasoning of a part or block: a text, or text parts.
+std::string reasoning_in(const json::Value& block) {
+  for (const std::string_view key : {"thinking", "reasoning", "text"}) {
+    const json::Value* found = block.find(key);
+    if (found == nullptr) continue;
+    if (found->is_string()) return std::string(found->as_string());
+    std::string text;
+    if (found->is_array()) {
+      for (const json::Value& part : found->as_array()) text += part.find_string("text").value_or("");
+    }
+    return text;
+  }
+  return "";
+}
+
+// The reasoning of an assistant that says it in parts of its content, or in lists beside it, which repeat a field of text where
+// there is one.
+void translate_reasoning(json::Value& message) {
+  json::Object& fields = message.as_object();
+  const auto is_given = [&](std::string_view field) { return is_filled(message.find(field)); };
+  if (std::ranges::any_of(kReasoningFields, is_given)) return;
+  std::string reasoning;
+  json::Value* content = fields.find("content");
+  if (content != nullptr && content->is_array()) {
+    std::erase_if(content->as_array(), [&](const json::Value& part) {
+      const std::string_view type = part.find_string("type").value_or("");
+      if (type != "thinking" && type != "reasoning") return false;
+      reasoning += reasoning_in(part);
+      return true;
+    });
+    if (content->as_array().empty()) *content = "";
+  }
+  for (const std::string_view key : {"thinking_blocks", "reasoning_details"}) {
+    const json::Value* blocks = message.find(key);
+    if (!reasoning.empty() || blocks == nullptr || !blocks->is_array()) continue;
+    for (const json::Value& block : blocks->as_array()) reasoning += reasoning_in(block);
+  }
+  if (!reasoning.empty()) fields.set("reasoning_content", std::move(reasoning));
 }
 
 Result<ApiRequest> read_chat_request(json::Value body) {
@@ -103,7 +151,10 @@ Result<ApiRequest> read_chat_request(json::Value body) {
   out.messages = std::move(messages->as_array());
   for (json::Value& message : out.messages) {
     translate_custom_calls(message);
+    translate_parts(message);
+    if (message.find_string("role") != "assistant") continue;
     translate_refusal(message);
+    translate_reasoning(message);
   }
   set_tools(body, out);
   out.documents = objects_of(body, "documents");

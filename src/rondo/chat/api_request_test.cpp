@@ -486,6 +486,30 @@ TEST_CASE("a refusal that is sent back is what the assistant said") {
   CHECK(request.messages[3].find_string("content") == "");
 }
 
+TEST_CASE("reasoning in parts of the content, or in lists beside it, is the message's") {
+  const auto message_of = [](const std::string& members) {
+    auto read = read_request(parsed(R"({"messages": [{"role": "assistant", )" + members + "}]}"), Api::kChat);
+    REQUIRE_MESSAGE(read.ok(), members);
+    return json::to_compact(read.value().messages[0]);
+  };
+  CHECK(message_of(R"("content": [
+            {"type": "thinking", "thinking": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]},
+            {"type": "reasoning", "text": "c"}, {"type": "output_text", "text": "x"}])") ==
+        R"({"role":"assistant","content":[{"type":"text","text":"x"}],"reasoning_content":"abc"})");
+  CHECK(message_of(R"("content": [{"type": "thinking", "thinking": "a"}])") ==
+        R"({"role":"assistant","content":"","reasoning_content":"a"})");
+  for (const char* list : {R"("thinking_blocks":[{"type":"thinking","thinking":"a","signature":"s"}])",
+                           R"("reasoning_details":[{"type":"reasoning.text","text":"a"}])"}) {
+    const std::string beside = R"("content":"x",)" + std::string(list);
+    CHECK(message_of(beside) == R"({"role":"assistant",)" + beside + R"(,"reasoning_content":"a"})");
+    // Such a list repeats the text.
+    const std::string repeated = beside + R"(,"reasoning":"b")";
+    CHECK(message_of(repeated) == R"({"role":"assistant",)" + repeated + "}");
+  }
+  CHECK(messages_of(R"({"messages": [{"role": "user", "content": [{"type": "input_text", "text": "x"}]}]})") ==
+        R"([{"role":"user","content":[{"type":"text","text":"x"}]}])");
+}
+
 TEST_CASE("calls and results from before there were tools are read as today's") {
   json::Array messages =
       json::parse(R"([{"role": "assistant", "content": null, "function_call": {"name": "f", "arguments": "{}"}},
