@@ -289,39 +289,47 @@ TEST_CASE("gateway: a request without messages, and one that is packed, are told
   CHECK(gateway.post("/v1/chat/completions", body, {{"content-encoding", "identity"}}).status == 200);
 }
 
-TEST_CASE("gateway: a message of a role that nobody knows, or of which the template writes nothing, is refused") {
+TEST_CASE("gateway: a message of which the template writes nothing, for it does not know the role, is refused") {
   Gateway gateway;
+  gateway.parts.models.front().model =
+      core::Model::load({.path = testing::kSmallFolder,
+                         .chat_template = "{%- for m in messages %}{%- if m.role in ['system', 'user', 'assistant'] %}"
+                                          "{{ '<' ~ m.role ~ '>' ~ m.content ~ '</s>' }}{%- endif %}{%- endfor %}"
+                                          "{%- if add_generation_prompt %}{{ '<assistant>' }}{%- endif %}"})
+          .value();
+  gateway.service = std::make_unique<gateway::Service>(gateway.loop, gateway.parts);
   const auto refused = [&](const std::string& path, const std::string& body) {
     const Answer answer = gateway.post(path, body);
     CHECK_MESSAGE(answer.status == 400, body);
-    return answer.error() + " | " + std::string(answer.json().find("error")->find_string("param").value_or(""));
+    const json::Value reply = answer.json();
+    const json::Value* fault = reply.find("error");
+    return answer.error() + " | " + std::string(fault == nullptr ? "" : fault->find_string("param").value_or(""));
   };
   const std::string robot = R"([{"role": "user", "content": "hello"}, {"role": "robot", "content": "hello"}])";
   for (const char* path : {"/v1/chat/completions", "/tokenize", "/v1/chat/completions/render"})
     CHECK(refused(path, R"({"messages": )" + robot + "}") ==
-          "`messages[1].role`: unknown role `robot` | messages[1].role");
+          "`messages[1].role`: the template writes nothing for the role `robot` | messages[1].role");
   for (const char* path : {"/v1/responses", "/v1/responses/input_tokens"})
     CHECK(refused(path, R"({"instructions": "be brief", "input": )" + robot + "}") ==
-          "`input[1].role`: unknown role `robot` | input[1].role");
-  // The template is one that passes other roles over.
-  gateway.parts.models.front().model =
-      core::Model::load({.path = testing::kSmallFolder,
-                         .chat_template = "{%- for m in messages %}{%- if m.role in ['system', 'user', 'assistant'] %}"
-                                          "{{ '<' ~ m.role ~ '>' ~ m.content ~ '</s>' }}{%- endif %}{%- endfor "
-                                          "%}{%- if add_generation_prompt %}{{ '<assistant>' }}{%- endif %}"})
-          .value();
-  gateway.service = std::make_unique<gateway::Service>(gateway.loop, gateway.parts);
-  const std::string function =
-      R"({"messages": [{"role": "function", "name": "f", "content": "1"}, {"role": "user", "content": "hello"}]})";
-  CHECK(refused("/v1/chat/completions", function) ==
+          "`input[1].role`: the template writes nothing for the role `robot` | input[1].role");
+  CHECK(refused("/v1/chat/completions", R"({"messages": [{"role": "function", "name": "f", "content": "1"},
+                                                         {"role": "user", "content": "hello"}]})") ==
         "`messages[0].role`: the template writes nothing for the role `tool` | messages[0].role");
-  // Roles that the template writes, known or not, stay.
   for (const char* role : {"user", "assistant", "system", "developer"})
     CHECK_MESSAGE(
         gateway.post("/v1/chat/completions", R"({"messages": [{"role": ")" + std::string(role) +
                                                  R"(", "content": "hello"}, {"role": "user", "content": "a"}]})")
                 .status == 200,
         role);
+  // A template that prints any role prints one of the client's own.
+  gateway.parts.models.front().model =
+      core::Model::load({.path = testing::kSmallFolder,
+                         .chat_template =
+                             "{%- for m in messages %}{{ '<' ~ m.role ~ '>' ~ m.content ~ '</s>' }}"
+                             "{%- endfor %}{%- if add_generation_prompt %}{{ '<assistant>' }}{%- endif %}"})
+          .value();
+  gateway.service = std::make_unique<gateway::Service>(gateway.loop, gateway.parts);
+  CHECK(gateway.post("/v1/chat/completions", R"({"messages": )" + robot + "}").status == 200);
 }
 
 TEST_CASE("gateway: what older clients of the Chat API send stands in the prompt") {

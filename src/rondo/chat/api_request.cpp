@@ -104,19 +104,17 @@ void translate_refusal(json::Value& message) {
   if (!refusal.empty() && !is_filled(message.find("content"))) message.as_object().set("content", std::move(refusal));
 }
 
-// The reasoning of a part or block: a text, or text parts.
-std::string reasoning_in(const json::Value& block) {
+// The reasoning of a part or block: a text, or text parts; nullopt where it has none in the open.
+std::optional<std::string> reasoning_in(const json::Value& block) {
   for (const std::string_view key : {"thinking", "reasoning", "text"}) {
     const json::Value* found = block.find(key);
-    if (found == nullptr) continue;
-    if (found->is_string()) return std::string(found->as_string());
+    if (found != nullptr && found->is_string()) return std::string(found->as_string());
+    if (found == nullptr || !found->is_array()) continue;
     std::string text;
-    if (found->is_array()) {
-      for (const json::Value& part : found->as_array()) text += part.find_string("text").value_or("");
-    }
+    for (const json::Value& part : found->as_array()) text += part.find_string("text").value_or("");
     return text;
   }
-  return "";
+  return std::nullopt;
 }
 
 // The reasoning of an assistant that says it in parts of its content, or in lists beside it, which repeat a field of text where
@@ -130,16 +128,16 @@ void translate_reasoning(json::Value& message) {
   if (content != nullptr && content->is_array()) {
     std::erase_if(content->as_array(), [&](const json::Value& part) {
       const std::string_view type = part.find_string("type").value_or("");
-      if (type != "thinking" && type != "reasoning") return false;
-      reasoning += reasoning_in(part);
-      return true;
+      const auto said = type == "thinking" || type == "reasoning" ? reasoning_in(part) : std::nullopt;
+      reasoning += said.value_or("");
+      return said.has_value();
     });
     if (content->as_array().empty()) *content = "";
   }
   for (const std::string_view key : {"thinking_blocks", "reasoning_details"}) {
     const json::Value* blocks = message.find(key);
     if (!reasoning.empty() || blocks == nullptr || !blocks->is_array()) continue;
-    for (const json::Value& block : blocks->as_array()) reasoning += reasoning_in(block);
+    for (const json::Value& block : blocks->as_array()) reasoning += reasoning_in(block).value_or("");
   }
   if (!reasoning.empty()) fields.set("reasoning_content", std::move(reasoning));
 }

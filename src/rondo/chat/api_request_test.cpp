@@ -498,6 +498,8 @@ TEST_CASE("reasoning in parts of the content, or in lists beside it, is the mess
         R"({"role":"assistant","content":[{"type":"text","text":"x"}],"reasoning_content":"abc"})");
   CHECK(message_of(R"("content": [{"type": "thinking", "thinking": "a"}])") ==
         R"({"role":"assistant","content":"","reasoning_content":"a"})");
+  const std::string sealed = R"("content":[{"type":"reasoning","encrypted":"s"}])";
+  CHECK(message_of(sealed) == R"({"role":"assistant",)" + sealed + "}");
   for (const char* list : {R"("thinking_blocks":[{"type":"thinking","thinking":"a","signature":"s"}])",
                            R"("reasoning_details":[{"type":"reasoning.text","text":"a"}])"}) {
     const std::string beside = R"("content":"x",)" + std::string(list);

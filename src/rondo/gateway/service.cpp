@@ -74,7 +74,6 @@ void complete(State& state, Exchange exchange) {
 
 // The prompt's ids, nothing is generated.
 apis::Outcome<std::vector<spans::TokenId>> prompt_ids(State& state, const ReadRequest& read) {
-  if (auto fault = misspelled_role(*read.model, read.request)) return *std::move(fault);
   const spans::Scope scope = state.parts.spans->scope(read.visit->tenant, read.model->name);
   auto plan = state.parts.spans->plan(*read.model->model, scope,
                                       {.call = call_of(*read.model, read.request).call,

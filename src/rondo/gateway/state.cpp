@@ -209,13 +209,6 @@ apis::Outcome<json::Value> resolved_body(Service::State& state, chat::Api api, c
   return body;
 }
 
-std::optional<apis::Fault> role_fault(const apis::GenerateRequest& request,
-                                      const std::optional<core::UnknownRole>& unknown) {
-  if (!unknown) return std::nullopt;
-  const std::string param = apis::place_of(request, unknown->message) + ".role";
-  return apis::invalid(param, "`" + param + "`: " + std::string(unknown->why) + " `" + unknown->role + "`");
-}
-
 }  // namespace
 
 apis::Outcome<ReadRequest> read_request(Service::State& state, chat::Api api, const net::ServerRequest& http) {
@@ -266,15 +259,13 @@ AskedCall call_of(const ServedModel& model, const apis::GenerateRequest& request
   return out;
 }
 
-std::optional<apis::Fault> misspelled_role(const ServedModel& model, const apis::GenerateRequest& request) {
-  const auto& compared = model.model->compared_roles(request.tools.has_value());
-  return role_fault(request, core::misspelled_role(compared, request.messages));
-}
-
 std::optional<apis::Fault> unwritten_role(const ServedModel& model, const apis::GenerateRequest& request,
                                           std::span<const std::int32_t> owners) {
   const auto& compared = model.model->compared_roles(request.tools.has_value());
-  return role_fault(request, core::unwritten_role(compared, request.messages, owners));
+  const auto unknown = core::unwritten_role(compared, request.messages, owners);
+  if (!unknown) return std::nullopt;
+  const std::string param = apis::place_of(request, unknown->message) + ".role";
+  return apis::invalid(param, "`" + param + "`: " + std::string(unknown->why) + " `" + unknown->role + "`");
 }
 
 }  // namespace rondo::gateway

@@ -180,10 +180,8 @@ struct AskedCall {
 };
 [[nodiscard]] AskedCall call_of(const ServedModel& model, const apis::GenerateRequest& request);
 
-// A message whose role nobody knows, and one that is missing from the prompt without a word, because the template does not
-// know its role (core/roles.h).  `owners`: as spans::Plan's.
-[[nodiscard]] std::optional<apis::Fault> misspelled_role(const ServedModel& model,
-                                                         const apis::GenerateRequest& request);
+// A message that is missing from the prompt without a word, because the template does not know its role (core/roles.h).
+// `owners`: as spans::Plan's.
 [[nodiscard]] std::optional<apis::Fault> unwritten_role(const ServedModel& model, const apis::GenerateRequest& request,
                                                         std::span<const std::int32_t> owners);
 

@@ -25,7 +25,6 @@ std::string_view id_prefix(chat::Api api) {
 
 apis::Outcome<engine::Request> TurnRun::prepare() {
   const apis::GenerateRequest& request = read_.request;
-  if (auto fault = misspelled_role(*read_.model, request)) return *std::move(fault);
   AskedCall asked_call = call_of(*read_.model, request);
   call_ = std::move(asked_call.call);
   reasoning_budget_ = asked_call.reasoning.budget;
