@@ -13,6 +13,18 @@
 
 namespace rondo::files {
 namespace fs = std::filesystem;
+namespace {
+
+// Tells this process from others that write to the same folder.
+long process_number() {
+#ifdef __wasi__
+  return 0;  // there are no others
+#else
+  return ::getpid();
+#endif
+}
+
+}  // namespace
 
 Result<std::string> read(const std::string& path, std::size_t max_bytes) {
   std::error_code ec;
@@ -48,7 +60,7 @@ Result<std::string> read(const std::string& path, std::size_t max_bytes) {
 
 Status write(const std::string& path, std::string_view content) {
   static std::atomic<std::uint64_t> counter{0};  // makes names of concurrent writers in one process differ
-  const std::string temporary = path + ".tmp" + std::to_string(counter++) + "-" + std::to_string(::getpid());
+  const std::string temporary = path + ".tmp" + std::to_string(counter++) + "-" + std::to_string(process_number());
   {
     std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
     if (!out) return Error(ErrorCode::kIo, "cannot be opened for writing", path);

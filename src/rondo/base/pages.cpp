@@ -1,12 +1,30 @@
 #include "base/pages.h"
 
-#include <sys/mman.h>
-
 #include <cstdint>
 #include <new>
 #include <utility>
 
+#ifdef __wasi__
+#include <cstdlib>
+#else
+#include <sys/mman.h>
+#endif
+
 namespace rondo {
+
+#ifdef __wasi__
+
+// WebAssembly's memory has no pages to ask for.
+void make_resident(void*, std::size_t) {}
+
+Pages::Pages(std::size_t bytes) : mapped_(std::calloc(1, bytes)), mapped_bytes_(bytes), data_(mapped_) {
+  if (mapped_ == nullptr && bytes != 0) throw std::bad_alloc();
+}
+
+Pages::~Pages() { std::free(mapped_); }
+
+#else
+
 namespace {
 
 constexpr std::size_t kLargePage = std::size_t{2} << 20U;
@@ -50,6 +68,8 @@ Pages::Pages(std::size_t bytes) {
 Pages::~Pages() {
   if (mapped_ != nullptr) munmap(mapped_, mapped_bytes_);
 }
+
+#endif
 
 Pages::Pages(Pages&& other) noexcept
     : mapped_(std::exchange(other.mapped_, nullptr)),

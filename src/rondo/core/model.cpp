@@ -194,14 +194,14 @@ Result<std::shared_ptr<const tmpl::MessageRules>> Model::rules_of(const Prepared
                                                                   const chat::Conversation& conversation) const {
   if (parts_.strict) return std::make_shared<const tmpl::MessageRules>();
   // Most calls have no variables of their own, and pay for no key.
-  std::atomic<std::shared_ptr<const tmpl::MessageRules>>& usual = usual_rules_[prepared.is_tool_template ? 1 : 0];
+  FirstValue<std::shared_ptr<const tmpl::MessageRules>>& usual = usual_rules_[prepared.is_tool_template ? 1 : 0];
   if (conversation.kwargs.empty()) {
-    if (auto known = usual.load()) return known;
+    if (const auto* known = usual.get()) return *known;
   }
   const auto format = format_of(prepared, conversation);
   if (!format.ok()) return format.error();
   auto rules = message_rules(rules_, prepared, conversation, *format.value());
-  if (rules.ok() && conversation.kwargs.empty()) usual.store(rules.value());
+  if (rules.ok() && conversation.kwargs.empty()) usual.offer(rules.value());
   return rules;
 }
 

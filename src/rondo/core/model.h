@@ -11,7 +11,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,6 +19,7 @@
 #include <vector>
 
 #include "chat/conversation.h"
+#include "core/first_value.h"
 #include "core/grammar.h"
 #include "core/loader.h"
 #include "core/memo.h"
@@ -246,7 +246,7 @@ class Model : public std::enable_shared_from_this<Model> {
   mutable Memo<format::Format> formats_{64};
   mutable Memo<tmpl::MessageRules> rules_{64};
   mutable Memo<analysis::ReasoningSwitch> switches_{64};
-  mutable std::array<std::atomic<std::shared_ptr<const tmpl::MessageRules>>, 2>
+  mutable std::array<FirstValue<std::shared_ptr<const tmpl::MessageRules>>, 2>
       usual_rules_;  // without kwargs; with_tools()
   mutable Memo<Turns> turns_{64};
   mutable Memo<Parsing> parsings_{64};

@@ -169,6 +169,19 @@ TEST_CASE("values: what only lenient renders may do") {
   }
 }
 
+TEST_CASE("values: numbers beyond the range of a float are infinite or zero, wherever their point stands") {
+  const std::string zeros(400, '0');
+  const json::Value none{json::Object{}};
+  CHECK(answer("'1e400' | float", none) == answer("'inf' | float", none));
+  CHECK(answer("'-1e99999999999999999999' | float", none) == answer("'-inf' | float", none));
+  CHECK(answer("'1e-400' | float", none) == answer("0.0", none));
+  CHECK(answer("'1e-99999999999999999999' | float", none) == answer("0.0", none));
+  CHECK(answer("'0." + zeros + "1e800' | float", none) == answer("'inf' | float", none));
+  CHECK(answer("'1" + zeros + "e-10' | float", none) == answer("'inf' | float", none));
+  CHECK(answer("'1" + zeros + "e-800' | float", none) == answer("0.0", none));
+  CHECK(answer("'0." + zeros + "1' | float", none) == answer("0.0", none));
+}
+
 TEST_CASE("values: dates") {
   const json::Value variables = read_json("variables.json");
   CHECK(answer("strftime_now('%Y-%m-%d %H:%M:%S %a %A %b %B %j %p %I %y %e %-d %%')", variables) ==

@@ -425,7 +425,7 @@ Result<ModelFiles> load_json_file(const std::string& path, Wanted wanted) {
 }
 
 Result<ModelFiles> load_wanted(const std::string& path, Wanted wanted) {
-  if (!files::exists(path)) return Error(ErrorCode::kNotFound, "no such file or folder", path);
+  if (path.empty() || !files::exists(path)) return Error(ErrorCode::kNotFound, "no such file or folder", path);
   if (files::is_folder(path)) return load_folder(path, wanted);
   const std::string extension = fs::path(path).extension().string();
   if (extension == ".gguf") return load_gguf(path);

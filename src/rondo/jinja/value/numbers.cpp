@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -185,6 +186,30 @@ std::optional<Value> parse_integer(Runtime& runtime, std::string_view text, unsi
   return make_integer(runtime, *value);
 }
 
+namespace {
+
+// Whether a decimal number without a sign, "12.5e-3", is above 1, for numbers that are far from it.
+bool is_above_one(std::string_view number) {
+  const std::size_t e = number.find('e');
+  const std::string_view mantissa = number.substr(0, e);
+  const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
+  const std::size_t first = mantissa.find_first_of("123456789");
+  if (first == std::string_view::npos) return false;
+  const auto places = static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first);
+  if (e == std::string_view::npos) return places > 0;
+  std::string_view exponent = number.substr(e + 1);
+  const bool negative = exponent.starts_with('-');
+  if (negative || exponent.starts_with('+')) exponent.remove_prefix(1);
+  constexpr std::int64_t kFar = std::int64_t{1} << 60U;  // beyond what digits can make up for
+  std::int64_t power = 0;
+  const auto [end, error] = std::from_chars(exponent.data(), exponent.data() + exponent.size(), power);
+  if (error != std::errc()) power = kFar;
+  power = std::min(power, kFar);
+  return places + (negative ? -power : power) > 0;
+}
+
+}  // namespace
+
 std::optional<double> parse_float(std::string_view text) {
   const std::optional<std::string> plain = without_underscores(plain_number(text));
   if (!plain) return std::nullopt;
@@ -204,11 +229,7 @@ std::optional<double> parse_float(std::string_view text) {
     if (!is_digit(lower[0]) && lower[0] != '.') return std::nullopt;
     const auto [end, error] = std::from_chars(lower.data(), lower.data() + lower.size(), value);
     if (end != lower.data() + lower.size()) return std::nullopt;
-    if (error == std::errc::result_out_of_range) {  // too large or too small: a longer type tells which
-      long double wide = lower.find("e-") == std::string::npos ? HUGE_VALL : 0;
-      std::from_chars(lower.data(), lower.data() + lower.size(), wide);
-      value = static_cast<double>(wide);
-    }
+    if (error == std::errc::result_out_of_range) value = is_above_one(lower) ? HUGE_VAL : 0;
     if (error == std::errc::invalid_argument) return std::nullopt;
   }
   return negative ? -value : value;
