@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "python/errors.h"
+#include "python/objects.h"
 
 namespace rondo::python {
 
@@ -87,13 +88,12 @@ void Ids::read_sequence(nb::handle value, std::string_view name) {
       is_text ? nb::object() : nb::steal(PySequence_Fast(value.ptr(), ""));  // a list or tuple as it is
   if (!items.is_valid()) {
     PyErr_Clear();
-    raise_invalid(
-        "must be an array or a sequence of token ids, found `" + std::string(Py_TYPE(value.ptr())->tp_name) + "`",
-        std::string(name));
+    raise_invalid("must be an array or a sequence of token ids, found `" + type_name(value.ptr()) + "`",
+                  std::string(name));
   }
-  own_.reserve(static_cast<std::size_t>(PySequence_Fast_GET_SIZE(items.ptr())));
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.ptr()); ++i) {
-    PyObject* entry = PySequence_Fast_GET_ITEM(items.ptr(), i);
+  own_.reserve(static_cast<std::size_t>(list_size(items.ptr())));
+  for (Py_ssize_t i = 0; i < list_size(items.ptr()); ++i) {
+    PyObject* entry = list_item(items.ptr(), i);
     if (PyLong_CheckExact(entry)) {  // nearly all: read without a reference of our own
       int is_beyond = 0;
       const long id = PyLong_AsLongAndOverflow(entry, &is_beyond);
@@ -107,7 +107,7 @@ void Ids::read_sequence(nb::handle value, std::string_view name) {
     const nb::object number = is_integer ? nb::steal(PyNumber_Index(item.ptr())) : nb::object();
     if (!number.is_valid()) {
       PyErr_Clear();
-      raise_invalid("must be an integer, found `" + std::string(Py_TYPE(item.ptr())->tp_name) + "`",
+      raise_invalid("must be an integer, found `" + type_name(item.ptr()) + "`",
                     std::string(name) + "[" + std::to_string(i) + "]");
     }
     int overflow = 0;

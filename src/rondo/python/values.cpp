@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "json/print.h"
 #include "python/errors.h"
+#include "python/objects.h"
 
 namespace rondo::python {
 
@@ -93,11 +94,11 @@ class Reader {
 
   json::Value sequence(PyObject* value) {
     json::Array out;
-    out.reserve(static_cast<std::size_t>(PySequence_Fast_GET_SIZE(value)));
+    out.reserve(static_cast<std::size_t>(list_size(value)));
     // The size is asked for each time: reading an element may run Python code, which may change the list.
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value); ++i) {
+    for (Py_ssize_t i = 0; i < list_size(value); ++i) {
       steps_.back().index = i;
-      const nb::object element = nb::borrow(PySequence_Fast_GET_ITEM(value, i));
+      const nb::object element = nb::borrow(list_item(value, i));
       out.push_back(read(element.ptr()));
     }
     return json::Value(std::move(out));
@@ -105,22 +106,22 @@ class Reader {
 
   json::Value dict(PyObject* value) {
     std::vector<json::Member> members;
-    members.reserve(static_cast<std::size_t>(PyDict_GET_SIZE(value)));
+    members.reserve(static_cast<std::size_t>(PyDict_Size(value)));
     Py_ssize_t position = 0;
     PyObject* key = nullptr;
     PyObject* element = nullptr;
-    const Py_ssize_t size = PyDict_GET_SIZE(value);
+    const Py_ssize_t size = PyDict_Size(value);
     while (PyDict_Next(value, &position, &key, &element) != 0) {
       const nb::object held_key = nb::borrow(key);
       const nb::object held = nb::borrow(element);
       members.push_back(member(held_key.ptr(), held.ptr()));
-      if (PyDict_GET_SIZE(value) != size) fail("the dict changed while it was read");
+      if (PyDict_Size(value) != size) fail("the dict changed while it was read");
     }
     return json::Value(json::Object::from_members(std::move(members)));
   }
 
   json::Member member(PyObject* key, PyObject* element) {
-    if (!PyUnicode_Check(key)) fail("keys must be strings, found " + type_name(key));
+    if (!PyUnicode_Check(key)) fail("keys must be strings, found " + described_type(key));
     json::Member out;
     out.key = text(key);
     steps_.back().key = &out.key;
@@ -137,7 +138,7 @@ class Reader {
       return json::Value(json::Number{std::to_string(small), false});
     }
     // Not str(): an IntEnum would print its name.  Python refuses thousands of digits; so does this, with the place.
-    const nb::object digits = nb::steal(PyLong_Type.tp_repr(value));
+    const nb::object digits = nb::steal(reinterpret_cast<reprfunc>(PyType_GetSlot(&PyLong_Type, Py_tp_repr))(value));
     if (!digits.is_valid()) {
       PyErr_Clear();
       fail("the integer has too many digits");
@@ -146,7 +147,7 @@ class Reader {
   }
 
   static json::Value real(PyObject* value) {
-    return json::Value(json::Number{json::python_number({json::python_float(PyFloat_AS_DOUBLE(value)), true}), true});
+    return json::Value(json::Number{json::python_number({json::python_float(PyFloat_AsDouble(value)), true}), true});
   }
 
   // What is none of Python's own types.
@@ -158,7 +159,8 @@ class Reader {
       return inside(value, [&] { return fields(value); });
     }
     if (PyMapping_Check(value) != 0 && PyObject_HasAttrString(value, "keys") != 0) {
-      const nb::object copy = nb::steal(PyObject_CallOneArg(reinterpret_cast<PyObject*>(&PyDict_Type), value));
+      const nb::object copy =
+          nb::steal(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(&PyDict_Type), value, nullptr));
       if (!copy.is_valid()) pass_on();
       return inside(value, [&] { return read(copy.ptr()); });
     }
@@ -176,7 +178,7 @@ class Reader {
     const nb::object item = is_scalar ? called(value, "item") : nb::object();
     const bool is_plain = item.is_valid() && (PyBool_Check(item.ptr()) || PyLong_Check(item.ptr()) ||
                                               PyFloat_Check(item.ptr()) || PyUnicode_Check(item.ptr()));
-    if (!is_plain) fail(type_name(value) + " is no JSON value");
+    if (!is_plain) fail(described_type(value) + " is no JSON value");
     return read(item.ptr());
   }
 
@@ -205,9 +207,7 @@ class Reader {
     return json::Value(json::Object::from_members(std::move(members)));
   }
 
-  static std::string type_name(PyObject* value) {
-    return "a value of type `" + std::string(Py_TYPE(value)->tp_name) + "`";
-  }
+  static std::string described_type(PyObject* value) { return "a value of type `" + type_name(value) + "`"; }
 
   std::string name_;
   std::vector<Step> steps_;
@@ -280,8 +280,7 @@ nb::object optional_text(const std::optional<std::string>& text) {
 
 std::string to_text(nb::handle value, std::string_view name) {
   Reader reader(name);
-  if (!PyUnicode_Check(value.ptr()))
-    reader.fail("must be a string, found `" + std::string(Py_TYPE(value.ptr())->tp_name) + "`");
+  if (!PyUnicode_Check(value.ptr())) reader.fail("must be a string, found `" + type_name(value.ptr()) + "`");
   return reader.text(value.ptr());
 }
 
