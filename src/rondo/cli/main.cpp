@@ -564,9 +564,7 @@ int run(int argc, char** argv) {
   define_line_commands(app, arguments.mask, arguments.batch, chosen);
   define_edge_commands(app, arguments.edge, chosen);
   define_demo(app, arguments.demo, chosen);
-#ifdef RONDO_HAVE_NET
   define_network_commands(app, arguments.network, chosen);
-#endif
   define_completion_command(app, arguments.shell, chosen);
   try {
     app.parse(argc, argv);
