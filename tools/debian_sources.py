@@ -10,6 +10,8 @@ import cache
 # name: file in the package pool, SHA-256
 SOURCES = {
     "pcre2": ("main/p/pcre2/pcre2_10.42.orig.tar.gz", "c33b418e3b936ee3153de2c61cc638e7e4fe3156022a5c77d0711bcbb9d64f1f"),
+    "python3.11": ("main/p/python3.11/python3.11_3.11.2.orig.tar.gz", "2411c74bda5bbcfcddaf4531f66d1adc73f247f529aee981b029513aefdbf849"),
+    "python3.13": ("main/p/python3.13/python3.13_3.13.5.orig.tar.xz", "93e583f243454e6e9e4588ca2c2662206ad961659863277afcdb96801647d640"),
     "libyaml": ("main/liby/libyaml/libyaml_0.2.5.orig.tar.gz", "fa240dbf262be053f3898006d502d514936c818e422afdcf33921c63bed9bf2e"),
 }
 

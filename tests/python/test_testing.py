@@ -1,5 +1,6 @@
 """Tests of templates: the fluent checks, and suites as tests of pytest."""
 import json
+from importlib.metadata import entry_points
 
 import pytest
 
@@ -7,6 +8,8 @@ import rondo
 from rondo.testing import check, load_suite
 
 pytest_plugins = ["pytester"]
+# An installed package has named its plugin; a tree of the build has not.
+PLUGIN = [] if entry_points(group="pytest11", name="rondo") else ["-p", "rondo.pytest_plugin"]
 
 QUESTION = [{"role": "user", "content": "Hi"}]
 SUITE = """
@@ -87,7 +90,7 @@ def test_pytest_collects_suites(tiny_folder, pytester):
     pytester.makefile(".rondo.yaml", tiny=SUITE.format(model=json.dumps(str(tiny_folder))))
     pytester.makefile(".rondo.json", other=json.dumps({"cases": [{"name": "one", "messages": QUESTION}]}))
     pytester.makefile(".yaml", data="cases: 3")
-    result = pytester.runpytest("-p", "rondo.pytest_plugin", "--rondo-model", str(tiny_folder))
+    result = pytester.runpytest(*PLUGIN, "--rondo-model", str(tiny_folder))
     result.assert_outcomes(passed=3, failed=1)
     result.stdout.fnmatch_lines(["*prompt is another text*", "*- <|user|>Ho<|end|>*", "*+ <|user|>Hi<|end|>*",
                                  "*messages?0?.content, written by template line*", "tiny.rondo.yaml, line 10"])
@@ -95,6 +98,6 @@ def test_pytest_collects_suites(tiny_folder, pytester):
 
 def test_pytest_says_what_is_wrong_with_a_suite(pytester):
     pytester.makefile(".rondo.yaml", wrong="cases:\n  - nam: x\n")
-    result = pytester.runpytest("-p", "rondo.pytest_plugin")
+    result = pytester.runpytest(*PLUGIN)
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*wrong.rondo.yaml:2:5: unknown key `nam` in a case*"])
