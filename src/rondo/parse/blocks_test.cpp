@@ -35,6 +35,32 @@ std::shared_ptr<const Format> blocks() {
   return share(format);
 }
 
+// <|call|>call:N{k:V,k:V}<|/call|>, one for each call.
+std::shared_ptr<const Format> braces() {
+  Format format;
+  format.calls.present = true;
+  format.calls.call_open = "<|call|>call:";
+  format.calls.call_close = "}<|/call|>";
+  format.calls.pieces = {
+      {CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, "{"}, {CallPiece::Kind::kArguments, ""}};
+  format.calls.arguments = format::ArgumentStyle::kParameters;
+  format.calls.parameters.key_close = ":";
+  format.calls.parameters.separator = ",";
+  format.calls.parameters.forms = {{format::ValueType::kInteger, format::ValueStyle::kJson, "", "", ""}};
+  format.stops.content = {"<|eot|>"};
+  return share(format);
+}
+
+TEST_CASE("bug: a second call in the markers of the first was text of the answer") {
+  const auto f = braces();
+  const std::string both = "C() f{\"a\":1} g{\"b\":2}";
+  CHECK(parsed(f, "<|call|>call:f{a:1}<|/call|><|call|>call:g{b:2}<|/call|>") == both);
+  CHECK(parsed(f, "<|call|>call:f{a:1}call:g{b:2}<|/call|>") == both);
+  CHECK(parsed(f, "<|call|>call:f{a:1}\ncall:g{b:2}<|/call|><|eot|>") == both);
+  CHECK(parsed(f, "<|call|>call:f{a:1}call: me later") == "C(call: me later) f{\"a\":1}");
+  CHECK(parsed(f, "<|call|>call:f{a:1}<|/call|>call: me later") == "C(call: me later) f{\"a\":1}");
+}
+
 TEST_CASE("bug: the header of a call's block behind an answer was text of the answer") {
   const auto f = blocks();
   CHECK(parsed(f, "<|to|>user<|body|>Hi\nyou<|end|><|start|>bot<|to|>find<|body|>{\"q\": 1}<|eot|>") ==

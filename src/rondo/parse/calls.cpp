@@ -335,7 +335,14 @@ bool Machine::after_call() {
     const MarkerSet::Found found =
         close < buffer_.size() ? syntax_->after_set.at(buffer_, close, is_end_, starts()) : MarkerSet::Found{};
     if (found.kind == MatchKind::kPartial) return false;
-    if (found.kind == MatchKind::kFull && found.id == kCallClose) {
+    const bool is_close = found.kind == MatchKind::kFull && found.id == kCallClose;
+    const bool is_begun = is_close && found.marker != &syntax_->call_close &&
+                          syntax_->call_close.core().starts_with(found.marker->core());
+    if (is_begun || found.kind == MatchKind::kNone) {
+      const MatchKind second = second_call(is_close ? close + found.size : close);
+      if (second != MatchKind::kNone) return second == MatchKind::kFull;
+    }
+    if (is_close) {
       if (close > at) set_status(chat::CallStatus::kMalformed);
       pos_ = close + found.size;
       emit(EventKind::kMarker, pos_);
@@ -353,6 +360,24 @@ bool Machine::after_call() {
   end_call(raw(head_));
   phase_ = Phase::kBetween;
   return true;
+}
+
+// A second call in the markers of the one that ends at `at`, which are still open: it begins as they end, `call:` in
+// `<call>call:`.
+MatchKind Machine::second_call(std::size_t at) {
+  const Marker& open = syntax_->inner_open;
+  if (open.empty() || syntax_->format->calls.envelope != format::Envelope::kTags) return MatchKind::kNone;
+  const std::size_t begin = skip_space(at);
+  if (begin == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
+  const Match match = open.match(std::string_view(buffer_).substr(begin), is_end_, starts());
+  if (match.kind != MatchKind::kFull) return match.kind;
+  pos_ = at;
+  emit(EventKind::kMarker, pos_);
+  end_call(raw(head_));
+  pos_ = begin + match.size;
+  begin_attempt(section_.is_open, Opening::kMarker);
+  (void)start_body();
+  return MatchKind::kFull;
 }
 
 void Machine::set_status(chat::CallStatus status) {

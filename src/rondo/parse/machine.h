@@ -186,6 +186,7 @@ class Machine {
   bool recover();
   bool break_call(chat::CallStatus status, const char* why);
   bool after_call();
+  MatchKind second_call(std::size_t at);
   bool between();
   void end_call(std::size_t raw_end);
   [[nodiscard]] chat::ToolCall& call() { return message_.tool_calls.back(); }

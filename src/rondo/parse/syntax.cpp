@@ -221,6 +221,8 @@ void Syntax::compile_openers(const Marker& section_open) {
       set->add(opener == &section_open ? kSectionOpen : kCallOpen, opener);
   }
   reasoning_layout_set.add(kSectionClose, &section_close);
+  if (const std::size_t tag = call_open.core().find_last_of(">]"); tag != std::string::npos)
+    inner_open = make_marker(std::string_view(call_open.core()).substr(tag + 1));
   if (!options.tools) return;
   const std::vector<std::size_t> cuts = format::unit_boundaries(call_open.core());
   for (auto cut = cuts.rbegin(); cut != cuts.rend(); ++cut) {

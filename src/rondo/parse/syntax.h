@@ -70,6 +70,7 @@ class Syntax {
   std::vector<MarkerSet> slot_sets;   // by piece
   std::vector<Marker> value_openers;  // by form of a parameter's value
   std::vector<Marker> value_closers;  // the same; used where the key is no part of them
+  Marker inner_open;                  // what stands behind the last tag of a call's opener
   Marker call_open, call_close, section_close, separator, parameter_open, parameter_separator;
   std::string heading_open;  // what the headings of reasoning and content begin with
   std::string blank_stop;    // a stop that is white space only
