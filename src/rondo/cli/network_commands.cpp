@@ -2,11 +2,27 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
 
 #include "cli/help.h"
+#include "cli/io.h"
 #include "cli/serve_settings.h"
 
 namespace rondo::cli {
+
+#ifndef RONDO_HAVE_NET
+
+void define_network_commands(CLI::App& app, NetworkArguments& /*arguments*/, std::function<int()>& chosen) {
+  for (const char* name : {"serve", "engines", "fake-engine"}) {
+    CLI::App& command = *app.add_subcommand(name, "not in this build")->group("")->prefix_command();
+    command.callback([&chosen, text = "this rondo has no server in it, so `" + std::string(name) +
+                                      "` is missing: build rondo from its source with ./dev build"] {
+      chosen = [text] { return report({ErrorCode::kUnsupported, text}); };
+    });
+  }
+}
+
+#else
 namespace {
 
 void define_fake_engine(CLI::App& app, FakeEngineArguments& arguments, std::function<int()>& chosen) {
@@ -104,5 +120,7 @@ void define_network_commands(CLI::App& app, NetworkArguments& arguments, std::fu
   define_engines(app, arguments.engines, chosen);
   define_fake_engine(app, arguments.fake_engine, chosen);
 }
+
+#endif
 
 }  // namespace rondo::cli

@@ -1,4 +1,4 @@
-// The commands of a rondo that has a network: servers, and what is asked of them.
+// The commands that need a network: servers, and what is asked of them.  Without one each says what to do.
 #pragma once
 
 #include <functional>
