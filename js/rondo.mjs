@@ -4,7 +4,7 @@ import { MemoryFiles, System } from './wasi.mjs';
 export { MemoryFiles } from './wasi.mjs';
 
 const MODULE = new URL('rondo.wasm', import.meta.url);
-const OK = 0;
+const DONE = 0; // RONDO_OK
 
 /** What went wrong: `code` as docs/batch.md names it, `message`, and where they are known `at` and `hint`. */
 export class RondoError extends Error {
@@ -58,7 +58,7 @@ class Instance {
     const status = rondo_library_open(this.#library, options, 0);
     free(time.at);
     free(options);
-    if (status !== OK) throw new RondoError({ code: 'bad_request', message: `rondo can't be opened with the time "${now}"` });
+    if (status !== DONE) throw new RondoError({ code: 'bad_request', message: `rondo can't be opened with the time "${now}"` });
   }
 
   // A copy of the text in the module's memory, which the caller frees.
@@ -79,7 +79,7 @@ class Instance {
     view.setUint32(text + 4, asked.size, true);
     const status = rondo_batch(this.#library, text, result, 0);
     free(asked.at);
-    if (status !== OK) throw new RondoError({ code: 'limit', message: `there is no memory left (status ${status})` });
+    if (status !== DONE) throw new RondoError({ code: 'limit', message: `there is no memory left (status ${status})` });
     view = new DataView(memory.buffer); // it may have grown
     const handle = view.getBigUint64(result, true);
     rondo_result_text(this.#library, handle, text);
