@@ -130,6 +130,24 @@ TEST_CASE("an insertion says what was known, what was settled, and when it was u
   CHECK(first.stamp < second.stamp);
 }
 
+TEST_CASE("what is settled is counted from the beginning, also behind a place where others part") {
+  FleetTree tree;
+  const auto a = tree.add();
+  const Ids head = range(0, 20);
+  const Ids one = joined(head, range(100, 10));
+  const Ids other = joined(head, range(200, 10));
+  tree.insert(a, "", one);
+  tree.settle(a, "", one);
+  const auto parted = tree.insert(a, "", other);
+  CHECK(parted.known == 20);
+  CHECK(parted.settled == 20);
+  const auto again = tree.insert(a, "", joined(one, range(500, 5)));
+  CHECK(again.known == 30);
+  CHECK(again.settled == 30);
+  CHECK(tree.insert(a, "", other).settled == 20);  // its own end was never settled
+  CHECK(tree.verify() == "");
+}
+
 TEST_CASE("a fleet tree does what a slow model of each replica does") {
   std::mt19937 random(11);
   for (int round = 0; round < 60; ++round) {

@@ -67,6 +67,39 @@ TEST_CASE("a longer prefix is weighed against what waits and runs") {
   CHECK(router.state(holder).running == 0);
 }
 
+TEST_CASE("a prompt waits for what it has to compute, until it is computed") {
+  Router router = router_of(1);
+  const Ids prompt = range(0, 1000);
+  serve(router, prompt);
+  const Ids longer = joined(prompt, range(5000, 10));
+  Router::Ticket ticket = router.begin(0, {.ids = longer});
+  CHECK(ticket.expected == 1000);
+  CHECK(router.state(0).waiting == 10);
+  Router::Ticket other = router.begin(0, {.ids = range(9000, 300)});
+  for (int told = 0; told < 2; ++told) {  // the second time says nothing new
+    router.progress(ticket, longer);
+    CHECK(router.state(0).waiting == 300);
+  }
+  router.end(std::move(ticket), longer, std::nullopt);
+  CHECK(router.state(0).waiting == 300);
+  router.drop(other);
+  CHECK(router.state(0).waiting == 0);
+}
+
+// What was given lately is counted in a unit that grows with each request, and is scaled down now and then.
+TEST_CASE("the work of the past is weighed alike however much there was") {
+  const std::size_t capacity = 100;
+  Router router = router_of(2, {}, {.capacity = capacity});
+  std::vector<int> served(2, 0);
+  for (TokenId i = 0; i < 1500; ++i) {
+    ++served[serve(router, range(1000 * i, capacity))];
+    // The mean is what the fleet computes before half of it is forgotten, or less.
+    CHECK(router.state(0).excess + router.state(1).excess <= 2 * capacity);
+  }
+  CHECK(served[0] > 600);
+  CHECK(served[1] > 600);
+}
+
 TEST_CASE("of equals the affinity decides, the same for every router") {
   Router one = router_of(16);
   Router other = router_of(16);
@@ -263,6 +296,17 @@ TEST_CASE("a fleet runs so many requests at once, and of a conversation one") {
     CHECK(next.place.replica == served.place.replica);  // it never has more than its share: nothing else runs
     served = next;
   }
+}
+
+TEST_CASE("a conversation may go on from a request that has ended long ago") {
+  Fleet fleet({.replicas = 2, .concurrency = 2}, Routing::kExact);
+  const Ids prompt = range(0, 1000);
+  const Fleet::Served first = fleet.serve({.ids = prompt});
+  for (TokenId i = 1; i < 10; ++i) fleet.serve({.ids = range(10'000 * i, 100)});
+  const Fleet::Served again = fleet.serve({.ids = joined(prompt, range(5000, 16)), .parent = first.place});
+  CHECK(again.place.replica == first.place.replica);
+  CHECK(again.hit == 992);
+  CHECK(again.place.request == 10);
 }
 
 // The rule of the header, over all replicas.

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <set>
 #include <string>
 
@@ -185,6 +186,32 @@ TEST_CASE("what every engine requires of a request") {
         "temperature must be a number from 0 to 100");
   CHECK(refused({.prompt = {1}, .sampling = {.bias = {{.id = 1, .value = std::nanf("")}}}}) ==
         "a bias is not a number");
+}
+
+TEST_CASE("a request may go to the ends of each range, and the first id is as good as others") {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const auto takes = [](const Sampling& sampling) {
+    return check_request({.prompt = {0}, .choices = 128, .sampling = sampling}).ok();
+  };
+  CHECK(takes({.temperature = 0, .top_p = 0, .min_p = 0, .typical_p = 0}));
+  CHECK(takes({.temperature = 100, .top_p = 1, .min_p = 1, .typical_p = 1}));
+  CHECK(takes({.repetition_penalty = 0.001F, .frequency_penalty = -100, .presence_penalty = -100}));
+  CHECK(takes({.repetition_penalty = 100, .frequency_penalty = 100, .presence_penalty = 100}));
+  CHECK(takes({.bias = {{.id = 0, .value = -kInfinity}}}));
+  CHECK_FALSE(takes({.temperature = kInfinity}));
+  CHECK_FALSE(takes({.min_p = -0.1F}));
+  CHECK_FALSE(takes({.typical_p = 1.1F}));
+  CHECK_FALSE(takes({.repetition_penalty = 0}));
+  CHECK_FALSE(takes({.frequency_penalty = 101}));
+  CHECK_FALSE(takes({.presence_penalty = -101}));
+}
+
+TEST_CASE("a request has a grammar or a constraint, not both") {
+  const auto forced = [](std::size_t) { return std::make_unique<ForcedIds>(std::vector<TokenId>{1}); };
+  const Grammar grammar{.dialect = Grammar::Dialect::kGbnf, .text = "root ::= \"a\""};
+  CHECK(check_request({.prompt = {1}, .grammar = grammar}).ok());
+  CHECK(check_request({.prompt = {1}, .constraint = forced}).ok());
+  CHECK_FALSE(check_request({.prompt = {1}, .grammar = grammar, .constraint = forced}).ok());
 }
 
 TEST_CASE("the generator is the same everywhere") {

@@ -18,6 +18,8 @@ std::string wrong(const std::string& grammar) {
 TEST_CASE("what llama.cpp reads") {
   CHECK(wrong("root ::= \"a\\n\\x41\" [^\\]\\-a-z-]* (b | \"\")? .{2,3}\nb ::= # c\n  \"x\"\r\n") == "");
   CHECK(wrong("root ::= a{0,5000}\na ::= \"x\" <[12]>") == "");
+  CHECK(wrong("root ::= (\"a\"* \"b\"* (\"c\" | [d])?){3}") == "");
+  CHECK(wrong("root ::= !<end> (\n\"\\u00e9\" |\n\"\\U0001F600\"\n)+") == "");
 }
 
 TEST_CASE("what it would print, and not read") {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "json/parse.h"
 #include "tests/support/facade_models.h"
 
 namespace rondo {
@@ -304,6 +305,8 @@ TEST_CASE("of a chat, check looks at the variables and the time alone") {
   const auto checked = model.check(chat);
   REQUIRE_MESSAGE(checked.ok(), checked.error().to_string());
   CHECK(checked.value().json == model.check().value().json);
+  const std::string file = std::string(kFolder) + "/chat_template.jinja";
+  CHECK(json::parse(checked.value().json).value().find_string("template_file") == file);
   chat.now = "noon";
   CHECK(model.check(chat).error().code == ErrorCode::kInvalidArgument);
   chat.now.clear();

@@ -56,6 +56,12 @@ TEST_CASE("what fails is collected, with the template's line") {
   CHECK_FALSE(all.passed());
 }
 
+TEST_CASE("where no turn is written, nothing can be read in pieces") {
+  const Model model = tiny_model();
+  CHECK_FALSE(check(model).messages(kQuestion).in_pieces().passed());
+  CHECK(check(model).messages(kQuestion).writes("Hello~fin~").in_pieces().passed());
+}
+
 TEST_CASE("what is no JSON, or no case, is a failure too") {
   const Model model = tiny_model();
   CHECK(joined(check(model).messages("[")).starts_with("messages: line 1:2: "));

@@ -94,6 +94,16 @@ TEST_CASE("gguf: lists of numbers are read to the last one") {
   CHECK(*scores == std::vector<double>{0.5, -2.0, 7.25});
 }
 
+TEST_CASE("gguf: entries and tensors may be as small as they can be") {
+  const OwnFolder folder("gguf_small");
+  const std::string entries = raw_string("a") + raw<std::uint32_t>(0) + "x" + raw_string("b") + raw<std::uint32_t>(0) + "y";
+  const Result<Gguf> gguf = read_gguf(folder.file("a.gguf", header(0, 2) + entries));
+  REQUIRE_MESSAGE(gguf.ok(), gguf.error().to_string());
+  CHECK(gguf.value().find_int("a") == 'x');
+  CHECK(gguf.value().find_int("b") == 'y');
+  CHECK_FALSE(read_gguf(folder.file("b.gguf", header(0, 3) + entries)).ok());
+}
+
 TEST_CASE("gguf: violations are named") {
   const OwnFolder folder("gguf_bad");
   const auto refuse = [&folder](const std::string& content) {
@@ -115,6 +125,11 @@ TEST_CASE("gguf: violations are named") {
   CHECK(refuse(header(0, 1) + raw_string("k") + raw<std::uint32_t>(9) + raw<std::uint32_t>(0) +
                raw<std::uint64_t>(1 << 29) + pad)
             .find("ends inside") != std::string::npos);
+  const auto claims = [](std::uint64_t count) {
+    return header(0, 1) + raw_string("k") + raw<std::uint32_t>(9) + raw<std::uint32_t>(0) + raw(count);
+  };
+  CHECK(refuse(claims(std::uint64_t{1} << 30U) + pad).find("ends inside") != std::string::npos);
+  CHECK(refuse(claims((std::uint64_t{1} << 30U) + 1) + pad).find("claims 1073741825 elements") != std::string::npos);
   CHECK(refuse(header(1, 0) + tensor("t", 5, 8, 0) + pad).find("multiple of 32") != std::string::npos);
   CHECK(refuse(header(1, 0) + tensor("t", 5, 4, 0) + pad).find("unknown type 4") != std::string::npos);
   CHECK(refuse(header(1, 0) + tensor("t", 5, 0, 64) + pad).find("expected 0") != std::string::npos);

@@ -22,6 +22,17 @@ TEST_CASE("python constants: literals in all their spellings") {
   CHECK(constants("A = 'a' \\\n  'b'; B = 'c'") == R"({"A":"ab"})");
   CHECK(constants("A = 'a'\r\nB = '''b\r\nc\rd'''") == R"({"A":"a","B":"b\nc\nd"})");
   CHECK(constants("A = ', '.join(['a', 'b'])") == R"({"A":"a, b"})");
+  CHECK(constants("A = ', '.join([  # of two\n  'a',\n  'b',\n])\nB = 'c'\n") == R"({"A":"a, b","B":"c"})");
+  CHECK(constants("A = ''.join(('a' 'b', ('c')))\nB = ('d'\n)\nC = 'e'") == R"({"A":"abc","B":"d","C":"e"})");
+  CHECK(constants("A = R'\\n' u'\\n'") == "{\"A\":\"\\\\n\\n\"}");
+}
+
+TEST_CASE("python text: brackets behind a text are a call of it") {
+  CHECK(python_text("'a' 'b', 'c'", 0) == "ab");
+  CHECK(python_text("'a' ('b')", 0) == "a");
+  CHECK(python_text("('a' ('b'))", 0) == "ab");
+  CHECK(python_text("x = r'a'", 4) == "a");
+  CHECK_FALSE(python_text("x = 1", 4));
 }
 
 TEST_CASE("python constants: dictionaries, and names of constants above") {

@@ -80,6 +80,8 @@ TEST_CASE("SentencePiece: pieces and settings, fields of other numbers passed ov
   CHECK(file.value().normalizer.remove_extra_whitespaces);
   CHECK(is_sentence_piece(small_model()));
   CHECK_FALSE(is_sentence_piece("{{ x }}"));
+  CHECK_FALSE(is_sentence_piece(""));
+  CHECK_FALSE(is_sentence_piece(bytes_field(2, "\x0A\x01" "a")));
 }
 
 TEST_CASE("SentencePiece: every prefix is a whole model with fewer fields or an error, never a crash") {
@@ -146,6 +148,10 @@ TEST_CASE("a folder gives the tokenizer that transformers would take, and what s
   CHECK(source().ranks != nullptr);
   CHECK(source().code.pattern == "\\w");
   CHECK(source().added_tokens != nullptr);
+  folder.file("sp.model", small_model());
+  CHECK(source().sentence_piece != nullptr);
+  folder.file("m.model.v3", "YWI= 5\n");  // the first of their names
+  CHECK(source().ranks != nullptr);
   folder.file("tokenizer.model", small_model());
   CHECK(source().sentence_piece != nullptr);
   folder.file("tekken.json", "{\"config\": {\"pattern\": \"a\"}, \"vocab\": []}");

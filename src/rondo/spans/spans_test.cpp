@@ -206,6 +206,19 @@ TEST_CASE("two requests from one turn are branches, and an inserted message of o
   CHECK(foreign.how == How::kBridge);
 }
 
+TEST_CASE("a question that is asked once more has the prompt that it had") {
+  Gateway gateway;
+  const Plan first = gateway.plan({parsed(kHi)});
+  gateway.keep(first, "Well~fin~", R"({"role": "assistant", "content": "Well"})");
+  const Plan again = gateway.plan({parsed(kHi)});
+  CHECK(again.parent == nullptr);
+  CHECK(again.ids == first.ids);
+  CHECK(again.expected == first.ids.size());
+  CHECK(!again.cause);  // another answer to it loses nothing
+  const Plan other = gateway.plan({parsed(kMore)});
+  CHECK(other.expected == 0);
+}
+
 TEST_CASE("a reply that was cut off goes on where it stopped, or is closed") {
   Gateway gateway;
   gateway.messages = {parsed(kHi)};
@@ -231,6 +244,25 @@ TEST_CASE("a reply that was cut off goes on where it stopped, or is closed") {
     CHECK(gateway.text(on) == "<bos>[[user>>Hi~fin~[[assistant>>Hello there~fin~[[user>>More~fin~[[assistant>>");
     CHECK(on.expected == on.ids.size() - on.appended);
   }
+}
+
+TEST_CASE("a call that was cut off is known by its key, as far as a client shows it") {
+  Gateway gateway;
+  gateway.messages = {parsed(kHi)};
+  const TurnKey key =
+      gateway.say("{!do add with {\"a\": 1, \"b\": \"lon", R"({"role": "assistant", "content": null, "tool_calls":
+      [{"function": {"name": "add", "arguments": "{\"a\": 1, \"b\": \"lon"}}]})",
+                  R"({"role": "tool", "content": "2"})");
+  json::Value& call = gateway.messages[1].as_object().find("tool_calls")->as_array()[0];
+  call.as_object().set("id", mint_call_id(gateway.scope, key, 0, CallIdShape::kAny));
+  call.as_object().find("function")->as_object().set("arguments", R"({"a": 1})");
+  const Plan plan = gateway.plan();
+  REQUIRE(plan.parent != nullptr);
+  CHECK(begins_with(plan.ids, gateway.ids_of(key)));
+  CHECK(plan.expected == gateway.ids_of(key).size());
+  // Of another conversation, in which nothing of the kind was asked, it is not the parent.
+  gateway.messages[0] = parsed(kMore);
+  CHECK(gateway.plan().parent == nullptr);
 }
 
 TEST_CASE("what a client begins is continued, behind what is known") {

@@ -17,6 +17,7 @@
 #include "base/files.h"
 #include "spans/digest_table.h"
 #include "spans/memory_store.h"
+#include "spans/open_store.h"
 #include "spans/redis_store.h"
 #include "spans/sqlite_statement.h"
 #include "spans/sqlite_store.h"
@@ -244,6 +245,27 @@ TEST_CASE("a file is read again, by several stores at once, and foreign files ar
   CHECK(SqliteStore::open(folder.path("no/such/folder/x")).error().code == ErrorCode::kIo);
   const std::string text = folder.file("text", std::string(5000, 'x'));
   CHECK(!SqliteStore::open(text).ok());
+}
+
+TEST_CASE("a store is opened by its name, and a file keeps the secret that it began with") {
+  const testing::OwnFolder folder("store");
+  const std::string named = "sqlite:" + folder.path("turns.sqlite");
+  auto first = open_store(named, HashKey{1});
+  REQUIRE_MESSAGE(first.ok(), first.error().to_string());
+  CHECK(first.value().secret == HashKey{1});
+  CHECK(put(*first.value().store, turn(1, 1, {})));
+  first.value().store.reset();
+  auto again = open_store(named, HashKey{2});
+  REQUIRE(again.ok());
+  CHECK(again.value().secret == HashKey{1});
+  CHECK(again.value().store->lineage(digest(-1), digest(1)).value().size() == 1);
+  folder.file("turns.sqlite.key", "short");
+  CHECK(open_store(named, HashKey{3}).error().message == "a key of 16 bytes was expected");
+  CHECK(open_store("sqlite:" + folder.path("no/such/folder/x"), HashKey{}).error().code == ErrorCode::kIo);
+  const auto memory = open_store("memory", HashKey{4});
+  REQUIRE(memory.ok());
+  CHECK(memory.value().secret == HashKey{4});
+  CHECK(open_store("disk", HashKey{}).error().code == ErrorCode::kInvalidArgument);
 }
 
 TEST_CASE("a file of the version without objects gets them") {
