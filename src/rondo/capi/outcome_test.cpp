@@ -33,6 +33,7 @@ TEST_CASE("an error tells all that is known, and is cleared") {
   CHECK(error.line == 2);
   CHECK(error.column == 3);  // bytes before it are two characters, the second of them in part
   CHECK(error.has_offset == 0);
+  CHECK(error.offset == 0);
   CHECK(seen(error.message) == "no such filter");
   CHECK(seen(error.source) == "file");
   CHECK(seen(error.hint) == "help");

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -147,6 +150,37 @@ TEST_CASE("check and fix tell how far they are") {
   REQUIRE(service.run(request("check", R"(, "scenarios": ["call-user"])"), options).ok());
   CHECK(last == total);
   CHECK(total > 0);
+}
+
+TEST_CASE("a log that is read from elsewhere is told of now and then, not at each request") {
+  const Service service({});
+  std::string log;
+  for (int i = 0; i < 130; ++i) log += R"({"messages": [{"role": "user", "content": "Hi"}]})" "\n";
+  std::size_t at = 0;
+  LogStream stream;
+  stream.read = [&](char* out, std::size_t size) {
+    const std::size_t count = std::min(size, log.size() - at);
+    log.copy(out, count, at);
+    at += count;
+    return count;
+  };
+  std::vector<std::uint64_t> told;
+  stream.on_progress = [&](std::uint64_t bytes, std::uint64_t requests) {
+    CHECK(bytes <= log.size());
+    told.push_back(requests);
+  };
+  RunOptions options;
+  options.log = &stream;
+  const auto replayed = service.run(request("replay", ""), options);
+  REQUIRE_MESSAGE(replayed.ok(), replayed.error().to_string());
+  CHECK(told == std::vector<std::uint64_t>{64, 128});
+}
+
+TEST_CASE("a made log may be of nobody") {
+  const Service service({});
+  const auto replayed = service.run(request("replay", R"(, "generate": {"agents": 0})"));
+  REQUIRE_MESSAGE(replayed.ok(), replayed.error().to_string());
+  CHECK(replayed.value().find("requests")->to_int64() == 0);
 }
 
 TEST_CASE("any number of threads may ask at once") {

@@ -103,6 +103,8 @@ TEST_CASE("messages that go, come or change") {
   CHECK(compared(list({R"({"role": "system", "content": "s"})", a, b, c}),
                  list({R"({"role": "system", "content": "s"})", x})) ==
         "history-compacted at messages[1]: a -> x; | 1");
+  CHECK(compared(list({R"({"role": "system", "content": "s"})", a, b}),
+                 list({R"({"role": "system", "content": "s"})", x, d})) == "branched at messages[1]: a -> x; | 1");
 }
 
 TEST_CASE("instructions that change, come or go") {
@@ -127,7 +129,20 @@ TEST_CASE("a tool without a name that was added") {
   CHECK(comparison.changes[0].sentence == "0 tools became 1");
 }
 
+TEST_CASE("images are no text, and tell messages apart") {
+  const auto asked = [](const std::string& parts) {
+    return R"([{"role": "user", "content": [{"type": "text", "text": "a"})" + parts + "]}]";
+  };
+  const std::string one = R"(, {"type": "image_url", "image_url": {"url": "1"}})";
+  const std::string other = R"(, {"type": "image_url", "image_url": {"url": "2"}})";
+  CHECK(compared(asked(one), asked(one)) == "| 1 goes on");
+  CHECK(compared(asked(one), asked(other)).starts_with("branched at messages[0]"));
+  CHECK(compared(asked(one), asked("")).starts_with("branched at messages[0]"));
+}
+
 TEST_CASE("changes of a text, line by line, in whole words") {
+  CHECK(changes("a\n", "a") != "");  // a line end more is one
+  CHECK(changes("", "") == "");
   CHECK(changes("same", "same") == "");
   CHECK(changes("cch=3fa2; ok", "cch=3fb2; ok") == "4 3fa2 -> 3fb2; ");
   CHECK(changes("a\nb 1\nc", "a\nb 2\nc") == "4 1 -> 2; ");
