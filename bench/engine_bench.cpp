@@ -1,19 +1,27 @@
-// Agents on the embedded engine, beside llama-server built from the same source: prompts decoded, wall time, time to the
-// first token.
+// The embedded engine beside llama-server built from the same source, with the same model and options, in one run.
 //
-// Each agent has 20 turns: a tool's result comes in, the model writes reasoning and an answer.  `keeps`: the template keeps
-// all of it, and both engines are sent the same row of ids.  `drops`: the template drops reasoning from earlier turns; a
-// client that renders sends llama-server a prompt without it, rondo goes on from the ids that were sampled.
+// `agents`: prompts decoded, wall time, time to the first token.  Each agent has 20 turns: a tool's result comes in, the model
+// writes reasoning and an answer.  `keeps`: the template keeps all of it, and both engines are sent the same row of ids.
+// `drops`: the template drops reasoning from earlier turns; a client that renders sends llama-server a prompt without it, rondo
+// goes on from the ids that were sampled.
+// `decode`: short prompts and long answers, which is the rate of decoding alone.
+// `beside`: three streams run while a prompt of 16,384 ids comes in; the longest time between two ids of a stream, in batches
+// of that prompt.
 //
-//   bench_engine [--quick] [--agents N] [--server PATH]
+//   bench_engine [--quick] [--agents N] [--only agents|decode|beside] [--memory ARCHITECTURE] [--server PATH]
+//                [--threads N] [--gpu-layers N] [--flash-attention] [--width N] [--layers N]
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bench/llama_server.h"
@@ -38,11 +46,23 @@ struct Shape {
   bool drops_reasoning = false;
 };
 
+// What both engines are given.
+struct Setup {
+  std::string server;  // llama-server; "": rondo alone
+  std::string model;
+  int threads = 1;
+  int gpu_layers = 0;
+  bool flash_attention = false;
+};
+
+constexpr std::size_t kBatch = 512;
+
 struct Measured {
   double wall_s = 0;
   std::size_t prefilled = 0;
   std::size_t sampled = 0;
   std::vector<double> first_token_s;
+  double last_first_s = 0;  // when the last of the first tokens came, from the beginning
 
   [[nodiscard]] double first_token_p95() const {
     std::vector<double> sorted = first_token_s;
@@ -51,8 +71,8 @@ struct Measured {
   }
 };
 
-// One turn on an engine: calls `first` with the first id and `done` with all of them and how many ids were prefilled.
-using Turn = std::function<void(std::size_t agent, const Ids& prompt, std::size_t tokens, std::function<void()> first,
+// One turn on an engine: calls `sampled` whenever ids arrive and `done` with all of them and how many ids were prefilled.
+using Turn = std::function<void(std::size_t agent, const Ids& prompt, std::size_t tokens, std::function<void()> sampled,
                                 std::function<void(Ids, std::size_t)> done)>;
 
 Ids made_ids(std::size_t count, std::uint64_t seed) {
@@ -61,6 +81,8 @@ Ids made_ids(std::size_t count, std::uint64_t seed) {
   for (TokenId& id : ids) id = static_cast<TokenId>(300 + random.next() % 30000);  // behind control and byte tokens
   return ids;
 }
+
+double since(Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); }
 
 // Plays all agents at once; `is_rendered`: prompts are without the reasoning of earlier turns.
 Measured play(net::Loop& loop, const Shape& shape, bool is_rendered, const Turn& turn) {
@@ -72,7 +94,6 @@ Measured play(net::Loop& loop, const Shape& shape, bool is_rendered, const Turn&
   Measured measured;
   std::size_t running = shape.agents;
   const auto begin = Clock::now();
-  const auto since = [](Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); };
   std::function<void(std::size_t)> next = [&](std::size_t index) {
     Agent& agent = agents[index];
     if (agent.turn == shape.turns) {
@@ -84,7 +105,12 @@ Measured play(net::Loop& loop, const Shape& shape, bool is_rendered, const Turn&
     prompt.insert(prompt.end(), result.begin(), result.end());
     const auto asked = Clock::now();
     turn(
-        index, prompt, shape.reasoning + shape.answer, [&, asked] { measured.first_token_s.push_back(since(asked)); },
+        index, prompt, shape.reasoning + shape.answer,
+        [&, asked, is_first = true]() mutable {
+          if (!std::exchange(is_first, false)) return;
+          measured.first_token_s.push_back(since(asked));
+          measured.last_first_s = since(begin);
+        },
         [&, index, prompt](const Ids& sampled, std::size_t prefilled) {
           measured.prefilled += prefilled;
           measured.sampled += sampled.size();
@@ -105,129 +131,288 @@ Measured play(net::Loop& loop, const Shape& shape, bool is_rendered, const Turn&
   return measured;
 }
 
+// Three streams, and behind their first tokens a long prompt: the longest time between two ids of a stream until the long
+// prompt's first id, in batches of it.
+struct Beside {
+  double prefill_s = 0;
+  double longest_gap_s = 0;
+
+  [[nodiscard]] double gap_batches(std::size_t prompt) const {
+    return longest_gap_s / (prefill_s / (static_cast<double>(prompt) / kBatch));
+  }
+};
+
+Beside play_beside(net::Loop& loop, std::size_t prompt_ids, const Turn& turn) {
+  constexpr std::size_t kStreams = 3;
+  constexpr std::size_t kLong = 4000;  // more ids than a stream gets while the prompt is decoded
+  Beside measured;
+  std::vector<Clock::time_point> last(kStreams);
+  std::size_t started = 0;
+  std::optional<Clock::time_point> asked;
+  const auto ask = [&] {
+    asked = Clock::now();
+    turn(
+        kStreams, made_ids(prompt_ids, 7), 1,
+        [&] {
+          measured.prefill_s = since(*asked);
+          loop.stop();
+        },
+        [](const Ids&, std::size_t) {});
+  };
+  const auto stream = [&](std::size_t index) {
+    turn(
+        index, made_ids(64, 100 + index), kLong,
+        [&, index, is_first = true]() mutable {
+          const auto now = Clock::now();
+          const double gap_s = std::chrono::duration<double>(now - std::exchange(last[index], now)).count();
+          if (std::exchange(is_first, false)) {
+            if (++started == kStreams) loop.post(ask);
+          } else if (asked) {
+            measured.longest_gap_s = std::max(measured.longest_gap_s, gap_s);
+          }
+        },
+        [](const Ids&, std::size_t) {});
+  };
+  for (std::size_t i = 0; i < kStreams; ++i) loop.post([&stream, i] { stream(i); });
+  loop.run();
+  return measured;
+}
+
 // --- rondo ------------------------------------------------------------------------------------------------------------
 
 struct Collecting final : engine::Listener {
   void on_start(const engine::Start&) override {}
   void on_tokens(std::size_t, std::span<const engine::SampledToken> tokens) override {
-    if (ids.empty()) first();
+    sampled();
     for (const engine::SampledToken& token : tokens) ids.push_back(token.id);
   }
   void on_end(const engine::Outcome& outcome) override {
     if (outcome.error) std::fprintf(stderr, "rondo: %s\n", outcome.error->to_string().c_str());
     done(ids, outcome.usage.prompt_tokens - outcome.usage.cached_tokens.value_or(0));
   }
-  std::function<void()> first;
+  std::function<void()> sampled;
   std::function<void(Ids, std::size_t)> done;
   Ids ids;
 };
 
-Measured play_rondo(const std::string& model, const Shape& shape, std::size_t context) {
-  net::Loop loop;
-  auto loaded = engine::Embedded::load(model, {.llama = {.context_tokens = context}, .parallel = shape.agents});
-  if (!loaded.ok()) {
-    std::fprintf(stderr, "rondo: %s\n", loaded.error().to_string().c_str());
-    std::exit(1);
+class Rondo {
+ public:
+  Rondo(const Setup& setup, std::size_t parallel, std::size_t context, std::size_t head) : head_(head) {
+    auto loaded = engine::Embedded::load(setup.model, {.llama = {.context_tokens = context,
+                                                                 .batch_tokens = kBatch,
+                                                                 .threads = setup.threads,
+                                                                 .gpu_layers = setup.gpu_layers,
+                                                                 .flash_attention = setup.flash_attention},
+                                                       .parallel = parallel});
+    if (!loaded.ok()) {
+      std::fprintf(stderr, "rondo: %s\n", loaded.error().to_string().c_str());
+      std::exit(1);
+    }
+    embedded_ = std::move(loaded).value();
+    serving_ = embedded_->serve(loop_);
+    listeners_.resize(parallel);
+    running_.resize(parallel);
   }
-  const auto serving = loaded.value()->serve(loop);
-  std::vector<std::unique_ptr<Collecting>> listeners(shape.agents);
-  std::vector<std::unique_ptr<engine::Submission>> running(shape.agents);
-  return play(loop, shape, false,
-              [&](std::size_t agent, const Ids& prompt, std::size_t tokens, std::function<void()> first,
-                  std::function<void(Ids, std::size_t)> done) {
-                auto listener = std::make_unique<Collecting>();
-                listener->first = std::move(first);
-                // The listener ends itself: what follows is posted.
-                listener->done = [&loop, done = std::move(done)](Ids ids, std::size_t prefilled) {
-                  loop.post([done, ids = std::move(ids), prefilled] { done(ids, prefilled); });
-                };
-                running[agent] = nullptr;
-                listeners[agent] = std::move(listener);
-                running[agent] = serving->submit({.prompt = prompt, .max_tokens = tokens, .shared_heads = {shape.head}},
-                                                 *listeners[agent]);
-              });
+
+  [[nodiscard]] net::Loop& loop() { return loop_; }
+
+  void complete(std::size_t agent, const Ids& prompt, std::size_t tokens, std::function<void()> sampled,
+                std::function<void(Ids, std::size_t)> done) {
+    auto listener = std::make_unique<Collecting>();
+    listener->sampled = std::move(sampled);
+    // The listener ends itself: what follows is posted.
+    listener->done = [this, done = std::move(done)](Ids ids, std::size_t prefilled) {
+      loop_.post([done, ids = std::move(ids), prefilled] { done(ids, prefilled); });
+    };
+    running_[agent] = nullptr;
+    listeners_[agent] = std::move(listener);
+    engine::Request request{.prompt = prompt, .max_tokens = tokens};
+    if (head_ != 0) request.shared_heads = {head_};
+    running_[agent] = serving_->submit(std::move(request), *listeners_[agent]);
+  }
+
+ private:
+  std::size_t head_;
+  net::Loop loop_;
+  std::unique_ptr<engine::Embedded> embedded_;
+  std::unique_ptr<engine::Serving> serving_;
+  std::vector<std::unique_ptr<Collecting>> listeners_;
+  std::vector<std::unique_ptr<engine::Submission>> running_;
+};
+
+bench::LlamaServerOptions server_options(const Setup& setup, std::size_t parallel, std::size_t context) {
+  return {.program = setup.server,
+          .model = setup.model,
+          .parallel = parallel,
+          .context_tokens = context,
+          .threads = setup.threads,
+          .gpu_layers = setup.gpu_layers,
+          .flash_attention = setup.flash_attention};
 }
 
-// --- llama-server -----------------------------------------------------------------------------------------------------
-
-Measured play_server(const std::string& program, const std::string& model, const Shape& shape, std::size_t context) {
-  bench::LlamaServer server(program, model, shape.agents, context);
-  return play(server.loop(), shape, shape.drops_reasoning,
-              [&](std::size_t agent, const Ids& prompt, std::size_t tokens, std::function<void()> first,
-                  std::function<void(Ids, std::size_t)> done) {
-                server.complete(agent, prompt, tokens, std::move(first), std::move(done));
-              });
+// An engine's function complete() as a turn.
+template <typename Engine>
+Turn turns_of(Engine& engine) {
+  return [&engine](std::size_t agent, const Ids& prompt, std::size_t tokens, std::function<void()> sampled,
+                   std::function<void(Ids, std::size_t)> done) {
+    engine.complete(agent, prompt, tokens, std::move(sampled), std::move(done));
+  };
 }
 
 // --- the table --------------------------------------------------------------------------------------------------------
 
-void print(const char* memory, const Shape& shape, const Measured& ours, const Measured* theirs) {
-  std::printf("%-15s %2zu agents, %-5s  prefilled %6zu", memory, shape.agents,
-              shape.drops_reasoning ? "drops" : "keeps", ours.prefilled);
-  if (theirs != nullptr) std::printf(" / %6zu", theirs->prefilled);
-  std::printf("  wall %6.2f s", ours.wall_s);
-  if (theirs != nullptr) std::printf(" / %6.2f s = %.2f", theirs->wall_s, ours.wall_s / theirs->wall_s);
-  std::printf("  first token p95 %5.0f ms", ours.first_token_p95() * 1e3);
-  if (theirs != nullptr) {
-    std::printf(" / %5.0f ms = %.2f", theirs->first_token_p95() * 1e3,
-                ours.first_token_p95() / theirs->first_token_p95());
+std::string ratio(double ours, double theirs, bool has_peer, const char* format) {
+  char text[64];
+  std::string out;
+  std::snprintf(text, sizeof text, format, ours);
+  out += text;
+  if (!has_peer) return out;
+  std::snprintf(text, sizeof text, format, theirs);
+  out += std::string(" / ") + text;
+  std::snprintf(text, sizeof text, " = %.2f", ours / theirs);
+  return out + text;
+}
+
+void compare_agents(const char* memory, const Setup& setup, const Shape& shape) {
+  constexpr std::size_t kContext = 8192;
+  Measured ours;
+  Measured theirs;
+  {
+    Rondo rondo(setup, shape.agents, kContext, shape.head);
+    ours = play(rondo.loop(), shape, false, turns_of(rondo));
   }
-  std::printf("\n");
+  const bool has_peer = !setup.server.empty();
+  if (has_peer) {
+    bench::LlamaServer server(server_options(setup, shape.agents, kContext));
+    theirs = play(server.loop(), shape, shape.drops_reasoning, turns_of(server));
+  }
+  std::printf(
+      "%-10s %2zu agents, %-5s  prefilled %s  wall, s %s  first token p95, ms %s\n", memory, shape.agents,
+      shape.drops_reasoning ? "drops" : "keeps",
+      ratio(static_cast<double>(ours.prefilled), static_cast<double>(theirs.prefilled), has_peer, "%.0f").c_str(),
+      ratio(ours.wall_s, theirs.wall_s, has_peer, "%.2f").c_str(),
+      ratio(ours.first_token_p95() * 1e3, theirs.first_token_p95() * 1e3, has_peer, "%.1f").c_str());
   std::fflush(stdout);
+}
+
+// Engines take turns, and the best of three rounds counts: what else runs on the machine only makes a round slower.
+void compare_decoding(const char* memory, const Setup& setup, std::size_t agents, std::size_t answer) {
+  constexpr std::size_t kContext = 2048;
+  const Shape shape{.agents = agents, .turns = 1, .head = 32, .reasoning = 0, .answer = answer};
+  const auto rate = [](const Measured& measured) {
+    return static_cast<double>(measured.sampled) / (measured.wall_s - measured.last_first_s);
+  };
+  const bool has_peer = !setup.server.empty();
+  double ours = 0;
+  double theirs = 0;
+  for (int round = 0; round < 3; ++round) {
+    {
+      Rondo rondo(setup, agents, kContext, 0);
+      ours = std::max(ours, rate(play(rondo.loop(), shape, false, turns_of(rondo))));
+    }
+    if (!has_peer) continue;
+    bench::LlamaServer server(server_options(setup, agents, kContext));
+    theirs = std::max(theirs, rate(play(server.loop(), shape, false, turns_of(server))));
+  }
+  std::printf("%-10s %2zu streams decode, ids/s %s\n", memory, agents, ratio(ours, theirs, has_peer, "%.0f").c_str());
+  std::fflush(stdout);
+}
+
+void compare_beside(const char* memory, const Setup& setup, std::size_t prompt) {
+  const std::size_t context = prompt + 1024;
+  Beside ours;
+  Beside theirs;
+  {
+    Rondo rondo(setup, 4, context, 0);
+    ours = play_beside(rondo.loop(), prompt, turns_of(rondo));
+  }
+  const bool has_peer = !setup.server.empty();
+  if (has_peer) {
+    bench::LlamaServer server(server_options(setup, 4, context));
+    theirs = play_beside(server.loop(), prompt, turns_of(server));
+  }
+  std::printf("%-10s a prompt of %zu beside 3 streams: longest gap, batches %s  first token, s %s\n", memory, prompt,
+              ratio(ours.gap_batches(prompt), theirs.gap_batches(prompt), has_peer, "%.2f").c_str(),
+              ratio(ours.prefill_s, theirs.prefill_s, has_peer, "%.2f").c_str());
+  std::fflush(stdout);
+}
+
+struct Options {
+  bool is_quick = false;
+  std::vector<std::size_t> agents = {1, 4, 8};
+  std::string only;
+  std::string memory;
+  std::size_t width = 0;  // of the model; 0: as the benchmark is recorded
+  std::size_t layers = 0;
+  Setup setup;
+};
+
+Options read_options(int argc, char** argv) {
+  Options options;
+  if (const char* server = std::getenv("RONDO_BENCH_LLAMA_SERVER"); server != nullptr) options.setup.server = server;
+  const std::map<std::string_view, std::function<void(const char*)>> with_value = {
+      {"--server", [&](const char* word) { options.setup.server = word; }},
+      {"--agents", [&](const char* word) { options.agents = {std::strtoull(word, nullptr, 10)}; }},
+      {"--only", [&](const char* word) { options.only = word; }},
+      {"--memory", [&](const char* word) { options.memory = word; }},
+      {"--width", [&](const char* word) { options.width = std::strtoull(word, nullptr, 10); }},
+      {"--layers", [&](const char* word) { options.layers = std::strtoull(word, nullptr, 10); }},
+      {"--threads", [&](const char* word) { options.setup.threads = std::atoi(word); }},
+      {"--gpu-layers", [&](const char* word) { options.setup.gpu_layers = std::atoi(word); }},
+  };
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--quick") options.is_quick = true;
+    if (word == "--flash-attention") options.setup.flash_attention = true;
+    if (const auto found = with_value.find(word); found != with_value.end() && i + 1 < argc) found->second(argv[++i]);
+  }
+  return options;
+}
+
+void compare(const char* memory, const Options& options) {
+  const auto is_asked = [&](std::string_view part) { return options.only.empty() || options.only == part; };
+  for (const std::size_t count : options.agents) {
+    for (const bool drops : {false, true}) {
+      if (!is_asked("agents")) continue;
+      compare_agents(memory, options.setup,
+                     {.agents = count, .turns = options.is_quick ? 6U : 20U, .drops_reasoning = drops});
+    }
+    if (is_asked("decode")) compare_decoding(memory, options.setup, count, options.is_quick ? 64 : 512);
+  }
+  if (is_asked("beside")) compare_beside(memory, options.setup, options.is_quick ? 4096 : 16384);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool is_quick = false;
-  std::string server =
-      std::getenv("RONDO_BENCH_LLAMA_SERVER") != nullptr ? std::getenv("RONDO_BENCH_LLAMA_SERVER") : "";
-  std::vector<std::size_t> agents = {1, 4, 8};
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    if (word == "--quick") is_quick = true;
-    if (word == "--server" && i + 1 < argc) server = argv[++i];
-    if (word == "--agents" && i + 1 < argc) agents = {std::strtoull(argv[++i], nullptr, 10)};
-  }
+  Options options = read_options(argc, argv);
   if (!engine::has_llama_cpp()) {
     std::printf("engine: this build has no embedded engine\n");
     return 0;
   }
-  if (server.empty()) std::printf("engine: no llama-server, rondo's own figures alone\n");
+  if (options.setup.server.empty()) std::printf("engine: no llama-server, rondo's own figures alone\n");
   const char* fixtures = std::getenv("RONDO_FIXTURES");
   if (fixtures == nullptr) {
     std::printf("engine: no vocabulary, RONDO_FIXTURES is not set\n");
     return 0;
   }
-  const std::string vocabulary = std::string(fixtures) + "/vocab/ggml-vocab-llama-spm.gguf";
-  const std::string path = (std::filesystem::temp_directory_path() / "rondo-bench-engine.gguf").string();
+  options.setup.model = (std::filesystem::temp_directory_path() / "rondo-bench-engine.gguf").string();
   std::printf("a random model per kind of memory; rondo / llama-server\n");
   for (const char* architecture : {"qwen3", "gemma3", "mamba2", "qwen35"}) {
+    if (!options.memory.empty() && options.memory != architecture) continue;
     engine::TinyModel model;
     model.architecture = architecture;
-    model.vocabulary = vocabulary;
-    model.width = is_quick ? 128 : 192;
-    model.layers = is_quick ? 2 : 4;
+    model.vocabulary = std::string(fixtures) + "/vocab/ggml-vocab-llama-spm.gguf";
+    model.width = static_cast<std::uint32_t>(options.width != 0 ? options.width : options.is_quick ? 128 : 192);
+    model.layers = static_cast<std::uint32_t>(options.layers != 0 ? options.layers : options.is_quick ? 2 : 4);
     model.window_tokens = 256;
     model.context_tokens = 32768;
-    if (const auto written = engine::write_tiny_model(model, path); !written.ok()) {
+    if (const auto written = engine::write_tiny_model(model, options.setup.model); !written.ok()) {
       std::fprintf(stderr, "%s\n", written.error().to_string().c_str());
       return 1;
     }
-    for (const std::size_t count : agents) {
-      for (const bool drops : {false, true}) {
-        const Shape shape{.agents = count, .turns = is_quick ? 6U : 20U, .drops_reasoning = drops};
-        constexpr std::size_t kContext = 8192;
-        const Measured ours = play_rondo(path, shape, kContext);
-        if (server.empty()) {
-          print(architecture, shape, ours, nullptr);
-          continue;
-        }
-        const Measured theirs = play_server(server, path, shape, kContext);
-        print(architecture, shape, ours, &theirs);
-      }
-    }
+    compare(architecture, options);
   }
-  std::filesystem::remove(path);
+  std::filesystem::remove(options.setup.model);
   return 0;
 }

@@ -27,8 +27,8 @@ namespace {
 // One request; its handler lives until the next one of the same agent.
 class Completion final : public net::StreamHandler {
  public:
-  Completion(std::function<void()> first, std::function<void(LlamaServer::Ids, std::size_t)> done)
-      : first_(std::move(first)), done_(std::move(done)) {}
+  Completion(std::function<void()> sampled, std::function<void(LlamaServer::Ids, std::size_t)> done)
+      : sampled_(std::move(sampled)), done_(std::move(done)) {}
 
   void on_head(int status, const net::Headers&) override {
     if (status != 200) give_up("answers with status " + std::to_string(status));
@@ -49,7 +49,7 @@ class Completion final : public net::StreamHandler {
     const auto parsed = json::parse(data);
     if (!parsed.ok()) return;
     if (const json::Value* tokens = parsed.value().find("tokens"); tokens != nullptr && tokens->is_array()) {
-      if (ids_.empty() && !tokens->as_array().empty()) first_();
+      if (!tokens->as_array().empty()) sampled_();
       for (const json::Value& id : tokens->as_array())
         ids_.push_back(static_cast<engine::TokenId>(id.to_int64().value_or(-1)));
     }
@@ -58,7 +58,7 @@ class Completion final : public net::StreamHandler {
     if (count != nullptr) prefilled_ = static_cast<std::size_t>(count->to_int64().value_or(0));
   }
 
-  std::function<void()> first_;
+  std::function<void()> sampled_;
   std::function<void(LlamaServer::Ids, std::size_t)> done_;
   net::SseReader reader_;
   LlamaServer::Ids ids_;
@@ -75,28 +75,28 @@ struct LlamaServer::State {
   pid_t process = 0;
 };
 
-LlamaServer::LlamaServer(const std::string& program, const std::string& model, std::size_t parallel,
-                         std::size_t context)
-    : state_(std::make_unique<State>()) {
+LlamaServer::LlamaServer(const LlamaServerOptions& options) : state_(std::make_unique<State>()) {
   static int port = 18430;
   ++port;
-  std::vector<std::string> words = {program,
+  std::vector<std::string> words = {options.program,
                                     "-m",
-                                    model,
+                                    options.model,
                                     "--host",
                                     "127.0.0.1",
                                     "--port",
                                     std::to_string(port),
                                     "-np",
-                                    std::to_string(parallel),
+                                    std::to_string(options.parallel),
                                     "-c",
-                                    std::to_string(parallel * context),
+                                    std::to_string(options.parallel * options.context_tokens),
                                     "-t",
-                                    "1",
+                                    std::to_string(options.threads),
                                     "-tb",
-                                    "1",
+                                    std::to_string(options.threads),
+                                    "-ngl",
+                                    std::to_string(options.gpu_layers),
                                     "-fa",
-                                    "off",
+                                    options.flash_attention ? "on" : "off",
                                     "-b",
                                     "512",
                                     "-ub",
@@ -110,11 +110,12 @@ LlamaServer::LlamaServer(const std::string& program, const std::string& model, s
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", 1, 0);
   posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", 1, 0);
-  const int failed = posix_spawn(&state_->process, program.c_str(), &actions, nullptr, arguments.data(), environ);
+  const int failed =
+      posix_spawn(&state_->process, options.program.c_str(), &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) give_up("can't be started: " + program);
+  if (failed != 0) give_up("can't be started: " + options.program);
   state_->url = "http://127.0.0.1:" + std::to_string(port);
-  state_->running.resize(parallel);
+  state_->running.resize(options.parallel);
   auto client = net::Client::make(state_->loop, {});
   if (!client.ok()) give_up(client.error().to_string());
   state_->client = std::move(client).value();
@@ -142,7 +143,7 @@ LlamaServer::~LlamaServer() {
 
 net::Loop& LlamaServer::loop() { return state_->loop; }
 
-void LlamaServer::complete(std::size_t agent, const Ids& prompt, std::size_t tokens, std::function<void()> first,
+void LlamaServer::complete(std::size_t agent, const Ids& prompt, std::size_t tokens, std::function<void()> sampled,
                            std::function<void(Ids, std::size_t)> done) {
   json::Array ids;
   for (const engine::TokenId id : prompt) ids.push_back(static_cast<std::int64_t>(id));
@@ -151,9 +152,9 @@ void LlamaServer::complete(std::size_t agent, const Ids& prompt, std::size_t tok
                                         {"ignore_eos", true},       {"cache_prompt", true},
                                         {"return_tokens", true},    {"stream", true}};
   net::Loop& loop = state_->loop;
-  auto completion = std::make_unique<Completion>(
-      std::move(first), [&loop, done = std::move(done)](Ids sampled, std::size_t prefilled) {
-        loop.post([done, sampled = std::move(sampled), prefilled] { done(sampled, prefilled); });
+  auto completion =
+      std::make_unique<Completion>(std::move(sampled), [&loop, done = std::move(done)](Ids ids, std::size_t prefilled) {
+        loop.post([done, ids = std::move(ids), prefilled] { done(ids, prefilled); });
       });
   completion->call = state_->client->stream({.method = "POST",
                                              .url = state_->url + "/completion",
