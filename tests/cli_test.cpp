@@ -224,6 +224,27 @@ TEST_CASE_FIXTURE(Shell, "engines says what answers at an address, and fails whe
   for (const char* part : {"kind      vllm ", "model     fake-model", "ids by    /v1/completions", "4096 tokens"})
     CHECK_MESSAGE(said.find(part) != std::string::npos, part);
 }
+
+TEST_CASE_FIXTURE(Shell, "serve stands in front of an engine, tells what it was asked, and ends in order") {
+  const std::string model = RONDO_SOURCE_DIR "/tests/golden/batch/model";
+  const std::string serve = "'" RONDO_PROGRAM "' serve '" + model + "' --port 0 --log text --url \"${engine##* }\" ";
+  // What answers is another kind of engine; then a gateway, of which is asked what it is.
+  const std::string command = "cd '" + path("") +
+                              "'; mkfifo engine gateway; '" RONDO_PROGRAM
+                              "' fake-engine vllm --generate on >engine & "
+                              "first=$!; read -r engine <engine; " +
+                              serve + "--engine sglang >out 2>refused; echo $? >>refused; " + serve +
+                              ">gateway 2>log & second=$!; read -r gateway <gateway; '" RONDO_PROGRAM
+                              "' engines \"${gateway##* }\" >asked 2>&1; kill -TERM $second; wait $second; echo $? "
+                              ">ended; kill -TERM $first; wait $first";
+  CHECK(std::system(command.c_str()) == 0);
+  const auto said = [&](const char* name) { return files::read(path(name)).value(); };
+  CHECK(said("refused").find("it is vllm, not sglang") != std::string::npos);
+  CHECK(said("refused").ends_with("\n1\n"));
+  CHECK(said("ended") == "0\n");
+  CHECK(said("asked").find("kind      vllm") != std::string::npos);
+  CHECK_MESSAGE(said("log").find(" 200 other GET /v1/models ") != std::string::npos, said("log"));
+}
 #endif
 
 TEST_CASE_FIXTURE(Shell, "explain tells the format and the template lines behind it") {

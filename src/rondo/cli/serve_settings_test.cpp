@@ -76,6 +76,7 @@ TEST_CASE("settings: what is wrong is said with its place") {
   CHECK(subject.error("port = 1\nprot = 2\n") == "serve.toml:2:1: there is no setting `prot`");
   CHECK(subject.error("port = \"x\"\n") == "serve.toml:1:8: `port` must be a number from 0 to 65535");
   CHECK(subject.error("port = 70000\n") == "serve.toml:1:8: `port` must be a number from 0 to 65535");
+  CHECK(subject.error("loops = 0\n") == "serve.toml:1:9: `loops` must be a number from 1 to 64");
   CHECK(subject.error("json = 1\n") == "serve.toml:1:8: `json` must be true or false");
   CHECK(subject.error("log = \"loud\"\n") == "serve.toml:1:7: `log` must be one of `text` `json` `off`");
   CHECK(subject.error("cors = [1]\n") == "serve.toml:1:8: `cors` must be a text, or a list of texts");

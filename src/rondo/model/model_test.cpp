@@ -96,7 +96,8 @@ TEST_CASE("gguf: lists of numbers are read to the last one") {
 
 TEST_CASE("gguf: entries and tensors may be as small as they can be") {
   const OwnFolder folder("gguf_small");
-  const std::string entries = raw_string("a") + raw<std::uint32_t>(0) + "x" + raw_string("b") + raw<std::uint32_t>(0) + "y";
+  const std::string entries =
+      raw_string("a") + raw<std::uint32_t>(0) + "x" + raw_string("b") + raw<std::uint32_t>(0) + "y";
   const Result<Gguf> gguf = read_gguf(folder.file("a.gguf", header(0, 2) + entries));
   REQUIRE_MESSAGE(gguf.ok(), gguf.error().to_string());
   CHECK(gguf.value().find_int("a") == 'x');

@@ -81,7 +81,9 @@ TEST_CASE("SentencePiece: pieces and settings, fields of other numbers passed ov
   CHECK(is_sentence_piece(small_model()));
   CHECK_FALSE(is_sentence_piece("{{ x }}"));
   CHECK_FALSE(is_sentence_piece(""));
-  CHECK_FALSE(is_sentence_piece(bytes_field(2, "\x0A\x01" "a")));
+  CHECK_FALSE(is_sentence_piece(bytes_field(2,
+                                            "\x0A\x01"
+                                            "a")));
 }
 
 TEST_CASE("SentencePiece: every prefix is a whole model with fewer fields or an error, never a crash") {

@@ -150,6 +150,22 @@ TEST_CASE("content, reasoning and the stop") {
   CHECK(parsed(f, "\xC3\xA9t\xC3\xA9 \xF0\x9F\x98\x80") == "C(\xC3\xA9t\xC3\xA9 \xF0\x9F\x98\x80)");
 }
 
+TEST_CASE("an answer may begin with the words that a header is, unless the header has a mark") {
+  const auto read = [](const std::string& header, const std::string& text) {
+    Format format = base();
+    format.header = header;
+    return parsed(share(format), text);
+  };
+  for (const char* words : {"bot", "the bot says", "Answer:", "\u56DE\u7B54\uFF1A"})
+    CHECK(read(words, std::string(words) + " yes") == "C(" + std::string(words) + " yes)");
+  // Nobody begins so.
+  for (const char* mark : {"[bot]", "<bot>:", "\u56DE\u7B54"})
+    CHECK(read(mark, std::string(mark) + " yes") == "C( yes)");
+  // White space of the template's tells that it is one.
+  CHECK(read("\n\nAnswer:", "\n\nAnswer: yes") == "C( yes)");
+  CHECK(read("\n\nAnswer:", "Answer: yes") == "C(Answer: yes)");
+}
+
 TEST_CASE("calls as JSON objects") {
   const auto f = json_object();
   CHECK(parsed(f, "<do>\n{\"name\": \"find\", \"args\": {\"q\": \"x\"}}\n</do><eot>") == "C() find{\"q\": \"x\"}");

@@ -155,7 +155,9 @@ TEST_CASE("check and fix tell how far they are") {
 TEST_CASE("a log that is read from elsewhere is told of now and then, not at each request") {
   const Service service({});
   std::string log;
-  for (int i = 0; i < 130; ++i) log += R"({"messages": [{"role": "user", "content": "Hi"}]})" "\n";
+  for (int i = 0; i < 130; ++i)
+    log += R"({"messages": [{"role": "user", "content": "Hi"}]})"
+           "\n";
   std::size_t at = 0;
   LogStream stream;
   stream.read = [&](char* out, std::size_t size) {

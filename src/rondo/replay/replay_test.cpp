@@ -63,8 +63,8 @@ TEST_CASE("a chain of replies goes on with what was asked, with instructions or 
 TEST_CASE("a reply that says nothing is its stop alone") {
   const std::string user = R"({"role": "user", "content": "hello"})";
   const std::string nothing = R"({"role": "assistant", "content": ""})";
-  const ReplayReport report = replay({R"({"messages": [)" + user + "]}", R"({"messages": [)" + user + ", " + nothing +
-                                                                            ", " + user + "]}"});
+  const ReplayReport report =
+      replay({R"({"messages": [)" + user + "]}", R"({"messages": [)" + user + ", " + nothing + ", " + user + "]}"});
   CHECK(hits(report) == 8 + 1);
   CHECK(report.causes.empty());
 }
