@@ -1,7 +1,8 @@
 // Checks the arguments of a call against the tool's schema: their types and their names.
 //
 // This is not a full validator.  It reports only what is wrong under every reading of the schema.  It accepts
-// everything that it does not know: patterns, bounds, `enum` beyond the types of its values, type names that JSON does not have.
+// everything that it does not know: patterns, bounds, `enum` beyond the types of its values, type names that JSON does
+// not have.
 #pragma once
 
 #include <vector>
