@@ -89,11 +89,11 @@ enum class Op : std::uint8_t {
   // Output.
   kText,        // a: literal
   kEmitString,  // a: literal; escaped under autoescape
-  // A: as kEmit; pop the right and left operand of a `+` whose result is written: writes left at once if that gives the
+  // a: as kEmit; pop the right and left operand of a `+` whose result is written: writes left at once if that gives the
   // same, otherwise adds; pushes what is still to be written.
   kAddPart,
   kEmitConcat,  // b: count, a: as kEmit; writes that many values of the stack in sequence, as `~` joins them
-  // Pop; a: number of the output expression, or 0; flag: Escape, or 2: never escape, and the value must be a string.
+  // pop; a: number of the output expression, or 0; flag: Escape, or 2: never escape, and the value must be a string.
   kEmit,
   kBeginCapture,
   kEndCapture,  // push the text; flag: 1 marks it safe if autoescape is on

@@ -15,7 +15,7 @@ enum class DictPart : std::uint8_t { kKeys, kValues, kItems, kSet };
 
 // dict.keys(), .values() and .items(): live views, not sequences, printed as dict_keys([...]).
 [[nodiscard]] Value make_view(Runtime& runtime, const Value& dict, DictPart part);
-// Left - right, if one of them is a view of keys or items: a set, in the order of `left`.  Returns nullopt for other
+// left - right, if one of them is a view of keys or items: a set, in the order of `left`.  Returns nullopt for other
 // values.
 [[nodiscard]] std::optional<Value> subtract_views(Runtime& runtime, const Value& left, const Value& right);
 // Returns the elements of such a view at once.

@@ -42,7 +42,7 @@ class Object {
   [[nodiscard]] virtual std::optional<std::size_t> length(Runtime& runtime);
   [[nodiscard]] virtual bool is_sequence() const { return false; }  // has __len__ and __getitem__
   [[nodiscard]] virtual bool truthy(Runtime& runtime);
-  // Nullopt: values are compared by identity.
+  // Returns nullopt if values are compared by identity.
   [[nodiscard]] virtual std::optional<bool> equals(Runtime& runtime, const Value& other);
 };
 
