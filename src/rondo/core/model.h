@@ -236,7 +236,7 @@ class Model : public std::enable_shared_from_this<Model> {
   struct Parsing {
     std::shared_ptr<const parse::Syntax> syntax;
     std::string reasoning_close;
-    // Nullptr without a tokenizer, or if markers are found by spelling.
+    // Null without a tokenizer, or if markers are found by spelling.
     std::shared_ptr<const render::TurnProfile> profile;
   };
   [[nodiscard]] Result<std::shared_ptr<const Parsing>> parsing(const Prepared& prepared,
