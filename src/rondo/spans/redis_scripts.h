@@ -1,8 +1,8 @@
 // The server itself runs what changes the store or walks through it, as atomic scripts.  Private to redis_store.cpp.
 //
 // Keys; each begins with `rondo:`:
-//   t:SCOPE TURN     the turn: a byte (1: it has a parent), session and parent (16 bytes each), the count of hashes (two
-//                    bytes, the lower one first), the hashes, the record
+//   t:SCOPE TURN     the turn: a byte (1: it has a parent), session and parent (16 bytes each), the count of hashes
+//                    (two bytes, the lower one first), the hashes, the record
 //   h:SCOPE HASH     sorted set of TURN SESSION by the order in which turns were put
 //   b:SCOPE OBJECT   its group (16 bytes) and its bytes
 //   g:SCOPE GROUP    sorted set of its objects by the order in which they were put; a group is a session
