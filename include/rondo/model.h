@@ -6,12 +6,12 @@
 //   std::string prompt = model.value().render(chat).value();
 //   rondo::Encoded ids = model.value().encode(chat).value();
 //
-// rondo/parser.h reads what the model writes while it is written, rondo/rollout.h grows a conversation as ids, and
-// rondo/session.h does so with the embedded engine.
+// rondo/parser.h reads what the model writes while the model writes it.  rondo/rollout.h grows a conversation as ids,
+// and rondo/session.h does the same with the embedded engine.
 //
-// Conversations are JSON text in the shape of the public chat APIs.  The template sees what you send, key order and
-// spelling of numbers included.  Token ids are vectors of ids everywhere.  The library reads no clock: templates that print
-// the date need `now`.  A Model is cheap to copy.  Many threads may call its members at once.
+// Conversations are JSON text in the shape of the public chat APIs.  The template sees exactly what you send, including
+// key order and the spelling of numbers.  Token ids are always a vector of integers.  The library reads no clock: a
+// template that prints the date needs `now`.  A Model is cheap to copy.  Many threads may call its members at once.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@
 
 namespace rondo {
 
-// The input of one prompt.  Texts are JSON; "" stands for absent.
+// The input of one prompt.  Each text is JSON; "" means absent.
 struct Chat {
   std::string messages = "[]";        // an array of messages
   std::string tools;                  // an array of tool definitions
@@ -34,53 +34,55 @@ struct Chat {
   std::string kwargs;                 // an object: further template variables
   bool add_generation_prompt = true;  // open the turn that the model is to write
   std::string now;                    // local time for templates that print it, as "2026-03-14T15:09:26"
-  // Of encode(): assistant messages with a field `raw_ids` (an array of ids) or `raw` (a text) stand as they were sampled.
+  // For encode(): an assistant message with a field `raw_ids` (an array of ids) or `raw` (a text) is put into the
+  // prompt as it was sampled.
   bool raw_turns = false;
-  // Of encode(): which earlier reasoning stands in the prompt, though the template drops it: "preserve_all_thinking",
-  // "preserve_thinking_between_tool_calls"; "" or "template": as the template does.
+  // For encode(): which earlier reasoning is kept even though the template drops it: "preserve_all_thinking" or
+  // "preserve_thinking_between_tool_calls".  "" and "template" leave the choice to the template.
   std::string retention;
-  // Field of the last message that the model continues: "content", "reasoning_content", "tool_calls"; excludes
-  // add_generation_prompt.
+  // The field of the last message that the model continues: "content", "reasoning_content" or "tool_calls".  Requires
+  // add_generation_prompt to be false.
   std::string continue_field;
 };
 
-// A prompt in token ids; all vectors but the last two have one entry per id.
+// A prompt as token ids.  Every vector but the last two has one entry per id.
 struct Encoded {
   std::vector<std::int32_t> ids;
   std::vector<std::int32_t> message_indices;  // the message an id belongs to; -1: none
   std::vector<std::uint8_t> content_mask;     // 1: a message's own data
   std::vector<std::uint8_t> sampled_mask;     // 1: the model itself would have written it
-  std::vector<std::string> notes;   // of raw turns: what was written to close them, where a message says something else
-  std::vector<std::string> shaped;  // what of the messages was given to the template otherwise than it was sent
+  // of raw turns: what was written to close them, and where a message says something else
+  std::vector<std::string> notes;
+  std::vector<std::string> shaped;  // sentences: where the template got a message in another form than you sent it
 };
 
-// The next prompt: `prompt_ids` and `completion_ids` unchanged, then the new turn.
+// The input of a bridge, which makes the next prompt: `prompt_ids` and `completion_ids` unchanged, then the new turn.
 struct Bridge {
   std::vector<std::int32_t> prompt_ids;
   std::vector<std::int32_t> completion_ids;  // with or without its stop token, possibly cut off
   std::string new_messages;                  // a JSON array; none of role `assistant`
-  bool allow_lossy = true;                   // go on even if the template would write earlier turns differently
+  bool allow_lossy = true;                   // go on even if the template would now write earlier turns differently
 };
 struct Bridged {
   std::vector<std::int32_t> ids;
   std::vector<std::int32_t> message_indices;  // per id: index in the new messages; -1: none
   std::size_t appended = 0;                   // number of ids behind prompt and completion
-  std::vector<std::string> lossy;             // what the template would have changed, as sentences
+  std::vector<std::string> lossy;             // sentences: what the template would have changed in earlier turns
 };
 
-// A problem of one argument, in a call that can be read.
+// A problem with one argument of a call whose syntax is readable.
 struct CallProblem {
   std::string kind;       // "swallowed_tag", "unknown_attribute", "wrong_type" or "unknown_parameter": docs/parse.md
-  std::string parameter;  // "" where it is about all arguments
+  std::string parameter;  // "" if the problem concerns all arguments
   std::string sentence;
 };
 
 struct ParsedCall {
-  std::optional<std::string> id;  // only if the model wrote one
+  std::optional<std::string> id;  // absent unless the model wrote one
   std::string name;
-  std::string arguments;              // JSON, in the model's own characters where the format carries JSON
+  std::string arguments;              // JSON; in the model's own characters if the format writes arguments as JSON
   std::string status;                 // "ok", "invalid_json", "unclosed", "malformed" or "unknown_tool"
-  std::vector<CallProblem> problems;  // why a call is malformed whose arguments can be read
+  std::vector<CallProblem> problems;  // why a readable call is malformed
 };
 
 // What a model wrote.
@@ -88,27 +90,27 @@ struct Parsed {
   std::string content;
   std::optional<std::string> reasoning;  // nullopt: there was no reasoning block
   std::vector<ParsedCall> tool_calls;
-  bool complete = false;  // false if something that was opened is still open
+  bool complete = false;  // false if the text ended inside something that it had opened
 };
 
 // One fault or property of a chat template.
 struct CheckFinding {
   std::string rule;                   // stable: "whitespace-stripped"; docs/check.md explains them all
   std::string level;                  // "error", "warning" or "note"
-  std::string sentence;               // what is the matter
-  int line = 0;                       // of the template, from 1; 0: none is to blame
+  std::string sentence;               // describes the fault
+  int line = 0;                       // of the template, from 1; 0: no line is to blame
   int column = 0;                     // from 1, in bytes; 0: unknown
-  std::string path;                   // the field that it is about, as "messages[1].content"
-  std::size_t lost_tokens = 0;        // that an engine computes again, in the worst case
-  std::vector<std::string> remedies;  // what helps, the best first
+  std::string path;                   // the input field concerned, such as "messages[1].content"
+  std::size_t lost_tokens = 0;        // how many tokens an engine computes again in the worst case
+  std::vector<std::string> remedies;  // what helps, best first
 };
 
 // What a check of the chat template found.
 struct Checked {
-  std::string worst;                   // the highest level among the findings; "none" if there are none
-  std::vector<CheckFinding> findings;  // warnings and errors, the worst first
+  std::string worst;                   // the highest level among the findings; "none" without findings
+  std::vector<CheckFinding> findings;  // warnings and errors, worst first
   std::vector<CheckFinding> notes;
-  std::string json;  // everything, the conversations included: docs/check.schema.json
+  std::string json;  // the whole report, conversations included: docs/check.schema.json
 };
 
 namespace core {
@@ -117,38 +119,39 @@ class Model;
 
 class Model {
  public:
-  // Fails with kNotFound, kTemplateSyntax or kTokenizer.
+  // Loads a model folder or a .gguf file.  Fails with kNotFound, kTemplateSyntax or kTokenizer.
   [[nodiscard]] static Result<Model> load(const std::string& path);
-  // The same from two places: a template (file or folder) and a tokenizer (file or folder).
+  // Loads the template and the tokenizer from two places, each a file or a folder.  Fails with the same codes.
   [[nodiscard]] static Result<Model> load(const std::string& template_path, const std::string& tokenizer_path);
 
-  // The prompt as text.  Fails with kInvalidArgument or kJson (`chat` does not fit), or as the template does.
+  // Returns the prompt as text.  Fails with kInvalidArgument or kJson if `chat` is not usable, or with the template's
+  // own error.
   [[nodiscard]] Result<std::string> render(const Chat& chat) const;
 
-  // The prompt as ids.  Text from messages, tools and documents never becomes a control token.
+  // Returns the prompt as ids.  Text from messages, tools and documents never becomes a control token.
   [[nodiscard]] Result<Encoded> encode(const Chat& chat) const;
 
-  // `chat` describes the messages behind `bridge.prompt_ids`.  Also fails with kCannotBridge.
+  // Returns the next prompt.  `chat` describes the messages in `bridge.prompt_ids`.  Also fails with kCannotBridge.
   [[nodiscard]] Result<Bridged> bridge(const Chat& chat, const Bridge& bridge) const;
 
-  // What the model wrote after the prompt of `chat`, special tokens as text.
+  // Reads `text`, which the model wrote after the prompt of `chat`.  Special tokens are spelled out in `text`.
   [[nodiscard]] Result<Parsed> parse(const Chat& chat, const std::string& text) const;
-  // The same from ids, up to the first stop token.  Markers count only as the tokens that they are: the same characters
-  // spelled by ordinary tokens are text.  Fails with kTokenizer on ids out of range.
+  // Reads ids up to the first stop token.  A marker counts only if it is the token itself: the same characters spelled
+  // with ordinary tokens are text.  Fails with kTokenizer if an id is out of range.
   [[nodiscard]] Result<Parsed> parse(const Chat& chat, const std::vector<std::int32_t>& ids) const;
 
-  // Plays conversations through the template.  Finds where a next prompt does not begin with what the model has seen, and
-  // why.  Of `chat` only `kwargs` and `now` count.  Takes seconds.
+  // Plays conversations through the template.  Reports each place where a next prompt does not begin with what the
+  // model has seen, and why.  Uses only `kwargs` and `now` of `chat`.  Takes seconds.
   [[nodiscard]] Result<Checked> check(const Chat& chat = {}) const;
 
-  // The ids that end generation, sorted.
+  // Returns the ids that end generation, sorted.
   [[nodiscard]] Result<std::vector<std::int32_t>> stop_ids() const;
 
   [[nodiscard]] Result<std::vector<std::int32_t>> tokenize(const std::string& text) const;
   [[nodiscard]] Result<std::string> detokenize(const std::vector<std::int32_t>& ids) const;
 
  private:
-  friend struct Access;  // of the library's own classes
+  friend struct Access;  // for the library's own classes
   explicit Model(std::shared_ptr<const core::Model> model) : model_(std::move(model)) {}
   std::shared_ptr<const core::Model> model_;
 };

@@ -4,8 +4,8 @@
 //   for (...) for (const rondo::ParseEvent& event : parser.value().feed(ids).value()) show(event);
 //   rondo::Parsed said = parser.value().finish().value();
 //
-// Nothing is lost: the texts of the events, joined, are the message.  The parser never takes back what it reported.
-// Not thread-safe; different parsers may live in different threads.
+// Nothing is lost: the texts of all events, joined, make up the message.  The parser never takes back an event.  Not
+// thread-safe; different parsers may be used in different threads.
 #pragma once
 
 #include <cstddef>
@@ -26,41 +26,45 @@ struct ParseEvent {
     kContent,
     kReasoning,
     kCallStart,  // `text` is the call's name
-    kCallId,     // `text` is the call's id, where it comes behind the name
+    kCallId,     // `text` is the call's id, if the model wrote it after the name
     kArguments,  // `text` is the next part of the call's arguments
     kCallEnd,
   };
   Kind kind = Kind::kContent;
   std::string text;
-  std::size_t call = 0;           // of the call's events: its index
-  std::optional<std::string> id;  // of kCallStart, if the model wrote one before the name
+  std::size_t call = 0;           // for events of a call: the call's index
+  std::optional<std::string> id;  // for kCallStart: the id, if the model wrote one before the name
 };
 
 class Parser {
  public:
-  // The parser of what the model writes behind the prompt of `chat`.  Fails as Model::parse().
+  // Makes a parser for what the model writes after the prompt of `chat`.  Fails as Model::parse() does.
   [[nodiscard]] static Result<Parser> start(const Model& model, const Chat& chat);
   ~Parser();
   Parser(Parser&&) noexcept;
   Parser& operator=(Parser&&) noexcept;
 
-  // What is certain now.  A character may be cut anywhere.  Ids and text may be mixed; text ends what ids before it began
-  // of a character.  Fail with kInvalidArgument once the parser is closed, and ids with kTokenizer if one is out of range;
-  // nothing was fed then.
+  // Feeds the next ids or the next text, and returns the events that are now certain.  A character may be split between
+  // two calls.  Ids and text may be mixed, but text ends a character that earlier ids left incomplete.  Both fail with
+  // kInvalidArgument after close().  Feeding ids fails with kTokenizer if one of them is out of range.  A call that
+  // fails feeds nothing.
   [[nodiscard]] Result<std::vector<ParseEvent>> feed(const std::vector<std::int32_t>& ids);
   [[nodiscard]] Result<std::vector<ParseEvent>> feed(std::string_view text);
-  // The end: what was held back.  Nothing may be fed afterwards.
+  // Ends the text and returns the events that were held back.  Nothing may be fed afterwards.
   [[nodiscard]] std::vector<ParseEvent> close();
 
-  // The message so far.
+  // Returns the message so far.
   [[nodiscard]] Parsed message() const;
-  // The arguments of call `index` so far, as JSON text that is closed where it breaks off: {"city":"Par"}.  "null" before
-  // they have begun.  REQUIRES: index < message().tool_calls.size().
+  // Returns the arguments of call `index` so far as JSON text, with everything closed that is still open:
+  // {"city":"Par"}.  Returns "null" before they begin.
+  //
+  // REQUIRES: index < message().tool_calls.size().
   [[nodiscard]] std::string partial_arguments(std::size_t index) const;
-  // A JSON pointer to the innermost of these values that the model is still writing: "/city".  All others are complete.
-  // nullopt if all are.  rondo/partial_value.h reads other text so.
+  // Returns a JSON pointer to the innermost argument value that the model is still writing, such as "/city".  All other
+  // values are complete.  Returns nullopt if every value is complete.  rondo/partial_value.h does the same for any JSON
+  // text.
   [[nodiscard]] std::optional<std::string> open_argument(std::size_t index) const;
-  // close(), then the message.
+  // Calls close(), then returns the message.
   [[nodiscard]] Parsed finish();
 
  private:

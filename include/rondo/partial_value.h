@@ -1,13 +1,14 @@
-// The JSON value that a text is so far, while it arrives: for example the arguments of a call that a model is writing.
+// Reads a JSON text while it arrives, such as the arguments of a call that a model is writing.
 //
 //   rondo::PartialValue value;
 //   value.feed(R"({"city": "Par)");
 //   value.json();        // {"city":"Par"}
-//   value.open_path();   // "/city": more of it may come
+//   value.open_path();   // "/city": this string may grow
 //
-// A string is there with its first character, an object or array with its opening bracket.  A number or word is there only
-// when it is complete, a member only when its value has begun.  Fed a whole valid text, in any pieces, it is that text's value.
-// rondo/parser.h keeps one for each call that it reads.  Not thread-safe; different ones may live in different threads.
+// A string is visible from its first character, an object or array from its opening bracket.  A number or word becomes
+// visible when it is complete, a member when its value has begun.  Once a whole valid text was fed, in any pieces,
+// json() returns that text's value.  rondo/parser.h keeps one PartialValue for each call that it reads.  Not
+// thread-safe; different values may be used in different threads.
 #pragma once
 
 #include <memory>
@@ -24,18 +25,19 @@ class PartialValue {
   PartialValue(PartialValue&&) noexcept;
   PartialValue& operator=(PartialValue&&) noexcept;
 
-  // The next piece, in UTF-8; of a character that is cut the first bytes stand in json() meanwhile.  Takes time linear in the piece.  From a byte that no JSON has there on,
-  // nothing more is read.
+  // Feeds the next piece of UTF-8 text.  If a character is split, json() shows its first bytes until the rest comes.
+  // Takes time linear in the size of the piece.  Reading stops for good at a byte that JSON does not allow there.
   void feed(std::string_view text);
-  // The text ends here: a number at the top, which has no end of its own, is complete.
+  // Ends the text.  This completes a number at the top level, which has no end mark of its own.
   void close();
 
-  // The value as JSON text, closed where it breaks off; "null" before it has begun.
+  // Returns the value as JSON text, with everything closed that is still open.  Returns "null" before the value begins.
   [[nodiscard]] std::string json() const;
-  // A JSON pointer to the innermost value that has begun and is not complete, "" for the whole; nullopt where there is none.
+  // Returns a JSON pointer to the innermost value that is still incomplete; "" is the whole value.  Returns nullopt if
+  // no value is incomplete.
   [[nodiscard]] std::optional<std::string> open_path() const;
   [[nodiscard]] bool is_complete() const;
-  // False once a byte came that no JSON has there.
+  // Returns false after a byte that JSON does not allow at its place.
   [[nodiscard]] bool is_valid() const;
 
  private:

@@ -1,4 +1,4 @@
-// Error and Result: what every function of rondo returns that can fail.
+// Error and Result: the return types of every function in rondo that can fail.
 //
 // No function of the library throws across a folder, prints, or exits: it returns a Result<T>, which holds either the
 // value or an Error.
@@ -18,7 +18,7 @@
 
 namespace rondo {
 
-// What went wrong, as a caller may want to branch on it.
+// The kind of a failure, for callers that branch on it.
 enum class ErrorCode : std::uint8_t {
   kInvalidArgument,  // the request itself does not fit: wrong type, missing field, impossible option
   kNotFound,         // a named file or entry does not exist or cannot be opened
@@ -36,16 +36,17 @@ enum class ErrorCode : std::uint8_t {
   kInternal,         // a fault in rondo itself
 };
 
-// The code's name in the machine interface ("template_syntax"); see docs/batch.md.
+// Returns the code's name as the line protocol spells it ("template_syntax"); see docs/batch.md.
 [[nodiscard]] const char* to_string(ErrorCode code);
 
-// A failure: a code to branch on, a sentence for people, and the place in the input it is about.
+// A failure: a code to branch on, a sentence for people, and the place in the input where it happened.
 //
-// `line` and `column` count from 1; 0 means that no place is known.  `column` counts bytes; faces convert to code
-// points with `line_text`.  `offset` is a byte offset for inputs that are not read by lines (sampled text, GGUF).
+// `line` and `column` count from 1; 0 means unknown.  `column` counts bytes; the C, Python and JSON interfaces convert
+// it to code points with `line_text`.  `offset` is a byte offset, for inputs that are not read by lines (sampled text,
+// GGUF).
 //
-// An error is made in one expression, and returned by it.  `at` and `at_offset` add the place to an error that is being
-// made; each keeps what the other and the constructor set.
+// `at` and `at_offset` add the place to an error and return it, so that one expression makes the error and returns it.
+// Each leaves the other's fields alone.
 //
 //   return Error(ErrorCode::kNotFound, "no such file", path);
 //   return Error(ErrorCode::kTemplateSyntax, "expected `%}`", name).at(line, column, text_of_line);
@@ -73,10 +74,11 @@ struct Error {
   int column = 0;
   std::string line_text;  // the text of line `line`, for the code frame; "" if unknown
   std::optional<std::uint64_t> offset;
-  std::string hint;                // what is at fault, or would help, where that is known: a sentence
+  std::string hint;                // a sentence that says what is at fault or what would help; "" if unknown
   std::vector<std::string> trail;  // callers, innermost first ("in macro `render_tool` called at line 12")
 
-  // "source:line:column: message", then the line with a caret below its column, the trail and the hint, where known.
+  // Returns "source:line:column: message", then the line with a caret below its column, the trail and the hint.  Parts
+  // that are unknown are left out.
   [[nodiscard]] std::string to_string() const;
 };
 

@@ -1,4 +1,5 @@
-// A conversation that grows by sampled turns and by messages, as token ids.  No engine: the caller samples.
+// A conversation that grows by sampled turns and by messages, as token ids.  A rollout has no engine: the caller
+// samples.
 //
 //   auto rollout = rondo::Rollout::start(model, chat);
 //   for (...) {
@@ -7,8 +8,9 @@
 //     rollout.value().extend(R"([{"role": "tool", "content": "4"}])");   // ids() is the next prompt
 //   }
 //
-// The ids are the truth: a Rollout never renders or tokenizes again what was prompted or sampled.  Any number of rollouts
-// share a model.  The first makes what they have in common.  Only one thread at a time may use a Rollout.
+// The ids are the truth: a Rollout never renders or tokenizes again what was prompted or sampled.  Any number of
+// rollouts may share a model; the first one builds the tables that they all use.  Only one thread at a time may use a
+// Rollout.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +24,8 @@
 
 namespace rondo {
 
-// Which reasoning of earlier turns stays when new messages follow; docs/bridge.md explains the policies.  Everything else
-// stays verbatim.
+// Which reasoning of earlier turns stays when new messages follow; docs/bridge.md explains the policies.  Everything
+// else in earlier turns stays as it is.
 enum class Retention : std::uint8_t {
   kAll,
   kTemplate,
@@ -32,12 +34,12 @@ enum class Retention : std::uint8_t {
   kAllThinking,
 };
 
-// What one extend() did.
+// The result of one extend().
 struct Extended {
-  std::size_t begin = 0;            // ids()[begin ..) was appended
-  std::size_t kept = 0;             // how many leading ids are where they were: all old ones if nothing was cut
-  std::vector<std::string> notes;   // what was written to close the turn, and what does not fit, as sentences
-  std::vector<std::string> shaped;  // what of the new messages was given to the template otherwise than it was sent
+  std::size_t begin = 0;            // ids()[begin ..) are new
+  std::size_t kept = 0;             // how many leading ids stayed in place: all old ones if nothing was cut
+  std::vector<std::string> notes;   // sentences: what was written to close the turn, and what does not fit
+  std::vector<std::string> shaped;  // sentences: where the template got a message in another form than you sent it
 };
 
 class Rollout {
@@ -48,21 +50,23 @@ class Rollout {
   Rollout(Rollout&&) noexcept;
   Rollout& operator=(Rollout&&) noexcept;
 
-  // Takes what was sampled behind ids(), with or without its stop token, possibly cut off.  Fails with kInvalidArgument if
-  // the model has just spoken, with kTokenizer on ids out of range.
+  // Takes the ids that were sampled after ids(), with or without the stop token, possibly cut off.  Returns the message
+  // in them.  Fails with kInvalidArgument if the last turn is already the model's, or with kTokenizer if an id is out
+  // of range.
   [[nodiscard]] Result<Parsed> complete(const std::vector<std::int32_t>& completion);
 
-  // What follows the model's turn: a JSON array of messages, none of role `assistant`.  Fails with kJson, with
-  // kInvalidArgument if the model has not spoken, or as the template does; the rollout is unchanged then.
+  // Appends what follows the model's turn.  `new_messages` is a JSON array without assistant messages.  Fails with
+  // kJson, with kInvalidArgument if the last turn is not the model's, or with the template's own error.  A call that
+  // fails leaves the rollout unchanged.
   [[nodiscard]] Result<Extended> extend(const std::string& new_messages, Retention retention = Retention::kAll);
 
-  // Every id so far: the next prompt, or that prompt and what was sampled behind it.
+  // Returns every id so far: the next prompt, or that prompt and the completion after it.
   [[nodiscard]] std::vector<std::int32_t> ids() const;
-  // Per id the message it belongs to, -1 for nobody's.
+  // Returns for each id the index of the message that owns it; -1 means no message.
   [[nodiscard]] std::vector<std::int32_t> message_indices() const;
-  // Per id 1 if it was sampled.
+  // Returns for each id whether it was sampled: 1 or 0.
   [[nodiscard]] std::vector<std::uint8_t> sampled_mask() const;
-  // The visible conversation as a JSON array; a sampled turn's message joins it with the next extend().
+  // Returns the visible conversation as a JSON array.  A sampled turn's message is added by the next extend().
   [[nodiscard]] std::string messages() const;
 
  private:

@@ -2,11 +2,12 @@
 //
 //   auto transcript = rondo::Transcript::start(model, chat);
 //   rondo::Grown grown = transcript.value().append(R"([{"role": "user", "content": "And then?"}])").value();
-//   transcript.value().text()   // what model.render() gives for all messages, byte for byte
+//   transcript.value().text()   // equals model.render() of all messages, byte for byte
 //
-// Where it is known that the new turns do not depend on older ones, append() renders only a few messages, and its work does
-// not grow with the conversation.  Else it renders all of them, and the result says why (docs/render.md).  Any number of
-// transcripts share a model.  The first makes what they have in common.  Only one thread at a time may use a Transcript.
+// If the new turns are known not to depend on older ones, append() renders only a few messages, and its cost does not
+// grow with the conversation.  Otherwise it renders all messages, and the result says why (docs/render.md).  Any number
+// of transcripts may share a model; the first one does the work that they all need.  Only one thread at a time may use
+// a Transcript.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +20,12 @@
 
 namespace rondo {
 
-// What one append() did.
+// The result of one append().
 struct Grown {
   std::string way;                  // "incremental" or "full"
-  std::string why;                  // a sentence
-  std::size_t kept = 0;             // how many bytes of the text stayed; what follows them is new
-  std::vector<std::string> shaped;  // what of the new messages was given to the template otherwise than it was sent
+  std::string why;                  // a sentence: the reason for this way
+  std::size_t kept = 0;             // how many leading bytes of the text stayed; the bytes after them are new
+  std::vector<std::string> shaped;  // sentences: where the template got a message in another form than you sent it
 };
 
 class Transcript {
@@ -35,12 +36,12 @@ class Transcript {
   Transcript(Transcript&&) noexcept;
   Transcript& operator=(Transcript&&) noexcept;
 
-  // A JSON array of messages of any role.  Fails with kJson, or as the template does with all of them; the transcript is
-  // unchanged then.
+  // Appends a JSON array of messages of any role.  Fails with kJson, or with the error that the template gives for all
+  // messages.  A call that fails leaves the transcript unchanged.
   [[nodiscard]] Result<Grown> append(const std::string& new_messages);
 
   [[nodiscard]] const std::string& text() const;
-  // The conversation as a JSON array, in the form that the template needs.
+  // Returns the conversation as a JSON array, in the form that the template needs.
   [[nodiscard]] std::string messages() const;
 
  private:

@@ -1,10 +1,10 @@
-// Analysis: Template -> Format, from what a few small renders show.
+// Analysis: infers the Format of a template from a few small renders.
 //
 //   auto format = analysis::analyse(*chat_template, {});      // once per template; keep it
 //
-// The template renders conversations whose texts are placeholders; the origins of the output (text/text.h) say which
-// bytes are reasoning, content, names and arguments, and everything between them is a marker.  No marker is known in
-// advance.  A pure function: equal input gives an equal Format.
+// The template renders conversations whose texts are placeholders.  The origins of the output (text/text.h) tell which
+// bytes are reasoning, content, names and arguments; everything between them is a marker.  No marker is known in
+// advance.  This is a pure function: equal input gives an equal Format.
 #pragma once
 
 #include <memory>
@@ -23,14 +23,14 @@ namespace rondo::analysis {
 struct Options {
   std::optional<std::string> bos_token;
   std::optional<std::string> eos_token;
-  json::Object kwargs;                              // template variables, as for the real renders
-  std::optional<jinja::LocalTime> now;              // a fixed time stands for an absent one
-  const tokenizer::Tokenizer* tokenizer = nullptr;  // if known: its end ids are stops too
+  json::Object kwargs;                              // template variables, as in the real renders
+  std::optional<jinja::LocalTime> now;              // if absent, a fixed time is used
+  const tokenizer::Tokenizer* tokenizer = nullptr;  // if known, its end ids are also stops
   limits::Render limits;
 };
 
-// Never fails because the template refuses some, or all, of the probes: what could not be seen is left out of the
-// Format and said in its notes.  Fails with kLimit when a probe runs out of its limits.
+// Never fails because the template refuses some or all of the probes: what no probe shows is left out of the Format,
+// and the Format's notes say so.  Fails with kLimit if a probe exceeds its limits.
 [[nodiscard]] Result<std::shared_ptr<const format::Format>> analyse(const jinja::Template& chat_template,
                                                                     const Options& options);
 

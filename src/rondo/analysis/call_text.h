@@ -9,35 +9,36 @@
 
 namespace rondo::analysis {
 
-// The literals around one call, in a turn with that call alone and in a turn with two.
+// The literals around one call, seen in a turn with one call and in a turn with two.
 struct CallText {
-  Written before;                  // between what precedes the calls and the first slot (or the JSON)
+  Written before;                  // from the end of what precedes the calls to the first slot (or the JSON)
   std::optional<Written> between;  // from the first call's last slot to the second call's first one
-  Written after;                   // behind the last slot
+  Written after;                   // after the last slot
   std::vector<std::string> atoms;
 };
 
-// `part` with the markers that `text` is cut into, and with what ends its turn; `stop` is what ends a plain turn.
+// Returns `part` with the markers that `text` is cut into, and with what ends its turn.  `stop` is what ends a plain
+// turn.
 [[nodiscard]] CallPart with_markers(CallPart part, const CallText& text, const std::string& stop);
 
-// A call that stands inside a JSON value, and the literals around that.
+// A call inside a JSON value, and the literals around that value.
 struct JsonCall {
   format::Envelope envelope = format::Envelope::kJsonObject;
   format::JsonRoles roles;
   CallText text;
 };
-// Nothing if none does.  `turn` has two calls or one; `before` is what `lead_turn` writes before its first call's first
-// slot.
+// Finds such a call; nullopt if there is none.  `turn` has one or two calls.  `around.before` is what `lead_turn`
+// writes before the first slot of its first call.
 [[nodiscard]] std::optional<JsonCall> find_json_call(const Turn& turn, const Turn& lead_turn, std::size_t calls_in_turn,
                                                      const CallText& around);
 
 // How tagged parameters are written, and the literals around the last value.
 struct ParameterPart {
   format::Parameters parameters;
-  std::optional<Written> between;  // up to the next call's first slot, if there is one
+  std::optional<Written> between;  // up to the first slot of the next call, if there is one
   Written after;                   // up to the end
 };
-// Of the calls in the variant of `parts`; nothing where that is not understood.
+// Infers the parameters of the calls in the variant of `parts`; nullopt if they are not understood.
 [[nodiscard]] std::optional<ParameterPart> infer_parameters(const Evidence& evidence, const Parts& parts,
                                                             Remarks& remarks);
 

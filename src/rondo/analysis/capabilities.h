@@ -1,9 +1,11 @@
-// Capabilities: what of a conversation a template can carry, each with what a render showed and the template's line.
+// Capabilities: the parts of a conversation that a template can carry, each with the evidence of a render and a
+// template line.
 //
 //   const Capabilities can = find_capabilities({template, options, format, rules}, {...});
 //   can.find("tools")->is_supported;
 //
-// A feature is there if its value's own bytes reach the prompt, which the origins of a render say; no text is searched.
+// A template has a feature if the value's own bytes reach the prompt.  The origins of a render show this; no text is
+// searched.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +21,23 @@
 namespace rondo::analysis {
 
 struct Capability {
-  std::string name;  // docs/capabilities.md has them all
+  std::string name;  // docs/capabilities.md lists them all
   bool is_supported = false;
-  std::string evidence;       // a sentence: what a render showed, or what the template said to it
-  std::int32_t line = 0;      // of the template, which writes it; 0: none does, or no single one
-  json::Object details = {};  // what a caller needs to use it: {"field": "reasoning_content"}, ...
+  std::string evidence;       // a sentence: what a render showed, or the template's error
+  std::int32_t line = 0;      // the template line that writes it; 0: none, or no single one
+  json::Object details = {};  // what a caller needs in order to use it: {"field": "reasoning_content"}, ...
 };
 
 struct Capabilities {
-  std::vector<Capability> all;              // always the same names in the same order
-  std::vector<std::string> free_variables;  // that the template reads and no request has by itself, sorted
+  std::vector<Capability> all;  // the same names in the same order for every template
+  // Variables that the template reads and that no request sets by itself, sorted.
+  std::vector<std::string> free_variables;
 
-  // nullptr: there is no such name.
+  // Returns the capability with that name; nullptr if there is none.
   [[nodiscard]] const Capability* find(std::string_view name) const;
 };
 
-// A template with what is known of it; all of it outlives the call.
+// A template and what is known about it.  Everything must outlive the call.
 struct Studied {
   const jinja::Template& chat_template;
   const Options& options;
@@ -42,11 +45,11 @@ struct Studied {
   const tmpl::MessageRules& rules;
 };
 
-// `with_tools`: of conversations with tools, for which some models have a template of their own; else the same as `plain`.
-// Never fails: what a template refuses, it can't carry.
+// `with_tools` is the template for conversations with tools, if the model has a separate one; otherwise it equals
+// `plain`.  Never fails: what a template refuses, it cannot carry.
 [[nodiscard]] Capabilities find_capabilities(const Studied& plain, const Studied& with_tools);
 
-// {"tools": {"supported", "evidence", "line"?, details...}, ..., "free_variables": [...]}
+// Returns {"tools": {"supported", "evidence", "line"?, details...}, ..., "free_variables": [...]}.
 [[nodiscard]] json::Value to_json(const Capabilities& capabilities);
 
 }  // namespace rondo::analysis

@@ -1,4 +1,5 @@
-// What a template cuts out of an assistant message's content, by marks that it looks for there.  Internal to analysis/.
+// Finds what a template cuts out of an assistant message's content by markers that it searches for there.  Internal to
+// analysis/.
 #pragma once
 
 #include <optional>
@@ -9,23 +10,24 @@
 
 namespace rondo::analysis {
 
-// The constants that the template looks for in assistant messages, in all variants and where others follow; not those of
-// calls.
+// Returns the constants that the template searches for in assistant messages, in all variants and also when other
+// messages follow.  Leaves out those of calls.
 [[nodiscard]] std::vector<std::string> searched_marks(const Evidence& evidence, const Ending& ending,
                                                       const format::Calls& calls);
 
-// How reasoning is written that stands in the content between two marks.
+// How a template treats reasoning between two markers in the content.
 struct ContentCut {
-  bool is_left_out = false;   // content behind it is written, and neither reasoning nor marks
-  bool is_set_apart = false;  // both are written, but apart and without the marks
-  bool is_kept = false;       // it is written, and content behind it is not
-  bool is_nested = false;     // one mark is looked for in what the other one begins or ends
+  bool is_left_out = false;   // the content after it is written; reasoning and markers are not
+  bool is_set_apart = false;  // both are written, but separately and without the markers
+  bool is_kept = false;       // the reasoning is written, and the content after it is not
+  bool is_nested = false;     // the template searches for one marker in what the other one begins or ends
 
   [[nodiscard]] bool is_cut() const { return is_left_out || is_set_apart; }
 };
 [[nodiscard]] ContentCut cut_between(const Evidence& evidence, const std::string& open, const std::string& close);
 
-// Two of the marks, or of those that it looks for where it finds them, between which content is cut.
+// Returns two of the markers between which content is cut.  Also tries markers that the template searches for only
+// after it found one of these.
 [[nodiscard]] std::optional<Tags> cut_out_of_content(const Evidence& evidence, std::vector<std::string> marks);
 
 }  // namespace rondo::analysis

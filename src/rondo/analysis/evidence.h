@@ -1,4 +1,5 @@
-// What the probes of all message shapes have shown of a template: made once, then only read.  Internal to analysis/.
+// What the probes of all message shapes have shown about a template.  Made once, then only read.  Internal to
+// analysis/.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 
 namespace rondo::analysis {
 
-// Which parts the message of a probe has: reasoning, content, number of calls.
+// Which parts the message of a probe has: reasoning, content, and how many calls.
 struct Parts {
   bool reasoning = false;
   bool content = false;
@@ -23,33 +24,33 @@ struct Parts {
   auto operator<=>(const Parts&) const = default;
 };
 
-// Such a message; its calls have one parameter each.
+// Makes such a message; each of its calls has one parameter.
 [[nodiscard]] ProbeMessage message_of(const Parts& parts);
 
-// A turn that shows all of these parts, and how it was asked for.
+// A turn that shows all of these parts, and the probe that asked for it.
 struct Variant {
   Turn turn;
   ProbeSetting setting;
 };
 using Variants = std::map<Parts, Variant>;
 
-// What asks for an answer where thinking is so.
+// The prompt that asks for an answer with this setting of thinking.
 struct Prompt {
   std::string thinking;
   Written written;
 };
 
 struct Evidence {
-  Prober& prober;            // for what only one part asks
+  Prober& prober;            // for probes that only one part needs
   Shape shape;               // of the probes' messages
-  format::InputShape input;  // the same, as the template reads it
+  format::InputShape input;  // the same shape, as the template reads it
   bool shows_calls = false;
   std::vector<Prompt> prompts;
   Variants variants;
   std::vector<std::string> atoms;  // as Format::atoms
 
   [[nodiscard]] bool shows_reasoning() const { return !input.reasoning_field.empty() || !input.reasoning_part.empty(); }
-  // The variant of the first of these parts that has one, or nullptr.
+  // Returns the variant of the first of these parts that has one; nullptr if none has.
   template <typename... More>
   [[nodiscard]] const Variant* find(const Parts& parts, const More&... more) const {
     const auto found = variants.find(parts);
@@ -66,14 +67,14 @@ struct Evidence {
 };
 
 [[nodiscard]] Evidence gather_evidence(Prober& prober);
-// String constants of the template that units would cut, or not tell apart: brackets that do not pair (`]~b]`), and
-// marks without brackets (`%%done`).
+// Returns string constants of the template that units would cut or could not tell apart: brackets that do not pair
+// (`]~b]`), and markers without brackets (`%%done`).
 [[nodiscard]] std::vector<std::string> find_atoms(const Prober& prober, const Variants& variants);
 
-// Of `words` the first `most` that may be the name of a field, or of a type, and that the chat APIs do not have.
+// Returns the first `most` of `words` that may be the name of a field or a type and that the chat APIs do not have.
 [[nodiscard]] std::vector<std::string> names_in(const std::vector<std::string>& words, std::size_t most);
 
-// Texts of the template.
+// Texts of the template without a prefix or suffix.
 [[nodiscard]] inline std::string without_prefix(const std::string& text, const std::string& prefix) {
   return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
 }

@@ -1,4 +1,4 @@
-// MessageRules: Template -> what it needs of its messages, from what some twenty small renders show.
+// Finds what a template needs of its messages, from some twenty small renders.
 #pragma once
 
 #include "analysis/analyse.h"
@@ -6,8 +6,8 @@
 
 namespace rondo::analysis {
 
-// `format`: of the same template and options.  Never fails: where the template refuses every form of something, or none,
-// there is no rule for it.
+// `format` belongs to the same template and options.  Never fails: if the template refuses every form of something, or
+// none, there is no rule for it.
 [[nodiscard]] tmpl::MessageRules find_message_rules(const jinja::Template& chat_template, const Options& options,
                                                     const format::Format& format);
 

@@ -1,11 +1,12 @@
-// The parts of a Format, each with the function that infers it from what it needs.  Internal to analysis/.
+// The parts of a Format, each with the function that infers it.  Internal to analysis/.
 //
-// accepts.cpp      the evidence that all of them have
+// accepts.cpp      the evidence that all of them use
 // header.cpp       what opens a turn            blocks.cpp      reasoning and content
 // call_marks.cpp   calls                        ids.cpp         ids that the template makes
 // ends.cpp         what ends a turn             losses.cpp      what history cannot give back
-// hidden.cpp       reasoning that no message shows, from what asks for an answer; cuts.cpp   and from what content is searched for
-// instructions.cpp reasoning and calls that are only told to the model
+// hidden.cpp       reasoning that no message shows, found in generation prompts;
+// cuts.cpp         the same, found in what the template searches for in content
+// instructions.cpp reasoning and calls that the template only describes to the model
 #pragma once
 
 #include <memory>
@@ -17,7 +18,7 @@
 
 namespace rondo::analysis {
 
-// What there is to say of a part.  Nothing is said twice.
+// The losses and notes about a part.  Nothing is added twice.
 struct Remarks {
   std::vector<format::Loss> losses;
   std::vector<std::string> notes;
@@ -27,9 +28,9 @@ struct Remarks {
   void add(const Remarks& more);
 };
 
-// What all generation prompts and all turns begin with.
+// Returns the common beginning of all generation prompts and all turns.
 [[nodiscard]] std::string find_header(const Evidence& evidence);
-// The turn's literals before token `end`, or before its first slot, without the header.
+// Returns the turn's literals before token `end`, or before its first slot, without the header.
 [[nodiscard]] std::string lead(const Turn& turn, std::size_t end, const std::string& header);
 [[nodiscard]] inline std::string lead(const Turn& turn, const std::string& header) {
   return lead(turn, turn.first_slot(), header);
@@ -40,7 +41,7 @@ struct Blocks {
   std::string header;
   format::Reasoning reasoning;
   format::Content content;
-  std::string plain_tail;  // what follows the content of a plain turn, behind content.close
+  std::string plain_tail;  // what follows the content of a plain turn, after content.close
   Remarks remarks;
 };
 [[nodiscard]] Blocks infer_blocks(const Evidence& evidence, const std::string& header);
@@ -49,17 +50,17 @@ struct Blocks {
 struct Ending {
   std::vector<std::string> stops;
   std::vector<std::string> history_close;  // as in format::Stops
-  bool is_next_turn = false;               // nothing but the begin of the next turn does
-  std::optional<Turn> followed;            // an answer before a question
+  bool is_next_turn = false;               // only the beginning of the next turn ends it
+  std::optional<Turn> followed;            // an answer that a question follows
 };
 [[nodiscard]] Ending infer_ending(const Evidence& evidence, const Blocks& blocks);
 
-// `shown` with reasoning that no message shows: what asks for an answer opens it, content is searched for its marks, or
-// the model is told of it.
+// Returns `shown` with reasoning that no message shows: a generation prompt opens it, the template searches content for
+// its markers, or the template tells the model about it.
 [[nodiscard]] Blocks add_hidden_reasoning(const Evidence& evidence, const Blocks& shown, const Ending& ending,
                                           const format::Calls& calls);
 [[nodiscard]] std::optional<Blocks> mine_reasoning(const Evidence& evidence, const Blocks& shown);
-// Around something.
+// The texts around something.
 struct Tags {
   std::string open;
   std::string close;
@@ -67,13 +68,14 @@ struct Tags {
 
 struct CallPart {
   format::Calls calls;
-  std::vector<std::string> stops;  // that end a turn with calls
+  std::vector<std::string> stops;  // stops that end a turn with calls
   Remarks remarks;
 };
 [[nodiscard]] CallPart infer_calls(const Evidence& evidence, const Blocks& blocks, const Ending& ending);
-// `calls` with the id that the template makes itself: what it writes in a call and again in the call's result.
+// Returns `calls` with the ids that the template makes itself: it writes an id in a call and again in the call's
+// result.
 [[nodiscard]] format::Calls with_made_ids(const Evidence& evidence, format::Calls calls);
-// Calls that no message shows.
+// Infers calls that no message shows.
 [[nodiscard]] CallPart mine_calls(const Evidence& evidence);
 
 [[nodiscard]] format::Stops infer_stops(const Evidence& evidence, const Ending& ending, const CallPart& calls);
@@ -85,7 +87,7 @@ struct Lost {
 [[nodiscard]] Lost find_losses(const Evidence& evidence, const Blocks& blocks, const format::Calls& calls,
                                const format::Stops& stops, const Ending& ending);
 
-// All of them.  Fails with kLimit when a probe ran out of its limits.
+// Infers all parts.  Fails with kLimit if a probe exceeds its limits.
 [[nodiscard]] Result<std::shared_ptr<const format::Format>> infer_format(Prober& prober);
 
 }  // namespace rondo::analysis

@@ -1,4 +1,4 @@
-// Probes: conversations of placeholders, rendered.
+// Probes: rendered conversations of placeholders.
 #pragma once
 
 #include <array>
@@ -16,18 +16,18 @@
 
 namespace rondo::analysis {
 
-// The shape of probe messages: what the ladder found the template to accept.
+// The shape of probe messages that the template was found to accept.
 using Shape = format::InputShape;
 
-// Variables that probes set where thinking is to be on or off: what many templates and engines call it.
+// The variables with which probes turn thinking on or off.  Many templates and engines use these names.
 inline constexpr std::array<std::string_view, 2> kSwitches = {"enable_thinking", "thinking"};
 
-// What one assistant message of a probe holds.
+// The content of the assistant message of a probe.
 struct ProbeMessage {
   bool reasoning = false;
   bool content = false;
   std::vector<probe::SaidCall> calls;
-  bool is_padded = false;  // texts have white space at both ends
+  bool is_padded = false;  // its texts have white space at both ends
 };
 
 // How a probe is rendered.
@@ -36,42 +36,43 @@ struct ProbeSetting {
   bool tools = true;
   bool with_result = false;  // a tool result follows
   bool with_user = false;    // a user message follows
-  bool stand_ins = false;    // variables that only this template has are set; else only where it refuses without
+  // Set the variables that only this template has; otherwise they are set only if it refuses to render without them.
+  bool stand_ins = false;
   std::optional<json::Member> variable = std::nullopt;  // one more template variable
 };
 
-// A probe and what came of it.
+// A probe and its result.
 struct ProbeTrial {
   Shape shape;
   ProbeMessage message;
   ProbeSetting setting;
   std::optional<Turn> turn;
-  std::string generation_prompt;  // where that was asked for
+  std::string generation_prompt;  // if the probe asked for one
   std::vector<Source> prompt_sources;
   std::string refusal;  // why there is no turn
 };
 
 inline constexpr char kNoText = '\x02';
 
-// Renders probes of one template.
+// Renders the probes of one template.
 class Prober {
  public:
-  // With `keeps_trials` everything that was asked and answered is kept for trials().
+  // With `keeps_trials`, keeps all probes and their results for trials().
   Prober(const jinja::Template& chat_template, const Options& options, bool keeps_trials);
 
-  // The assistant turn, nullopt where the template refuses the probe or writes nothing of the message.
+  // Returns the assistant turn; nullopt if the template refuses the probe or writes nothing of the message.
   [[nodiscard]] std::optional<Turn> turn(const Shape& shape, const ProbeMessage& message, const ProbeSetting& setting);
-  // The same of a message of that content alone; no trial.
+  // Returns the turn of a message with only this content.  Not kept as a trial.
   [[nodiscard]] std::optional<Turn> turn_of(const std::string& content, const ProbeSetting& setting);
-  // What add_generation_prompt adds behind one user message.
+  // Returns what add_generation_prompt adds after one user message.
   [[nodiscard]] std::optional<Written> generation_prompt(const ProbeSetting& setting);
-  // What the template itself writes before a question, kNoText in place of everything else.
+  // Returns what the template itself writes before a question, with kNoText in place of everything else.
   [[nodiscard]] std::optional<std::string> instructions(const ProbeSetting& setting);
-  // The text of these messages.
+  // Returns the text of these messages.
   [[nodiscard]] std::optional<std::string> text_of(json::Array messages, const ProbeSetting& setting);
-  // The text of a conversation that ends with this message.
+  // Returns the text of a conversation that ends with this message.
   [[nodiscard]] std::optional<std::string> text_with(json::Object assistant_message, const ProbeSetting& setting);
-  // The conversation with its origins; nullopt where the template refuses it, with last_refusal().
+  // Returns the conversation with its origins; nullopt if the template refuses it, and then last_refusal() says why.
   [[nodiscard]] std::optional<jinja::Rendered> rendered(json::Array messages, const ProbeSetting& setting) {
     last_refusal_.clear();
     return render(std::move(messages), setting, false);
@@ -79,11 +80,11 @@ class Prober {
   [[nodiscard]] const std::string& last_refusal() const { return last_refusal_; }
   [[nodiscard]] const jinja::Template& chat_template() const { return template_; }
   [[nodiscard]] const Options& options() const { return options_; }
-  // The first call's limit error, if a probe ran out of limits.
+  // Returns the error of the first call that exceeded its limits, if any.
   [[nodiscard]] const std::optional<Error>& limit() const { return limit_; }
-  // What the template said to the first probe that it refused; "" if none.
+  // Returns the template's error for the first probe that it refused; "" if there is none.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
-  // Variables that the template reads and that no other template has to.
+  // Returns the variables that the template reads and that are not common to all templates.
   [[nodiscard]] const std::vector<std::string>& own_variables() const { return own_variables_; }
   [[nodiscard]] const std::vector<ProbeTrial>& trials() const { return trials_; }
 
@@ -98,10 +99,10 @@ class Prober {
   const Options& options_;
   json::Value tools_;
   std::vector<std::string> own_variables_;
-  json::Object stand_ins_;  // for them
+  json::Object stand_ins_;  // values for own_variables_
   std::optional<Error> limit_;
   std::string refusal_;
-  std::string last_refusal_;  // why the last probe came to nothing
+  std::string last_refusal_;  // why the last probe failed
   bool keeps_trials_ = false;
   std::vector<ProbeTrial> trials_;
 };

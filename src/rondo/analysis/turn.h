@@ -13,7 +13,7 @@ namespace rondo::analysis {
 
 enum class SlotKind : std::uint8_t { kLiteral, kReasoning, kContent, kName, kId, kIndex, kArguments };
 
-// A part of the arguments: where in them, and how it was printed.
+// A part of the arguments: its path in them, and how it was printed.
 struct ArgumentPart {
   std::string text;
   std::vector<std::string> path;  // steps below `arguments`; array indices in decimal
@@ -22,27 +22,27 @@ struct ArgumentPart {
   std::string chain;
 };
 
-// From byte `at` of a token's text on, up to the next one's: which literal of the template wrote it, and from which of
-// its bytes on.  kNoLiteral: none, it was computed.
+// The source of a token's text from byte `at` to the next Source: a literal of the template, and the byte of the
+// literal where it begins.  kNoLiteral: the text was computed.
 struct Source {
   std::size_t at = 0;
   std::uint32_t literal = 0;
   std::uint32_t offset = 0;
 };
 inline constexpr std::uint32_t kNoLiteral = static_cast<std::uint32_t>(-1);
-// Of the bytes of `run`, at 0.
+// Returns the source of the bytes of `run`, with `at` 0.
 [[nodiscard]] Source source_of(const text::Run& run);
 
 struct Token {
   SlotKind kind = SlotKind::kLiteral;
   std::size_t call = 0;
   std::string text;
-  std::vector<Source> sources;      // of kLiteral
-  std::vector<ArgumentPart> parts;  // of kArguments
-  std::string chain;                // of kReasoning and kContent: what the template did to it
+  std::vector<Source> sources;      // for kLiteral
+  std::vector<ArgumentPart> parts;  // for kArguments
+  std::string chain;                // for kReasoning and kContent: the transformations by the template
 };
 
-// A condition that looked at a field of the assistant message: "content", "tool_calls", "arguments.k1".
+// A condition that read a field of the assistant message: "content", "tool_calls", "arguments.k1".
 struct FieldRead {
   std::string field;
   std::int32_t line = 0;
@@ -53,34 +53,34 @@ inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
 struct Turn {
   std::vector<Token> tokens;
-  std::string following;  // what the template wrote behind it, up to the next message's data
+  std::string following;  // what the template wrote after the turn, up to the next message's data
   std::vector<Source> following_sources;
-  std::string behind;                                      // everything behind it
+  std::string behind;                                      // everything after the turn
   std::vector<jinja::Probe> probes;                        // of the assistant message's own texts
   std::string reasoning_name;                              // the field that the reasoning was read from
-  std::vector<FieldRead> reads;                            // of conditions, in order
-  std::vector<std::pair<std::string, std::int32_t>> cuts;  // field and line of white space that was cut off
+  std::vector<FieldRead> reads;                            // by conditions, in order
+  std::vector<std::pair<std::string, std::int32_t>> cuts;  // where white space was removed: field and line
 
   [[nodiscard]] bool has(SlotKind kind, std::size_t call = 0) const;
-  // Index of the first (last) token of that kind and call, or kNone.
+  // Returns the index of the first (last) token of that kind and call, or kNone.
   [[nodiscard]] std::size_t first(SlotKind kind, std::size_t call = 0) const;
   [[nodiscard]] std::size_t last(SlotKind kind, std::size_t call = 0) const;
-  // Index of the first token that is neither text nor a counter; how many there are if all are.
+  // Returns the index of the first token that is neither text nor a counter; the number of tokens if there is none.
   [[nodiscard]] std::size_t first_slot() const;
-  // Index of the first (last) name, id or arguments of that call, or kNone.
+  // Returns the index of the first (last) name, id or arguments of that call, or kNone.
   [[nodiscard]] std::size_t first_of_call(std::size_t call) const;
   [[nodiscard]] std::size_t last_of_call(std::size_t call) const;
-  // Text of the tokens [begin, end), slots left out.
+  // Returns the text of the tokens [begin, end) without the slots.
   [[nodiscard]] std::string literals(std::size_t begin, std::size_t end) const;
   [[nodiscard]] std::string literals() const { return literals(0, tokens.size()); }
-  // The template's text between that call and the next one.
+  // Returns the template's text between that call and the next one.
   [[nodiscard]] std::string between_calls(std::size_t call) const;
-  // What stands behind token `last`, up to content that follows the calls.
+  // Returns the text after token `last`, up to content that follows the calls.
   [[nodiscard]] std::string behind_calls(std::size_t last) const;
 };
 
-// From the first to the last run of the turn of message 1, the assistant's.  `is_followed`: other messages stand behind it.  `own_field`:
-// one more field that holds reasoning.
+// Reads the turn of message 1, the assistant's, from its first to its last run.  `is_followed`: other messages follow
+// it.  `own_field` is one more field that holds reasoning.
 [[nodiscard]] Turn read_turn(const jinja::Rendered& rendered, bool is_followed, std::string_view own_field);
 
 }  // namespace rondo::analysis

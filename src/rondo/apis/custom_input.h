@@ -1,4 +1,4 @@
-// The text of a custom tool's call, read from the arguments {"input": "..."} while they arrive.
+// Reads the text of a custom tool's call from the arguments {"input": "..."} while they arrive.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@ namespace rondo::apis {
 
 class CustomInput {
  public:
-  // What is certain of the text now.
+  // Returns the text that is now certain.
   [[nodiscard]] std::string feed(std::string_view arguments);
-  // The arguments end here: what was held back.  Arguments of another shape are the text as they are.
+  // Ends the arguments and returns what was held back.  Arguments of another form are themselves the text.
   [[nodiscard]] std::string close();
 
  private:
@@ -22,13 +22,13 @@ class CustomInput {
   void flush_surrogate(std::string& out);
 
   State state_ = State::kHead;
-  std::string head_;          // the bytes in front of the text
-  std::size_t expected_ = 0;  // of what has to stand there, without white space
-  std::string hex_;           // digits of an escape
-  char32_t surrogate_ = 0;    // a first half that waits for its second
+  std::string head_;          // the bytes before the text
+  std::size_t expected_ = 0;  // position in what must come there, without white space
+  std::string hex_;           // the digits of an escape
+  char32_t surrogate_ = 0;    // a first half that waits for its second half
 };
 
-// All of it at once.
+// Reads whole arguments at once.
 [[nodiscard]] std::string custom_input(std::string_view arguments);
 
 }  // namespace rondo::apis

@@ -1,4 +1,4 @@
-// What goes wrong with a request, in the words of each API.
+// Errors of requests, in the form of each API.
 //
 //   Outcome<GenerateRequest> request = apis::read(api, body, headers);
 //   if (!request.ok()) answer(request.fault().status(), error_body(api, request.fault()));
@@ -19,14 +19,14 @@
 namespace rondo::apis {
 
 enum class FaultKind : std::uint8_t {
-  kInvalid,       // 400: the request does not fit
+  kInvalid,       // 400: the request is not valid
   kUnauthorized,  // 401
   kForbidden,     // 403
-  kNotFound,      // 404: an address, a model, a stored object
-  kTooLarge,      // 413: the body
+  kNotFound,      // 404: an address, a model or a stored object
+  kTooLarge,      // 413: the body is too large
   kBusy,          // 429
-  kInternal,      // 500: a fault of rondo
-  kEngine,        // 502: a fault of the engine
+  kInternal,      // 500: a fault in rondo
+  kEngine,        // 502: a fault in the engine
   kUnavailable,   // 503: loading or draining
   kTimeout,       // 504
 };
@@ -34,8 +34,8 @@ enum class FaultKind : std::uint8_t {
 struct Fault {
   FaultKind kind = FaultKind::kInternal;
   std::string message{};  // a sentence for people
-  std::string param{};    // the field: "messages[2].content"; "" where it is about none
-  std::string code{};     // to branch on: "context_length_exceeded"; "" where the kind says it all
+  std::string param{};    // the field concerned: "messages[2].content"; "" if none
+  std::string code{};     // a code to branch on: "context_length_exceeded"; "" if the kind says everything
   std::optional<int> retry_after_s = {};
 
   [[nodiscard]] int status() const;
@@ -58,24 +58,24 @@ class [[nodiscard]] Outcome {
   std::variant<T, Fault> state_;
 };
 
-// A request that does not fit.  The codes that are OpenAI's own: "invalid_type", "missing_required_parameter", "invalid_value",
-// "unsupported_value".
+// Makes the fault for an invalid request.  OpenAI's own codes are "invalid_type", "missing_required_parameter",
+// "invalid_value" and "unsupported_value".
 [[nodiscard]] Fault invalid(std::string param, std::string message, std::string code = "invalid_value");
-// The same of an error that a lower folder found in the request.
+// Makes the same from an error that a lower folder found in the request.
 [[nodiscard]] Fault fault_of(const Error& error);
-// The prompt has more tokens than fit.  Clients look for the words of their API.
+// Makes the fault for a prompt with more tokens than fit.  Clients look for the wording of their API.
 [[nodiscard]] Fault context_too_long(chat::Api api, std::int64_t prompt_tokens, std::int64_t limit);
 [[nodiscard]] Fault previous_response_not_found(std::string_view id);
 [[nodiscard]] Fault model_not_found(std::string_view model);
-// `what` is what was looked for: "response", "conversation".
+// `what` names what was sought: "response", "conversation".
 [[nodiscard]] Fault not_found(std::string_view what, std::string_view id);
 [[nodiscard]] Fault wrong_key();
 
-// The body of an error reply.
+// Returns the body of an error reply.
 [[nodiscard]] json::Value error_body(chat::Api api, const Fault& fault);
-// The error as an event of a stream that has begun.  `sequence_number` counts in Responses streams.
+// Returns the error as an event of a running stream.  `sequence_number` is for Responses streams.
 [[nodiscard]] StreamEvent error_event(chat::Api api, const Fault& fault, std::int64_t sequence_number = 0);
-// The error as a message of a WebSocket.
+// Returns the error as a message of a WebSocket.
 [[nodiscard]] json::Value websocket_error(const Fault& fault);
 
 }  // namespace rondo::apis

@@ -1,4 +1,5 @@
-// Typed members of a request's body: absent, null, or of the right type; anything else is the first fault.
+// Reads typed members of a request's body.  A member may be absent, null or of the right type; anything else is a
+// fault.  The first fault is kept.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +17,13 @@ namespace rondo::apis {
 
 class Fields {
  public:
-  // `place` is the path of `object` in front of its members: "", or "reasoning.".  `object` may be null or absent, which has no
-  // members.  REQUIRES: `object` and `fault` outlive this.
+  // `place` is the path of `object`, to be put before its members: "" or "reasoning.".  `object` may be null or absent
+  // and then has no members.
+  //
+  // REQUIRES: `object` and `fault` outlive this.
   Fields(const json::Value* object, std::string place, std::optional<Fault>& fault);
 
-  // nullptr where the member is absent or null.
+  // Returns nullptr if the member is absent or null.
   [[nodiscard]] const json::Value* any(std::string_view key);
   [[nodiscard]] std::optional<bool> boolean(std::string_view key);
   [[nodiscard]] bool is_set(std::string_view key, bool otherwise = false) { return boolean(key).value_or(otherwise); }
@@ -28,16 +31,16 @@ class Fields {
                                                     std::int64_t most = std::numeric_limits<std::int64_t>::max());
   [[nodiscard]] std::optional<double> number(std::string_view key, double least, double most);
   [[nodiscard]] std::optional<std::string> text(std::string_view key);
-  // One of these words.
+  // Returns one of these words.
   [[nodiscard]] std::optional<std::string> word(std::string_view key, std::initializer_list<std::string_view> words);
   [[nodiscard]] const json::Array* array(std::string_view key, std::size_t most);
   [[nodiscard]] const json::Value* object(std::string_view key);
-  // The members of an object among the members.
+  // Returns the members of an object that is itself a member.
   [[nodiscard]] Fields inside(std::string_view key);
 
-  // A fault of member `key`, unless there is one already.
+  // Records a fault of member `key`, unless there is one already.
   void refuse(std::string_view key, std::string message, std::string code = "invalid_value");
-  // A fault that was found elsewhere.
+  // Records a fault that was found elsewhere, unless there is one already.
   void take(Fault fault) {
     if (!fault_) fault_ = std::move(fault);
   }

@@ -1,11 +1,11 @@
-// A request of one of the three chat APIs, in terms that are none's.
+// A request of any of the three chat APIs, in a form that is common to all.
 //
 //   Outcome<GenerateRequest> request = apis::read(chat::Api::kChat, std::move(body), headers);
 //   request.value().messages;           // as a template takes them
 //   request.value().sampling.top_p;     // nullopt: the model's default
 //
-// Unknown fields are ignored, fields of the wrong type are faults with their path.  Nothing here looks at a template or a store:
-// what `previous_response_id` and items of type `item_reference` stand for is put in by the caller (items.h).
+// Unknown fields are ignored; a field of the wrong type is a fault with its path.  This code reads no template and no
+// store: the caller fills in what `previous_response_id` and items of type `item_reference` stand for (items.h).
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@
 
 namespace rondo::apis {
 
-// What a request may hold at most.  Each is far above what clients send; beyond it something is wrong.
+// The most that a request may contain.  Each limit is far above what clients send; beyond it something is wrong.
 inline constexpr std::size_t kMostMessages = 100'000;
 inline constexpr std::size_t kMostTools = 4096;
 inline constexpr std::size_t kMostStops = 64;
@@ -32,7 +32,7 @@ inline constexpr std::size_t kMostChoices = 128;
 inline constexpr std::size_t kMostMetadata = 64;
 inline constexpr int kMostNesting = 256;
 
-// What is missing is left to the model's and the engine's defaults.
+// Sampling settings.  A missing one is left to the defaults of the model and the engine.
 struct Sampling {
   std::optional<double> temperature;
   std::optional<double> top_p;
@@ -63,30 +63,30 @@ struct AnswerFormat {
 struct ReasoningWish {
   enum class Mode : std::uint8_t { kDefault, kOff, kOn };
   Mode mode = Mode::kDefault;
-  std::string effort;  // "" if the client says nothing
+  std::string effort;  // "" if the client sets none
   std::optional<std::int64_t> budget_tokens;
-  bool is_shown = true;        // whether the reply shows it
-  bool is_signed = false;      // Messages: a signature is wanted where it is not shown
-  bool is_summarized = false;  // Responses: it is wanted as a summary
+  bool is_shown = true;        // whether the reply shows the reasoning
+  bool is_signed = false;      // Messages: a signature is required if the reasoning is not shown
+  bool is_summarized = false;  // Responses: it is requested as a summary
 };
 
-// How requests that belong together are found.
+// How to find requests that belong together.
 struct SessionHints {
-  std::string session;  // the header `x-rondo-session`: files the request
+  std::string session;  // the header `x-rondo-session`: names the session
   std::string group;    // what clients send anyway: headers, `prompt_cache_key`, `metadata.user_id`
 };
 
-// What the Responses API keeps beyond a reply.
+// What the Responses API keeps besides a reply.
 struct ResponsesState {
   bool store = true;
   std::string previous_response_id;
   std::string conversation;
   bool background = false;
-  bool generate = true;  // false on a WebSocket: the input is registered, nothing is sampled
+  bool generate = true;  // false on a WebSocket: the input is only registered, nothing is sampled
   bool include_encrypted_reasoning = false;
   bool include_logprobs = false;
   bool truncate = false;  // `truncation: "auto"`
-  json::Object echo;      // what the reply repeats
+  json::Object echo;      // the fields that the reply repeats
 };
 
 struct GenerateRequest {
@@ -95,16 +95,16 @@ struct GenerateRequest {
 
   // What the model reads.
   json::Array messages;
-  std::vector<std::int32_t> sources;  // as chat::ApiRequest's
-  bool has_instructions = false;      // messages[0] is made of `system` or `instructions`
+  std::vector<std::int32_t> sources;  // as in chat::ApiRequest
+  bool has_instructions = false;      // messages[0] was made from `system` or `instructions`
   std::optional<json::Value> tools;
   std::vector<chat::ApiTool> tool_table;
   std::optional<json::Value> documents;
   json::Object kwargs;
-  bool continue_final = false;  // the last message is an assistant's, to be continued
+  bool continue_final = false;  // the last message is an assistant message to be continued
   std::vector<chat::CacheMark> cache_marks;
   std::vector<chat::EchoedKey> echoed;
-  std::string media;  // the field of the first content part that is no text, which token ids can't carry
+  std::string media;  // the field of the first content part that is not text, which token ids cannot carry
 
   // What it may write.
   ToolChoice tool_choice;
@@ -115,18 +115,17 @@ struct GenerateRequest {
   std::optional<std::int64_t> max_tokens;
   std::size_t choices = 1;
 
-  // How the reply looks.
+  // The form of the reply.
   bool logprobs = false;
   std::size_t top_logprobs = 0;
   bool stream = false;
-  bool include_usage = false;  // of a Chat stream
+  bool include_usage = false;  // for a Chat stream
   bool return_token_ids = false;
-  bool explain = false;         // the header `x-rondo-explain`
-  bool open_responses = false;  // the header `OpenResponses-Version`
-  std::optional<std::string>
-      previous_message_id;  // Messages: `diagnostics` are asked for; "" where it names no message
+  bool explain = false;                            // the header `x-rondo-explain`
+  bool open_responses = false;                     // the header `OpenResponses-Version`
+  std::optional<std::string> previous_message_id;  // Messages: `diagnostics` are requested; "" if it names no message
 
-  // Chat and Responses: the reply whose prompt is to be compared (`prompt_cache_options`); "" where none is.
+  // Chat and Responses: the reply whose prompt is to be compared (`prompt_cache_options`); "" if there is none.
   std::string comparison_response_id;
 
   ResponsesState responses;
@@ -135,27 +134,27 @@ struct GenerateRequest {
   std::string user;
   std::string cache_key;  // `prompt_cache_key`
   SessionHints session;
-  std::vector<std::string> warnings;  // what was left out, for the header `warning`
+  std::vector<std::string> warnings;  // sentences for the header `warning`: what was left out
 };
 
-// The value of a header; "" where there is none.  Names are in lower case.
+// Returns the value of a header; "" if there is none.  Names are in lower case.
 using HeaderLookup = std::function<std::string(std::string_view)>;
 
 struct ReadOptions {
-  bool refuse_unknown_tools = false;  // tools that only a vendor's server can run are faults
+  bool refuse_unknown_tools = false;  // a tool that only a vendor's server can run is a fault
 };
 
-// The body of a request as JSON.
+// Parses the body of a request.
 [[nodiscard]] Outcome<json::Value> parse_body(std::string_view text);
 
 [[nodiscard]] Outcome<GenerateRequest> read(chat::Api api, json::Value body, const HeaderLookup& headers = {},
                                             const ReadOptions& options = {});
 
-// The field of the request that a message was made of: "messages[2]", "input[3]", "system"; "input" where the list that was read
-// begins with what an earlier response or a conversation has.
+// Returns the field of the request that a message was made from: "messages[2]", "input[3]" or "system".  Returns
+// "input" if the list begins with items of an earlier response or conversation.
 [[nodiscard]] std::string place_of(const GenerateRequest& request, std::size_t message);
 
-// The entry of a tool that the model calls by this name; nullptr where the client declared none.
+// Returns the entry of the tool that the model calls by this name; nullptr if the client declared none.
 [[nodiscard]] const chat::ApiTool* find_tool(const std::vector<chat::ApiTool>& table, std::string_view name);
 
 }  // namespace rondo::apis

@@ -1,4 +1,4 @@
-// Parts of request.h's readers.  Internal to apis/.
+// Parts of the readers in request.h.  Internal to apis/.
 #pragma once
 
 #include <optional>
@@ -8,33 +8,34 @@
 
 namespace rondo::apis {
 
-// What is of one API alone; `fields` are the body's.  The messages, tools and template variables are read later, for all alike.
+// Read the fields that only one API has; `fields` are those of the body.  Messages, tools and template variables are
+// read later, in the same way for all APIs.
 void read_chat_fields(Fields& fields, GenerateRequest& out);
 void read_messages_fields(Fields& fields, GenerateRequest& out);
 void read_responses_fields(Fields& fields, const json::Value& body, GenerateRequest& out);
 
-// Shapes that the translation of messages takes for granted.
+// Check the forms that the translation of messages relies on.
 void check_chat_body(Fields& fields);
 void check_messages_body(Fields& fields);
 void check_responses_body(Fields& fields);
 
-// Takes off the line or block with which a client tells its provider whom to bill: it changes with each request and says
-// nothing to the model.  True if there was one.
+// Removes the line or block with which a client tells its provider whom to bill.  It changes with each request and
+// means nothing to the model.  Returns true if there was one.
 bool drop_billing_header(json::Value& body);
 
-// Members that several APIs share.
+// Members that several APIs have.
 void read_sampling(Fields& fields, Sampling& out);
 void read_stops(Fields& fields, std::string_view key, GenerateRequest& out);
 void read_metadata(Fields& fields, GenerateRequest& out);
-void read_schema(Fields& fields, AnswerFormat& out);  // of the object that holds name, schema and strict
+void read_schema(Fields& fields, AnswerFormat& out);  // of the object with name, schema and strict
 
-// What an effort says of reasoning at all.
+// Sets whether there is reasoning at all, from its effort.
 void read_effort(ReasoningWish& out);
 
-// Text, or an array of objects with a type; a text part has a text.
+// Checks for a text, or an array of objects with a type; a text part needs a text.
 void check_content(Fields& fields, std::string_view key);
 
-// `tool_choice` of any API, against the tools that are there.
+// Reads the `tool_choice` of any API, and compares it with the existing tools.
 void read_tool_choice(const json::Value& choice, GenerateRequest& out, std::optional<Fault>& fault);
 
 }  // namespace rondo::apis

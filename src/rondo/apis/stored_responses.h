@@ -1,4 +1,4 @@
-// Responses that were kept: told again as events, and stood for by a compaction.
+// Stored responses: replaying one as events, and compactions that stand for several items.
 //
 //   for (const StreamEvent& event : replayed(body, false)) send(event);
 //   json::Object item = compaction_item(id, items);        // opaque to the client, which sends it back
@@ -18,22 +18,24 @@
 
 namespace rondo::apis {
 
-// The stream of a response that has ended: each part comes in one delta.
+// Returns the stream of a response that has ended; each part comes in one delta.
 [[nodiscard]] std::vector<StreamEvent> replayed(const json::Value& body, bool open_responses);
 
-// Whether the event is a stream's last but `[DONE]`.
+// Returns whether the event is the last one of a stream, not counting `[DONE]`.
 [[nodiscard]] bool is_terminal(const StreamEvent& event);
 // Whether a response with this status has ended.
 [[nodiscard]] bool has_ended(std::string_view status);
 
-// An item that holds what it stands for, so that no store is needed to read it again.
+// Returns an item that contains the items it stands for, so that reading it back needs no store.
 [[nodiscard]] json::Object compaction_item(std::string_view id, const json::Array& items);
-// nullopt: it is none of ours.
+// Returns nullopt if the item is not one of ours.
 [[nodiscard]] std::optional<json::Array> compacted(const json::Value& item);
 
-// The request in which the model sums up a conversation, from the body of `/v1/responses/compact`, whose input is resolved.
+// Returns the request with which the model summarises a conversation.  `body` is that of `/v1/responses/compact`, with
+// its input resolved.
 [[nodiscard]] json::Value summary_request(const json::Value& body);
-// The items that go on in place of the conversation: one compaction, of what the system said and the summary of the rest.
+// Returns the items that replace the conversation: one compaction, made of the system text and the summary of
+// everything else.
 [[nodiscard]] json::Array compacted_items(std::string_view id, const json::Array& input, const std::string& summary);
 [[nodiscard]] json::Value compaction_body(std::string_view id, std::int64_t created_s, json::Array output,
                                           const json::Value& usage);

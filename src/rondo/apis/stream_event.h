@@ -6,11 +6,11 @@
 namespace rondo::apis {
 
 struct StreamEvent {
-  std::string name;  // "" where the API has no names
-  std::string data;  // without line ends
+  std::string name;  // "" if the API has no event names
+  std::string data;  // contains no line ends
 
   bool operator==(const StreamEvent&) const = default;
-  // As it goes over the wire.
+  // Returns the event as it is sent.
   [[nodiscard]] std::string text() const {
     return (name.empty() ? "" : "event: " + name + "\n") + "data: " + data + "\n\n";
   }

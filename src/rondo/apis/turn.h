@@ -1,11 +1,11 @@
-// What a model says, as the writers of the APIs are told it: while it is said, and when all is there.
+// A model's turn in the form that the writers of the APIs take: event by event, and as a whole.
 //
 //   TurnBuilder builder(0, naming);
 //   for (...) for (const TurnEvent& event : builder.feed(parser.feed(pieces), tokens)) send(writer->add(event));
 //   for (const TurnEvent& event : builder.finish(Finish::kStop)) send(writer->add(event));
 //
-// A turn has one choice or several; a choice is a row of parts, each of one kind.  Ids, signatures and times are given in:
-// they carry keys of the caller's, and nothing here invents one.
+// A turn has one or several choices.  A choice is a row of parts, each of one kind.  The caller provides ids,
+// signatures and times, because they contain the caller's keys.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ namespace rondo::apis {
 enum class PartKind : std::uint8_t { kReasoning, kContent, kRefusal, kCall };
 
 struct TopLogprob {
-  std::string text;  // the token's bytes, which may be part of a character
+  std::string text;  // the token's bytes, which may be a part of a character
   double logprob = 0;
 };
 struct Logprob {
@@ -33,38 +33,38 @@ struct Logprob {
   std::vector<TopLogprob> top;
 };
 
-// What was sampled for an event, where the client asks for it.  Each id lies in one event of its choice.
+// What was sampled for an event, if the client asks for it.  Each id belongs to one event of its choice.
 struct Tokens {
   std::vector<std::int32_t> ids;
-  std::vector<Logprob> logprobs;  // empty, or one for each of `ids`
+  std::vector<Logprob> logprobs;  // empty, or one for each id
 };
 
 enum class Finish : std::uint8_t {
   kStop,      // the model ended its turn
-  kStopText,  // a text of `stops` came
-  kLength,    // the most tokens were reached
+  kStopText,  // one of the texts in `stops` occurred
+  kLength,    // the limit of tokens was reached
   kRefusal,
   kCancelled,
 };
 
 struct TurnEvent {
   enum class Kind : std::uint8_t {
-    kBegin,   // a part
-    kDelta,   // more of its text: of a call its arguments
-    kEnd,     // of the part
+    kBegin,   // a part begins
+    kDelta,   // more of the part's text; for a call, of its arguments
+    kEnd,     // the part ends
     kTokens,  // ids without a text
-    kFinish,  // of the choice
+    kFinish,  // the choice ends
   };
   Kind kind = Kind::kTokens;
   std::size_t choice = 0;
-  std::size_t part = 0;  // of the choice
+  std::size_t part = 0;  // index in the choice
   PartKind of = PartKind::kContent;
-  std::string text;               // kDelta; of whole characters
+  std::string text;               // kDelta; whole characters
   std::string item_id;            // kBegin
-  std::string call_id;            // kBegin of a call
-  std::string name;               // kBegin of a call: as the model wrote it
-  std::size_t call = 0;           // of a call: its number in the choice
-  std::string secret;             // kEnd of reasoning: the signature, or the encrypted content
+  std::string call_id;            // kBegin, for a call
+  std::string name;               // kBegin, for a call: as the model wrote it
+  std::size_t call = 0;           // for a call: its number in the choice
+  std::string secret;             // kEnd, for reasoning: the signature or the encrypted content
   bool is_complete = true;        // kEnd: false if the part was cut off
   Finish finish = Finish::kStop;  // kFinish
   std::string stop_text;          // kFinish with kStopText
@@ -90,26 +90,26 @@ struct Choice {
   Tokens tokens;
 
   [[nodiscard]] bool has_calls() const;
-  // The texts of its parts of that kind, joined.
+  // Returns the joined texts of its parts of that kind.
   [[nodiscard]] std::string joined(PartKind kind) const;
 };
 
 struct Usage {
   std::int64_t prompt = 0;
-  std::optional<std::int64_t> cached;  // as the engine counted; nullopt if it tells nothing
+  std::optional<std::int64_t> cached;  // as the engine counted; nullopt if it does not report it
   std::int64_t completion = 0;
-  std::int64_t reasoning = 0;  // of the completion
+  std::int64_t reasoning = 0;  // part of the completion
 };
 
 // What is known once all choices have ended.
 struct TurnEnd {
   Usage usage;
   std::int64_t time_s = 0;            // since 1970
-  json::Value diagnostics;            // what became of the cached prompt, in the API's own words; null: not asked for
-  std::optional<json::Object> rondo;  // for clients that ask to have the reply explained
+  json::Value diagnostics;            // what happened to the cached prompt, in the form of the API; null: not requested
+  std::optional<json::Object> rondo;  // for clients that ask for an explanation of the reply
 };
 
-// Puts events together.
+// Collects events into choices and parts.
 class TurnCollector {
  public:
   explicit TurnCollector(std::size_t choices) : choices_(choices) {}
@@ -122,23 +122,23 @@ class TurnCollector {
   std::vector<Choice> choices_;
 };
 
-// Ids that the caller makes.
+// Makes ids for the caller.
 struct Naming {
   std::function<std::string(PartKind kind, std::size_t choice, std::size_t part)> item_id;
-  // `written` is the id that the model itself wrote, if it did.
+  // `written` is the id that the model itself wrote, if any.
   std::function<std::string(std::size_t choice, std::size_t call, const std::optional<std::string>& written)> call_id;
   std::function<std::string(std::size_t choice, std::size_t part)> secret;
 };
 
-// Makes the events of one choice from those of a parser.
+// Turns the events of a parser into the events of one choice.
 class TurnBuilder {
  public:
-  // What a choice without any part becomes: nothing, or, as Responses has it, a message without text.
+  // What a choice without parts becomes: nothing, or, for Responses, a message without text.
   enum class Empty : std::uint8_t { kNothing, kMessage };
   TurnBuilder(std::size_t choice, Naming naming, Empty empty = Empty::kNothing)
       : choice_(choice), naming_(std::move(naming)), empty_(empty) {}
   [[nodiscard]] std::vector<TurnEvent> feed(std::span<const parse::Event> events, Tokens tokens = {});
-  // Behind the events of the parser's close().
+  // Call this after the events of the parser's close().
   [[nodiscard]] std::vector<TurnEvent> finish(Finish finish, std::string stop_text = {});
 
  private:
@@ -154,10 +154,10 @@ class TurnBuilder {
   Empty empty_;
   std::vector<TurnEvent> out_;
   std::optional<PartKind> open_;
-  std::size_t parts_ = 0;  // begun
-  std::size_t calls_ = 0;  // begun
-  bool has_text_ = false;  // of the open part
-  std::string held_;       // the beginning of a character
+  std::size_t parts_ = 0;  // how many have begun
+  std::size_t calls_ = 0;  // how many have begun
+  bool has_text_ = false;  // whether the open part has text
+  std::string held_;       // the beginning of an incomplete character
 };
 
 }  // namespace rondo::apis

@@ -7,7 +7,7 @@
 //
 //   json::Value body = reply_body(request, meta, collector.choices(), end);
 //
-// Law: what the deltas of a stream add up to is the body of the same events.
+// Law: the deltas of a stream add up to the body of the same events.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 
 namespace rondo::apis {
 
-// As what the reasoning of a Responses stream comes.
+// The kind of events that report reasoning in a Responses stream.
 enum class ReasoningEvents : std::uint8_t {
   kText,           // response.reasoning_text.*
   kSummary,        // response.reasoning_summary_text.*
@@ -31,24 +31,24 @@ enum class ReasoningEvents : std::uint8_t {
 };
 
 struct ReplyMeta {
-  std::string id;                                             // of the reply
-  std::string model;                                          // as the reply calls it
+  std::string id;                                             // id of the reply
+  std::string model;                                          // the model's name in the reply
   std::int64_t created_s = 0;                                 // since 1970
   std::vector<std::int32_t> prompt_ids;                       // for clients that ask for ids
   std::optional<std::int64_t> prompt_tokens;                  // for the beginning of a Messages stream
-  json::Value diagnostics;                                    // for the same, as TurnEnd's
-  ReasoningEvents reasoning_events = ReasoningEvents::kText;  // where the request does not say
+  json::Value diagnostics;                                    // for the same; as in TurnEnd
+  ReasoningEvents reasoning_events = ReasoningEvents::kText;  // if the request does not say
 };
 
 class TurnWriter {
  public:
   virtual ~TurnWriter() = default;
-  // The events that open the stream.
+  // Returns the events that open the stream.
   [[nodiscard]] virtual std::vector<StreamEvent> start() = 0;
   [[nodiscard]] virtual std::vector<StreamEvent> add(const TurnEvent& event) = 0;
   // REQUIRES: each choice has had its kFinish.
   [[nodiscard]] virtual std::vector<StreamEvent> finish(const TurnEnd& end) = 0;
-  // In place of finish(), at any time behind start().
+  // Ends the stream instead of finish(), at any time after start().
   [[nodiscard]] virtual std::vector<StreamEvent> fail(const Fault& fault) = 0;
 };
 

@@ -19,13 +19,13 @@ namespace rondo::apis {
 [[nodiscard]] json::Value messages_body(const GenerateRequest& request, const ReplyMeta& meta, const Choice& choice,
                                         const TurnEnd& end);
 
-// `logprobs` as the Chat and the Responses API write them.
+// Returns `logprobs` in the form of the Chat and Responses APIs.
 [[nodiscard]] json::Array logprobs_of(const std::vector<Logprob>& logprobs, std::size_t top);
 [[nodiscard]] json::Array ids_of(const std::vector<std::int32_t>& ids);
-// `usage` of the Chat API and of Completions.
+// Returns the `usage` of the Chat API and of Completions.
 [[nodiscard]] json::Value chat_usage(const Usage& usage);
 
-// What the client calls the tool of a call, and of which kind it is.
+// The client's name for the tool of a call, and the kind of the tool.
 struct CalledTool {
   bool is_custom = false;
   std::string name;

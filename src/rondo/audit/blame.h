@@ -1,4 +1,4 @@
-// Why the prefix of a played conversation broke: the cause (causes/find.h), with the text and tokens around it.
+// Finds why the prefix of a played conversation broke: the cause (causes/find.h), with the text and tokens around it.
 #pragma once
 
 #include "audit/play.h"
@@ -6,7 +6,9 @@
 
 namespace rondo::audit {
 
-// The break of `played.broken`, without remedies.  REQUIRES: played.broken.
+// Returns the break of `played.broken`, without remedies.
+//
+// REQUIRES: played.broken is set.
 [[nodiscard]] report::Break find_break(const Stage& stage, const Played& played);
 
 }  // namespace rondo::audit

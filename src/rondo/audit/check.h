@@ -1,7 +1,8 @@
-// The audit of one template: every scenario under every setting, what breaks and why, and what else is the matter.
+// The audit of one template: plays every scenario under every setting, and reports what breaks, why, and what else is
+// wrong.
 //
 //   audit::Input input;
-//   input.chat_template = ...; input.tokenizer = ...;       // without a tokenizer: texts alone
+//   input.chat_template = ...; input.tokenizer = ...;       // without a tokenizer, only texts are compared
 //   auto report = audit::check(input, {});
 //   for (const report::Finding& finding : report.value().findings) ...
 //
@@ -21,13 +22,13 @@
 namespace rondo::audit {
 
 struct Options {
-  std::function<void(std::size_t done, std::size_t total)> on_progress;  // after each case; may be empty
-  // Only these, and no properties that no case shows (properties.h); empty: all.
+  std::function<void(std::size_t done, std::size_t total)> on_progress;  // called after each case; may be empty
+  // Only these scenarios, and no properties that no case shows (properties.h); empty: everything.
   std::vector<std::string> scenarios;  // only these; empty: all
 };
 
-// Fails with kInvalidArgument on an unknown scenario, and with kLimit where the template runs out of its limits on every
-// conversation.  A template that refuses everything is reported, not failed.
+// Fails with kInvalidArgument for an unknown scenario, or with kLimit if the template exceeds its limits in every
+// conversation.  If a template refuses everything, that is reported and is not a failure.
 [[nodiscard]] Result<report::Report> check(const Input& input, const Options& options);
 
 }  // namespace rondo::audit

@@ -1,4 +1,4 @@
-// What all questions of an audit have in common: the template, its format, and how it is rendered.
+// What all questions of an audit share: the template, its format, and how to render it.
 #pragma once
 
 #include <memory>
@@ -15,13 +15,13 @@ namespace rondo::audit {
 // The references must outlive it.
 struct AuditContext {
   const jinja::Template& chat_template;
-  // The model's own; where `has_tokenizer` is false, a byte tokenizer: a token for each byte, and the format's stops and markers
-  // as added tokens.  Its ids mean nothing, and numbers of its tokens are not to be told.
+  // The model's own tokenizer.  If `has_tokenizer` is false, a byte tokenizer: a token for each byte, and the format's
+  // stops and markers as added tokens.  Its ids mean nothing, and its numbers of tokens must not be reported.
   const tokenizer::Tokenizer& tokenizer;
   bool has_tokenizer = true;
   std::shared_ptr<const format::Format> format;  // never null
-  const render::TurnProfile& profile;            // of `base`
-  // Tools of the scenarios (scenarios.h), kwargs of the request, bos and eos; no messages.
+  const render::TurnProfile& profile;            // for `base`
+  // The tools of the scenarios (scenarios.h), the kwargs of the request, bos and eos; no messages.
   const chat::Conversation& base;
   const tmpl::ApplyOptions& options;
 

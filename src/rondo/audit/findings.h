@@ -1,4 +1,4 @@
-// From cases to findings: breaks of one cause are one finding.
+// Turns cases into findings: breaks with the same cause are one finding.
 #pragma once
 
 #include <string_view>
@@ -7,16 +7,17 @@
 
 namespace rondo::audit {
 
-// Appends to report.findings and report.notes what report.cases show, each cause once.  Cases that are inherent show nothing.
+// Adds to report.findings and report.notes what report.cases show, each cause once.  Inherent cases show nothing.
 void add_findings(report::Report& report);
 
-// With a rule and a level, and nothing else yet.
+// Returns a finding with only a rule and a level.
 [[nodiscard]] report::Finding finding_of(std::string_view rule, report::Level level);
 
-// Adds it to findings or notes by its level, unless they have it, or a break of the same rule and line.
+// Adds the finding to the findings or notes by its level, unless they already contain it, or a break of the same rule
+// and line.
 void add_finding(report::Report& report, report::Finding finding);
 
-// Findings and notes, the worst first; of one level those with the most lost tokens.
+// Sorts findings and notes, worst level first; within a level, those with the most lost tokens first.
 void sort_findings(report::Report& report);
 
 }  // namespace rondo::audit

@@ -1,4 +1,4 @@
-// What is audited.
+// The input of an audit.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@ struct Input {
   std::shared_ptr<const jinja::Template> chat_template;   // REQUIRES: not null
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer;  // may be null
   chat::Conversation base;                                // kwargs, bos and eos; the rest is not used
-  tmpl::ApplyOptions options;                             // `now` absent: a fixed time
-  std::string model;                                      // as the caller calls it
+  tmpl::ApplyOptions options;                             // if `now` is absent, a fixed time is used
+  std::string model;                                      // the caller's name for it
 };
 
 }  // namespace rondo::audit

@@ -1,4 +1,4 @@
-// Two texts as a unified diff.
+// Compares two texts as a unified diff.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace rondo::audit {
 
-// From `before` to `after`, with three lines of context and the file names a/NAME and b/NAME; "" if they are equal.
-// Texts with many thousand changed lines are told as one change.
+// Returns the diff from `before` to `after`, with three lines of context and the file names a/NAME and b/NAME; "" if
+// they are equal.  Texts with many thousand changed lines become a single change.
 [[nodiscard]] std::string unified_diff(std::string_view before, std::string_view after, const std::string& name);
 
-// Lines [old_begin, old_end) became [new_begin, new_end).
+// Lines [old_begin, old_end) were replaced by [new_begin, new_end).
 struct LineChange {
   std::size_t old_begin = 0;
   std::size_t old_end = 0;
@@ -19,11 +19,11 @@ struct LineChange {
   std::size_t new_end = 0;
 };
 
-// What became of the lines, in order; texts with many thousand changed lines are one change.
+// Returns the changes in order.  Texts with many thousand changed lines become a single change.
 [[nodiscard]] std::vector<LineChange> line_changes(const std::vector<std::string_view>& before,
                                                    const std::vector<std::string_view>& after);
 
-// The lines of a text with their line breaks; an empty text has none.
+// Returns the lines of a text with their line breaks; none for an empty text.
 [[nodiscard]] std::vector<std::string_view> lines_with_breaks(std::string_view text);
 
 }  // namespace rondo::audit

@@ -1,4 +1,4 @@
-// {% generation %} marks around what the model samples, put where they belong.
+// Puts {% generation %} marks around exactly what the model samples.
 #pragma once
 
 #include <optional>
@@ -9,17 +9,18 @@
 
 namespace rondo::audit {
 
-// A conversation with turns of all kinds that the template shows, as one would train on it.
+// Returns a conversation with turns of all kinds that the template shows, as for training.
 [[nodiscard]] json::Array training_messages(const Trials& trials, bool with_calls);
 
 struct Marked {
   std::string source;
-  std::string sentence;  // what was changed
+  std::string sentence;  // describes the change
 };
 
-// `source`, a template that writes turns in the format of `stage`'s, with one pair of marks that goes wrong in fewer places, as a
-// rule in none: it covers what is sampled and nothing else.  Every training conversation has the same text.  nullopt if nothing
-// is wrong, if there are no marks and `may_add` is false, or if no better place was found; added marks go wrong nowhere.
+// Returns `source`, whose template writes turns in the format of `stage`, with one pair of marks that is wrong in fewer
+// places, mostly in none: it covers what is sampled and nothing else.  The text of every training conversation stays
+// the same.  Returns nullopt if nothing is wrong, if there are no marks and `may_add` is false, or if no better place
+// was found.  Added marks are wrong nowhere.
 [[nodiscard]] std::optional<Marked> mend_marks(const Stage& stage, const std::string& source, bool may_add);
 
 }  // namespace rondo::audit

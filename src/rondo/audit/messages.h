@@ -1,4 +1,4 @@
-// Messages as a template wants them, made for an audit.
+// Makes messages for an audit, in the form that a template needs.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@ namespace rondo::audit {
 using probe::SaidCall;
 using probe::Saying;
 
-// In the shape of Format::input.
+// Returns a message in the form of Format::input.
 [[nodiscard]] json::Value message_of(const format::Format& format, const Saying& saying);
 
-// The id that a call has where the model writes one: with the name in it, where the format carries the name there.
+// Returns the id that a model would write for a call: with the name in it if the format puts it there.
 [[nodiscard]] std::string call_id(const format::Format& format, std::string_view name, std::size_t index);
 
-// A value's text, the same for all spellings and orders of it.
+// Returns a text that is equal for all spellings and member orders of a value.
 [[nodiscard]] std::string canonical(const json::Value& value);
 
 }  // namespace rondo::audit

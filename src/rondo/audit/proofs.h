@@ -1,4 +1,4 @@
-// Texts in proofs: short, quoted, with the place that they are about.  Internal to audit/.
+// Texts in proofs: short and quoted, with their places.  Internal to audit/.
 #pragma once
 
 #include <cstddef>
@@ -8,19 +8,19 @@
 
 namespace rondo::audit {
 
-// Bytes [begin, end) of `text` with a little of what stands around them, quoted; "..." where something was left out.
+// Returns bytes [begin, end) of `text` with a little text around them, quoted; "..." marks what was left out.
 [[nodiscard]] std::string excerpt(std::string_view text, std::size_t begin, std::size_t end);
-// `text` quoted, in the middle "..." if it is long.
+// Returns `text` quoted, with "..." in the middle if it is long.
 [[nodiscard]] std::string shortened(std::string_view text);
-// Length of the common prefix, to the beginning of a character.
+// Returns the length of the common prefix, shortened to the beginning of a character.
 [[nodiscard]] std::size_t first_difference(std::string_view a, std::string_view b);
-// Both texts at the first place where they differ: `FIRST "..."; SECOND "..."`.
+// Returns both texts at the first place where they differ: `FIRST "..."; SECOND "..."`.
 struct Named {
   std::string_view name;
   std::string_view text;
 };
 [[nodiscard]] std::string difference(const Named& first, const Named& second);
-// "a", "a and b", "a, b and c".
+// Returns "a", "a and b", "a, b and c".
 [[nodiscard]] std::string listed(const std::vector<std::string>& words);
 
 }  // namespace rondo::audit

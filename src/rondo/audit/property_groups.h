@@ -1,5 +1,5 @@
-// The groups of properties, one file each, and what all of them are written with: trials, places, proofs and findings.
-// Internal to audit/.
+// The groups of properties, one file each, and what all of them use: trials, places, proofs and findings.  Internal to
+// audit/.
 #pragma once
 
 #include "audit/findings.h"

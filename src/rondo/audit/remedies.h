@@ -1,4 +1,4 @@
-// What would mend a break: each remedy that can be tried is tried on the same scenario.
+// Finds what would mend a break: each remedy that can be tried is tried on the same scenario.
 #pragma once
 
 #include <map>
@@ -12,15 +12,15 @@
 
 namespace rondo::audit {
 
-// The stages of a subject, by setting; made when first asked for.
+// The stages of a subject, by setting.  Each is made on first use.
 class Stages {
  public:
-  // `first`: one that is made already.
+  // `first` is a stage that already exists.
   Stages(const Subject& subject, std::unique_ptr<const Stage> first) : subject_(subject) {
     std::string name = first->setting().name;
     made_.emplace(std::move(name), std::move(first));
   }
-  // nullptr if the template runs out of limits under that setting.
+  // Returns nullptr if the template exceeds its limits under that setting.
   [[nodiscard]] const Stage* get(const Setting& setting);
 
  private:
@@ -28,7 +28,7 @@ class Stages {
   std::map<std::string, std::unique_ptr<const Stage>> made_;  // by name
 };
 
-// Fills in the remedies of `played.outcome.broken`, the best first.  `settings`: what may be tried in place of `stage`'s own.
+// Fills in the remedies of `played.outcome.broken`, best first.  `settings` may be tried instead of `stage`'s own.
 void add_remedies(Stages& stages, const std::vector<Setting>& settings, const Stage& stage, const Scenario& scenario,
                   Played& played);
 

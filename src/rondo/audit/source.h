@@ -1,4 +1,4 @@
-// A template's source as tokens with byte ranges, and edits of it: what a fix is made of.
+// A template's source as tokens with byte ranges, and edits of it.  A fix consists of such edits.
 //
 //   const Source source(chat_template.source());
 //   for (const Candidate& candidate : condition_candidates(source, place, true)) source.apply(candidate.edits);
@@ -16,7 +16,7 @@
 
 namespace rondo::audit {
 
-// Bytes [begin, end) of a source become `text`.
+// Replaces bytes [begin, end) of a source by `text`.
 struct Edit {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -24,10 +24,10 @@ struct Edit {
   bool operator==(const Edit&) const = default;
 };
 
-// A token and its bytes in the source, quotes and white-space control included.
+// A token and its bytes in the source, including quotes and white-space control.
 struct SourceToken {
   jinja::TokenKind kind = jinja::TokenKind::kEnd;
-  std::string text;  // as jinja::Token::text
+  std::string text;  // as in jinja::Token::text
   std::size_t begin = 0;
   std::size_t end = 0;
 };
@@ -45,35 +45,37 @@ class Source {
 
   [[nodiscard]] const std::string& text() const { return text_; }
   [[nodiscard]] const std::vector<SourceToken>& tokens() const { return tokens_; }
-  // The token that a place (from 1, columns in bytes) is in; nullopt between tokens and outside.
+  // Returns the token at a place (from 1, columns in bytes); nullopt between tokens and outside.
   [[nodiscard]] std::optional<std::size_t> token_at(std::int32_t line, std::int32_t column) const;
   [[nodiscard]] std::string_view text_of(TokenRange range) const;
   [[nodiscard]] bool is(std::size_t token, jinja::TokenKind kind) const;
   [[nodiscard]] bool is_name(std::size_t token, std::string_view name) const;
 
-  // The tag or output ({% ... %}, {{ ... }}) that a token is inside of, without its brackets; empty for data.
+  // Returns the tag or output ({% ... %}, {{ ... }}) around a token, without its brackets; empty for data.
   [[nodiscard]] TokenRange tag_of(std::size_t token) const;
-  // From an opening bracket to behind its closing one; just `token` for anything else.
+  // Returns the index after the closing bracket of the group that opens at `token`; for any other token, the index
+  // after it.
   [[nodiscard]] std::size_t behind_group(std::size_t token) const;
-  // The first token of the group that ends with the closing bracket `token`.
+  // Returns the first token of the group that ends with the closing bracket `token`.
   [[nodiscard]] std::size_t group_begin(std::size_t token) const;
-  // Where the operand begins that a filter or attribute at `token` (its `|` or `.`) applies to.
+  // Returns where the operand of a filter or attribute begins.  `token` is its `|` or `.`.
   [[nodiscard]] std::size_t operand_begin(std::size_t token) const;
 
   [[nodiscard]] Edit replace(TokenRange range, std::string text) const;
 
-  // The source with `edits` made, in any order.  Where two overlap, the one that begins first counts.
+  // Returns the source with `edits` applied, given in any order.  Where two overlap, the one that begins first is
+  // applied.
   [[nodiscard]] std::string apply(std::vector<Edit> edits) const;
-  // The line, from 1, of a byte.
+  // Returns the line, from 1, of a byte.
   [[nodiscard]] std::int32_t line_of(std::size_t byte) const;
 
  private:
   std::string text_;
-  std::vector<std::size_t> lines_;  // where each begins
+  std::vector<std::size_t> lines_;  // the start of each line
   std::vector<SourceToken> tokens_;
 };
 
-// `text` as a string constant of a template.
+// Returns `text` as a string constant of a template.
 [[nodiscard]] std::string quote(std::string_view text);
 
 }  // namespace rondo::audit

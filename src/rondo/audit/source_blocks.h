@@ -1,5 +1,5 @@
-// Which statements of a source stand around a byte of it: for edits that go in front of or behind a statement, or ask what it
-// asks.
+// Finds the statements around a byte of a source, for edits before or after a statement, or edits that repeat its
+// condition.
 #pragma once
 
 #include <cstddef>
@@ -13,24 +13,24 @@ namespace rondo::audit {
 // A statement with a body: {% if %} ... {% endif %}.
 struct SourceBlock {
   std::string word;              // "if", "for", ...
-  std::vector<TokenRange> tags;  // inside of their brackets: the first one, `elif` and `else`, the one that ends it
-  std::size_t begin = 0;         // bytes, from the first tag's bracket to behind the last one's
+  std::vector<TokenRange> tags;  // without their brackets: the first tag, `elif` and `else`, the closing tag
+  std::size_t begin = 0;         // bytes, from the bracket of the first tag to the end of the last one
   std::size_t end = 0;
 };
 
 class SourceBlocks {
  public:
-  // `source` must outlive it.
+  // `source` must outlive this.
   explicit SourceBlocks(const Source& source);
 
-  // Those around `byte`, the innermost first.  A tag of a statement stands inside of it.
+  // Returns the statements around `byte`, innermost first.  The tags of a statement are inside it.
   [[nodiscard]] std::vector<const SourceBlock*> around(std::size_t byte) const;
-  // Which of its branches `byte` of a statement stands in: the number of the tag that it follows.
+  // Returns the branch of a statement that `byte` is in: the number of the tag before it.
   [[nodiscard]] std::size_t branch_of(const SourceBlock& block, std::size_t byte) const;
-  // The variables of the loops around `byte`, the innermost first.
+  // Returns the variables of the loops around `byte`, innermost first.
   [[nodiscard]] std::vector<std::string> loop_names(std::size_t byte) const;
-  // What the if statements around `byte` ask, so far as they stand inside one that asks for `name`: "a" in the branch of
-  // `if a`, "not (a)" in its else.  Joined with `and`; "" if nothing is asked, or nothing asks for `name`.
+  // Returns the conditions of the if statements around `byte` that are inside one which tests `name`, joined with
+  // `and`: "a" in the branch of `if a`, "not (a)" in its else.  Returns "" if there are none, or if none tests `name`.
   [[nodiscard]] std::string condition_inside(std::size_t byte, const std::string& name) const;
 
  private:
@@ -39,7 +39,7 @@ class SourceBlocks {
   [[nodiscard]] bool names(TokenRange tag, const std::string& name) const;
 
   const Source& source_;
-  std::vector<SourceBlock> blocks_;  // in the order of their beginnings
+  std::vector<SourceBlock> blocks_;  // in the order in which they begin
 };
 
 }  // namespace rondo::audit

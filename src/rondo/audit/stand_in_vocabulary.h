@@ -1,6 +1,8 @@
-// A tokenizer for a template that comes without one: a token for each byte, and the template's stops as added tokens.
+// A byte tokenizer for a template that comes without a tokenizer: a token for each byte, and the template's stops as
+// added tokens.
 //
-// With it everything that works on tokens can be asked of a bare template; prefixes of its ids are prefixes of the text.
+// With it, a template alone can be used for everything that works on tokens.  Prefixes of its ids are prefixes of the
+// text.
 #pragma once
 
 #include <memory>
@@ -13,7 +15,7 @@
 
 namespace rondo::audit {
 
-// `more`: further control tokens, such as bos and eos; empty ones are passed over.
+// `more` are further control tokens, such as bos and eos; empty ones are ignored.
 [[nodiscard]] Result<std::shared_ptr<const tokenizer::Tokenizer>> stand_in_vocabulary(
     const format::Format& format, const std::vector<std::string>& more);
 

@@ -1,4 +1,4 @@
-// From what a caller gives to what is played.
+// Makes what is played from what a caller gives.
 #pragma once
 
 #include "audit/input.h"
@@ -8,11 +8,11 @@
 
 namespace rondo::audit {
 
-// With the limits of an audit, a fixed time where the caller gives none, and a byte tokenizer where the model has none.
-// Fails with kLimit where the template runs out of its limits.
+// Adds the limits of an audit, a fixed time if the caller gives none, and a byte tokenizer if the model has no
+// tokenizer.  Fails with kLimit if the template exceeds its limits.
 [[nodiscard]] Result<Subject> make_subject(const Input& input);
 
-// What `subject` is played under; `first` is its default.
+// Returns the settings under which `subject` is played; `first` is its default.
 [[nodiscard]] Settings settings_of(const Subject& subject, const Stage& first);
 
 }  // namespace rondo::audit

@@ -1,6 +1,6 @@
-// Trials: small conversations, and what a template makes of them.  Internal to audit/.
+// Trials: small conversations, and what a template writes for them.  Internal to audit/.
 //
-// Their texts are words that no template writes itself, so that whether and where a field is written can be seen.
+// Their texts are words that no template writes itself.  So they show whether and where a field is written.
 #pragma once
 
 #include <optional>
@@ -31,24 +31,24 @@ using probe::Saying;
 using probe::text_part;
 using probe::with_parts;
 
-// The question that trials begin with, the tools that they give, a call of each.
+// The question that trials begin with, the tools that they offer, and a call of each.
 [[nodiscard]] json::Value user_message();
 [[nodiscard]] json::Value trial_tools();
 [[nodiscard]] SaidCall first_call(json::Value argument = "v");
 [[nodiscard]] SaidCall second_call();
 
-// A kind of argument values, for people, and one of them.
+// A kind of argument values with a name for people, and one such value.
 struct ArgumentKind {
   std::string name;
   json::Value value;
 };
 [[nodiscard]] const std::vector<ArgumentKind>& argument_kinds();
-// The trial tools, where argument `k` of the first has the type of `value`.
+// Returns the trial tools; argument `k` of the first has the type of `value`.
 [[nodiscard]] json::Value tools_for(const json::Value& value);
 
 struct TrialSetting {
   bool generation_prompt = false;
-  bool tools = false;  // the trial tools are given, or `other_tools`
+  bool tools = false;  // offer the trial tools, or `other_tools`
   std::optional<json::Value> other_tools = std::nullopt;
   json::Object kwargs = {};
   std::optional<jinja::LocalTime> now = std::nullopt;
@@ -62,11 +62,11 @@ struct Trial {
   TrialSetting setting;
 };
 
-// An assistant turn behind the prompt that asks for it.
+// An assistant turn after the prompt that asks for it.
 struct WrittenTurn {
   std::string prompt;
-  std::string text;        // the turn, and what the template writes behind it
-  bool is_asked = false;   // the prompt ends with the generation prompt; else the turn begins with its header
+  std::string text;        // the turn, and what the template writes after it
+  bool is_asked = false;   // the prompt ends with the generation prompt; otherwise the turn begins with its header
   jinja::Rendered render;  // prompt and text
 };
 
@@ -77,32 +77,32 @@ class Trials {
   [[nodiscard]] const AuditContext& context() const { return context_; }
   [[nodiscard]] const format::Format& format() const { return *context_.format; }
 
-  // The template's render, with what it needs to render anything at all (see `needs`).
+  // Returns the template's render, with what the template needs to render at all (see `needs`).
   [[nodiscard]] Result<jinja::Rendered> render(const json::Array& messages, const TrialSetting& setting) const;
-  // The text alone, without origins: faster.
+  // Returns only the text, without origins, which is faster.
   [[nodiscard]] Result<std::string> text(const json::Array& messages, const TrialSetting& setting) const;
-  // In token ids, with masks.
+  // Returns the token ids with masks.
   [[nodiscard]] Result<render::Encoded> encode(json::Array messages, const TrialSetting& setting) const;
 
-  // The message in the shape of Format::input; the calls have the ids of call_id().
+  // Returns the message in the form of Format::input; its calls have the ids of call_id().
   [[nodiscard]] json::Value assistant(const Saying& saying) const;
-  // The id of its call number `index`, and that call's result.
+  // The id of call number `index`, and the result of that call.
   [[nodiscard]] std::string call_id(std::size_t index, std::string_view name) const;
   [[nodiscard]] json::Value result(std::size_t index, std::string_view name, json::Value content) const;
-  // The turn that the template writes for it behind one user message; nullopt where it refuses, or where what it writes
-  // does not go on from any prompt for it.
+  // Returns the turn that the template writes for the message after one user message.  Returns nullopt if the template
+  // refuses it, or if what it writes does not continue any prompt for it.
   [[nodiscard]] std::optional<WrittenTurn> write(const Saying& saying, const TrialSetting& setting) const;
 
-  // Nothing if the template renders one user message; else what it says of it.
+  // Returns nullopt if the template renders one user message, otherwise its error.
   [[nodiscard]] const std::optional<Error>& refusal() const { return refusal_; }
-  // Set when several trials have run out of limits; from then on everything is refused.
+  // Set when several trials have exceeded their limits.  From then on everything is refused.
   [[nodiscard]] const std::optional<Error>& exhausted() const { return exhausted_; }
-  // Text as content is not written, only lists of parts are: texts are sent as such.
+  // Returns whether the template writes lists of parts but not text as content; then texts are sent as parts.
   [[nodiscard]] bool needs_parts() const { return needs_parts_; }
-  // The variable is one of the template's own, which it reads and nobody sets.
+  // The template's own variables, which it reads and never sets.
   [[nodiscard]] const std::vector<std::string>& own_variables() const { return own_variables_; }
   [[nodiscard]] bool reads_variable(std::string_view name) const;
-  // History has calls: they are written, not only described.
+  // Returns whether history contains calls: the template writes them and does not only describe them.
   [[nodiscard]] bool writes_calls() const { return writes_calls_; }
 
  private:

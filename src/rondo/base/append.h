@@ -1,4 +1,4 @@
-// Appending to lists in the innermost loops: a comparison and a store.
+// Fast appending to lists in the innermost loops: one comparison and one store.
 #pragma once
 
 #include <algorithm>
@@ -6,19 +6,20 @@
 
 namespace rondo {
 
-// `List`: a std::vector, with any allocator.
+// Grows the list.  `List` is a std::vector with any allocator.
 template <typename List>
 [[gnu::noinline]] void make_room(List& list) {
   constexpr std::size_t kLeast = 16;
   list.reserve(std::max(list.size() * 2, kLeast));
 }
-// Appends `value`; what makes room stands apart, so that the caller needs no registers for it.
+// Appends `value`.  The growing is in make_room(), a separate function, so that the fast path saves no registers for
+// it.
 template <typename List>
 [[gnu::always_inline]] inline void append_to(List& list, const typename List::value_type& value) {
   if (list.size() == list.capacity()) make_room(list);
   if (list.size() == list.capacity()) __builtin_unreachable();
-  // Not push_back(value): where that is a call, the value would be stored in parts and loaded as a whole at once, for which
-  // a processor waits.
+  // push_back(value) may be a call.  The value would then be stored in parts and loaded as a whole right after, and a
+  // processor waits for such a load.
   list.emplace_back() = value;
 }
 

@@ -7,11 +7,11 @@
 
 namespace rondo::base64 {
 
-// The bytes that `text` stands for.  Nothing if a character is not of the alphabet or the length, padding included, is
-// not a multiple of four.
+// Returns the bytes that `text` stands for.  Returns nullopt if a character is not in the alphabet, or if the length
+// with its padding is not a multiple of four.
 [[nodiscard]] std::optional<std::string> decode(std::string_view text);
 
-// With padding.
+// Encodes with padding.
 [[nodiscard]] std::string encode(std::string_view bytes);
 
 }  // namespace rondo::base64

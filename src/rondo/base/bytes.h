@@ -8,7 +8,7 @@
 
 namespace rondo {
 
-// a == b, fast where both are a name of a few bytes.
+// Returns a == b.  Fast if both are names of a few bytes.
 [[nodiscard]] inline bool same_bytes(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   const std::size_t size = a.size();
@@ -19,7 +19,7 @@ namespace rondo {
     std::memcpy(&right, b.data() + at, sizeof(Word));
     return left == right;
   };
-  // Two words that overlap cover all sizes from one word to two.
+  // For every size from one word to two, two overlapping words cover the string.
   if (size > 2 * sizeof(std::uint64_t)) return std::memcmp(a.data(), b.data(), size) == 0;
   if (size >= sizeof(std::uint64_t)) {
     return equal_at(std::uint64_t{}, 0) && equal_at(std::uint64_t{}, size - sizeof(std::uint64_t));

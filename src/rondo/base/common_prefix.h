@@ -1,4 +1,4 @@
-// How far two rows agree from their beginning.
+// The common prefix of two lists of ids.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace rondo {
 
-// Length of the longest common prefix.
+// Returns the length of the longest common prefix.
 [[nodiscard]] inline std::size_t common_prefix(std::span<const std::int32_t> a, std::span<const std::int32_t> b) {
   constexpr std::size_t kStride = 32;
   const std::size_t length = std::min(a.size(), b.size());

@@ -1,4 +1,4 @@
-// A short name for what something was made from.
+// A short key for a list of texts.
 #pragma once
 
 #include <initializer_list>
@@ -7,7 +7,8 @@
 
 namespace rondo {
 
-// 64-bit FNV-1a over the texts and what separates them, in hex.  Tells texts apart; keeps no secret.
+// Returns the 64-bit FNV-1a hash of the texts and of separators between them, in hex.  It tells texts apart; it is not
+// cryptographic.
 [[nodiscard]] std::string hex_digest(std::initializer_list<std::string_view> texts);
 
 }  // namespace rondo

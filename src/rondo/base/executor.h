@@ -1,7 +1,7 @@
-// Executor: the one thread that an engine, a connection or a timer answers on.
+// Executor: the one thread on which an engine, a connection or a timer calls back.
 //
-// What waits for a network or for another thread takes an executor when it is made, and calls back there only: its caller
-// needs no locks.  `net::Loop` is one; tests step through a `TaskQueue`.
+// An object that waits for a network or for another thread takes an executor when it is made.  It calls back only
+// there, so its caller needs no locks.  `net::Loop` is an executor; tests step through a `TaskQueue`.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@ class Executor {
  public:
   virtual ~Executor() = default;
 
-  // Runs `task` later on the executor's thread, never inside of post(); tasks run in the order in which a thread posts them.
-  // Any thread may call this as long as the executor lives.
+  // Runs `task` later on the executor's thread, never inside post().  Tasks from one thread run in the order in which
+  // that thread posts them.  Any thread may call this while the executor lives.
   virtual void post(std::function<void()> task) = 0;
 };
 

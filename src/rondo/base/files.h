@@ -10,19 +10,20 @@
 
 namespace rondo::files {
 
-// The bytes of a regular file.  Fails with kNotFound (missing, unreadable, a folder) or kLimit (over `max_bytes`).
+// Returns the bytes of a regular file.  Fails with kNotFound (missing, unreadable, a folder) or kLimit (over
+// `max_bytes`).
 [[nodiscard]] Result<std::string> read(const std::string& path, std::size_t max_bytes = limits::kTextFileBytes);
 
-// Writes through a temporary file beside `path` and renames it, so that readers see the old or the new content.
+// Writes a temporary file beside `path` and renames it, so that readers see either the old or the new content.
 [[nodiscard]] Status write(const std::string& path, std::string_view content);
 
-// Makes the folder and those above it where they are missing.
+// Makes the folder and every missing folder above it.
 [[nodiscard]] Status make_folder(const std::string& path);
 
 [[nodiscard]] bool exists(const std::string& path);
 [[nodiscard]] bool is_folder(const std::string& path);
 
-// "folder/name", without a doubled slash.
+// Returns "folder/name" with a single slash.
 [[nodiscard]] std::string join(std::string_view folder, std::string_view name);
 
 }  // namespace rondo::files

@@ -1,18 +1,18 @@
-// Large tables: memory that is zero, of which nothing is resident until it is used.
+// Memory for large tables: zeroed, and resident only where it is used.
 #pragma once
 
 #include <cstddef>
 
 namespace rondo {
 
-// Has the system bring in the memory that is about to be written, `bytes` from `data` on, at once and in large pages: a fault
-// for every 4 KB costs more than what is written there, and reading fresh memory before writing it even more.  What the
-// memory holds stays.  Does nothing for what is small.
+// Asks the system to bring in `bytes` of memory from `data` on, all at once and in large pages.  Call it before writing
+// to the memory: one page fault per 4 KB costs more than the writing, and reading fresh memory first costs even more.
+// The content of the memory stays.  Does nothing for small sizes.
 void make_resident(void* data, std::size_t bytes);
 
-// Owns a stretch of zeroed memory, aligned to 2 MB if it has that much; the system is asked for large pages, because tables
-// that are read at random places spend most of their time on finding out where small ones are.  Ends the process as `new`
-// does where there is none left.
+// Owns zeroed memory, aligned to 2 MB if it is at least that large.  It asks the system for large pages: a table that
+// is read at random places spends most of its time on address lookups of small pages.  If there is no memory left, it
+// ends the process as `new` does.
 class Pages {
  public:
   Pages() = default;

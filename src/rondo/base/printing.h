@@ -1,4 +1,4 @@
-// Text of any kind on one line of a report: nothing in it steers a terminal, and nothing is too long.
+// Makes any text fit on one line of a report: it cannot steer a terminal, and it is not too long.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,13 @@
 
 namespace rondo::printing {
 
-// `text` with everything that a terminal would obey or not show escaped: controls, direction marks, odd spaces.  Newlines
-// and tabs become \n and \t, or stay if `keep_layout`.  Invalid UTF-8 becomes U+FFFD.
+// Escapes everything in `text` that a terminal would obey or not show: control characters, direction marks, unusual
+// spaces.  Newlines and tabs become \n and \t, or stay if `keep_layout`.  Invalid UTF-8 becomes U+FFFD.
 [[nodiscard]] std::string printable(std::string_view text, bool keep_layout);
 
-// At most `limit` code points: the middle of a longer text is replaced by "…".  REQUIRES: limit >= 3.
+// Shortens `text` to at most `limit` code points: "…" replaces the middle of a longer text.
+//
+// REQUIRES: limit >= 3.
 [[nodiscard]] std::string elided(std::string_view text, std::size_t limit);
 
 }  // namespace rondo::printing

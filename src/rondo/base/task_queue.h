@@ -1,5 +1,5 @@
-// An executor whose tasks run when its owner says so, on the thread that says it: for programs that wait for one thing, and for
-// tests.
+// An executor that runs its tasks only when its owner calls run_until(), on the calling thread.  For programs that wait
+// for one thing, and for tests.
 #pragma once
 
 #include <condition_variable>
@@ -22,7 +22,7 @@ class TaskQueue final : public Executor {
     wake_.notify_one();
   }
 
-  // Runs tasks, waiting for them, until `done` holds behind one.
+  // Runs tasks, and waits for more, until `done` returns true after one of them.
   template <typename Done>
   void run_until(const Done& done) {
     while (!done()) {

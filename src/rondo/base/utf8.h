@@ -1,4 +1,4 @@
-// UTF-8: decoding, encoding, validation and counting.  Not here: character classes and case (unicode/).
+// UTF-8: decoding, encoding, validation and counting.  Character classes and case are in unicode/.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,20 @@ namespace rondo::utf8 {
 
 inline constexpr char32_t kReplacement = U'\uFFFD';
 
-// One decoded unit: a code point and its length in bytes.  For a byte that starts no well-formed sequence `valid` is
-// false, `code_point` is U+FFFD and `size` is the length of the maximal ill-formed part (as the WHATWG decoder).
+// One decoded unit: a code point and its length in bytes.  If the byte starts no well-formed sequence, `valid` is
+// false, `code_point` is U+FFFD, and `size` is the length of the maximal ill-formed part (as in the WHATWG decoder).
 struct Decoded {
   char32_t code_point = 0;
   std::uint8_t size = 0;
   bool valid = true;
 };
 
+// Decodes the unit that starts at `at`.
+//
 // REQUIRES: at < text.size().
 [[nodiscard]] Decoded decode(std::string_view text, std::size_t at);
 
-// Appends the UTF-8 form.  Surrogates (U+D800..DFFF) are written as three bytes, as Python's "surrogatepass" does.
+// Appends the UTF-8 form.  A surrogate (U+D800..DFFF) is written as three bytes, as Python's "surrogatepass" does.
 void append(std::string& out, char32_t code_point);
 
 // True for a byte 10xxxxxx.
@@ -30,7 +32,7 @@ void append(std::string& out, char32_t code_point);
 
 [[nodiscard]] bool is_valid(std::string_view text);
 
-// Behind the ASCII characters that start at `at`.
+// Returns the offset after the run of ASCII characters that starts at `at`.
 [[nodiscard]] inline std::size_t skip_ascii(std::string_view text, std::size_t at) {
   constexpr std::uint64_t kHighBits = 0x8080808080808080U;
   for (std::uint64_t words[4]; at + sizeof words <= text.size(); at += sizeof words) {
@@ -41,26 +43,26 @@ void append(std::string& out, char32_t code_point);
   return at;
 }
 
-// Offset of the first ill-formed byte, or text.size() if there is none.
+// Returns the offset of the first ill-formed byte, or text.size() if there is none.
 [[nodiscard]] std::size_t first_invalid(std::string_view text);
 
-// Number of code points (each ill-formed part counts as one).
+// Returns the number of code points.  Each ill-formed part counts as one.
 [[nodiscard]] std::size_t length(std::string_view text);
 
-// Byte offset of code point `index`; text.size() when there are fewer.
+// Returns the byte offset of code point `index`, or text.size() if there are fewer.
 [[nodiscard]] std::size_t offset_of(std::string_view text, std::size_t index);
 
-// Each ill-formed part replaced by U+FFFD.
+// Returns `text` with each ill-formed part replaced by U+FFFD.
 [[nodiscard]] std::string to_valid(std::string_view text);
 
-// The beginning of the sequence that byte `at` lies in; text.size() where it lies behind the text.
+// Returns the start of the sequence that contains byte `at`, or text.size() if `at` is past the end.
 [[nodiscard]] inline std::size_t boundary(std::string_view text, std::size_t at) {
   if (at >= text.size()) return text.size();
   while (at > 0 && is_continuation(text[at])) --at;
   return at;
 }
 
-// The first, or the last, `most` bytes of `text` at most, in whole sequences.
+// Returns the first, or the last, whole sequences of `text`: at most `most` bytes.
 [[nodiscard]] inline std::string_view head(std::string_view text, std::size_t most) {
   return text.substr(0, boundary(text, most));
 }
@@ -70,7 +72,7 @@ void append(std::string& out, char32_t code_point);
   return text.substr(begin);
 }
 
-// Length of the longest prefix that does not end inside a sequence that more bytes could complete.
+// Returns the length of the longest prefix that does not end in an incomplete sequence.
 [[nodiscard]] std::size_t complete_prefix(std::string_view text);
 
 }  // namespace rondo::utf8

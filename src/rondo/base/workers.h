@@ -1,10 +1,10 @@
-// Workers: threads for what an event loop must not wait for.
+// Workers: threads for work that an event loop must not wait for.
 //
 //   Workers workers(4);
 //   workers.run(Workers::Size::kLarge, [&] { read a large request });
 //
-// Large tasks never hold all threads: one is left for small ones, unless there is only one.  Tasks of a size begin in the
-// order in which they came.  Any thread may call run().
+// Large tasks never occupy all threads: one stays free for small tasks, unless there is only one thread.  Tasks of the
+// same size start in the order in which they came.  Any thread may call run().
 #pragma once
 
 #include <condition_variable>
@@ -22,7 +22,7 @@ class Workers {
  public:
   enum class Size : std::uint8_t { kSmall, kLarge };
 
-  // REQUIRES: one thread at least.
+  // REQUIRES: threads >= 1.
   explicit Workers(std::size_t threads);
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
@@ -30,7 +30,7 @@ class Workers {
   ~Workers();
 
   void run(Size size, std::function<void()> task);
-  // Tasks that wait for a thread.
+  // Returns how many tasks wait for a thread.
   [[nodiscard]] std::size_t waiting() const;
 
  private:

@@ -1,13 +1,13 @@
-// A log of requests served by many simulated replicas, which share it as a router's rule says: what each of them finds
-// in its cache.
+// Simulates many replicas that serve a log of requests, which a router distributes by a rule.  Tells what each request
+// finds in the cache of its replica.
 //
 //   Fleet fleet({.replicas = 16, .capacity = 400'000}, Routing::kExact);
 //   Fleet::Served served = fleet.serve({.ids = prompt, .text = text});
 //   fleet.add(served.place, prompt_and_completion);
 //
-// Time is counted in requests: `concurrency` of them run at once, each until that many others have come or its
-// conversation goes on, and the prompts of the latest quarter wait to be computed.  A replica finds whole blocks of
-// what it was sent, within its capacity.  Not thread-safe.
+// Time is counted in requests.  At any time `concurrency` requests run.  Each ends when that many others have come, or
+// when its conversation continues.  The prompts of the latest quarter wait to be computed.  A replica finds whole
+// blocks of what was sent to it, within its capacity.  Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +24,9 @@ namespace rondo::cache {
 
 struct FleetOptions {
   std::size_t replicas = 1;
-  std::size_t capacity = kUnlimited;  // ids that each holds
+  std::size_t capacity = kUnlimited;  // how many ids each replica holds
   std::size_t block = 16;             // REQUIRES: not 0
-  std::size_t concurrency = 0;        // 0: four for each replica
+  std::size_t concurrency = 0;        // 0: four per replica
   [[nodiscard]] std::size_t at_once() const { return concurrency == 0 ? 4 * replicas : concurrency; }
 };
 
@@ -39,23 +39,23 @@ class Fleet {
   };
   struct Query {
     std::span<const TokenId> ids = {};
-    std::string_view text = {};        // of the prompt
-    std::string_view affinity = {};    // of the conversation
-    std::optional<Place> parent = {};  // the request that this one goes on from
+    std::string_view text = {};        // the prompt as text
+    std::string_view affinity = {};    // names the conversation
+    std::optional<Place> parent = {};  // the request that this one continues
   };
   struct Served {
     Place place;
-    std::size_t hit = 0;  // ids found
+    std::size_t hit = 0;  // how many ids were found
   };
 
   Fleet(const FleetOptions& options, Routing routing);
 
   Served serve(const Query& query);
-  // A prompt with what was sampled behind it, which is as old as `known`: where the replica has forgotten of its first
-  // `known` ids, nothing is kept.
+  // Keeps a prompt and what was sampled after it.  The first `known` ids were known before; if the replica has dropped
+  // some of them since, nothing is kept.
   void add(const Place& place, std::span<const TokenId> ids, std::size_t known = 0);
 
-  // Ids that each replica computed.
+  // Returns how many ids each replica has computed.
   [[nodiscard]] const std::vector<std::uint64_t>& computed() const { return computed_; }
 
  private:

@@ -1,4 +1,4 @@
-// What the trees of this folder have in common.
+// What the trees of this folder share.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@ namespace rondo::cache {
 
 using TokenId = std::int32_t;
 
-// The key of the edge that leads from a node to its child with this first id.
+// Returns the key of the edge from a node to its child with this first id.
 [[nodiscard]] inline std::uint64_t edge_key(std::uint32_t parent, TokenId first) {
   return std::uint64_t{parent} << 32U | static_cast<std::uint32_t>(first);
 }

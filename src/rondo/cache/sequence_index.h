@@ -1,13 +1,13 @@
-// Which of many sequences of token ids serves a prompt best: a radix tree whose ends carry the name of their holder.
+// Finds which of many sequences of token ids serves a prompt best.  It is a radix tree whose ends name their holders.
 //
 //   SequenceIndex index;
 //   index.add(7, ids_of_a_saved_state);
-//   index.longest_common(prompt);   // who shares the longest beginning with it, and how long that is
-//   index.longest_end(prompt);      // who holds a sequence that is the longest whole beginning of it
+//   index.longest_common(prompt);   // the holder with the longest common beginning, and its length
+//   index.longest_end(prompt);      // the holder of the longest sequence that is a beginning of the prompt
 //
-// Looking up takes time linear in the prompt's matching part; adding and removing, in the sequence.  Memory: 4 bytes for
-// each id of a path that is not shared, some 150 for each node, of which there are at most two for each sequence.  Not
-// thread-safe.
+// Looking up takes time linear in the matching part of the prompt; adding and removing take time linear in the
+// sequence.  Memory: 4 bytes for each id of a path that is not shared, and some 150 for each node; there are at most
+// two nodes per sequence.  Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -29,26 +29,28 @@ class SequenceIndex {
   using Holder = std::uint64_t;
   struct Match {
     Holder holder = 0;
-    std::size_t length = 0;  // ids that agree
+    std::size_t length = 0;  // how many ids agree
     bool operator==(const Match&) const = default;
   };
 
   SequenceIndex();
   ~SequenceIndex();
 
-  // A holder may have several sequences.  Adding the same once more does nothing.  REQUIRES: `ids` is not empty.
+  // Adds a sequence.  A holder may have several.  Adding the same one again does nothing.
+  //
+  // REQUIRES: `ids` is not empty.
   void add(Holder holder, std::span<const TokenId> ids);
-  // What was not added is passed over.
+  // Removes a sequence.  Does nothing if it was not added.
   void remove(Holder holder, std::span<const TokenId> ids);
 
-  // Among several that share as much, the lowest holder of the first end below.  nullopt if none shares an id.
+  // If several share as much, returns the lowest holder of the first end below.  Returns nullopt if none shares an id.
   [[nodiscard]] std::optional<Match> longest_common(std::span<const TokenId> ids) const;
-  // Among several that end there, the lowest holder.
+  // If several end there, returns the lowest holder.
   [[nodiscard]] std::optional<Match> longest_end(std::span<const TokenId> ids) const;
 
   [[nodiscard]] std::size_t size() const { return size_; }  // sequences
 
-  // What is broken in the structure, "" if nothing; for tests.
+  // Returns what is wrong in the structure; "" if nothing is.  For tests.
   [[nodiscard]] std::string verify() const;
 
  private:

@@ -1,14 +1,14 @@
-// What a library of the C API has given out: numbers for objects.
+// The handles of a library of the C API: numbers that stand for objects.
 //
 //   Handles handles(tag);
 //   const std::uint64_t handle = handles.add(std::make_shared<Model>(...), Kind::kModel);
 //   handles.find(handle, Kind::kModel);    // the object
-//   handles.remove(handle, Kind::kModel);  // the object, for the last time
+//   handles.remove(handle, Kind::kModel);  // the object, and the handle is closed
 //   handles.find(handle, Kind::kModel);    // nullptr
 //
-// A handle says its kind, a place in a table and how often that place was used before, so one that was closed is never taken
-// for another, however many follow: a place whose count is at its end is not used again.  No memory is looked at that a caller
-// names.  Thread-safe; an object lives on while somebody has it.
+// A handle contains its kind, a place in a table, and how often that place was used before.  So a closed handle is
+// never taken for another one, however many follow: a place whose count is exhausted is not used again.  No memory that
+// a caller names is ever read.  Thread-safe; an object lives while somebody holds it.
 #pragma once
 
 #include <cstddef>
@@ -23,14 +23,16 @@ enum class Kind : std::uint8_t { kModel = 1, kParser = 2, kRollout = 3, kResult 
 
 class Handles {
  public:
-  // `tag`, of which kTagBits count, tells the handles of one library from those of another.
+  // `tag`, of which kTagBits are used, distinguishes the handles of different libraries.
   explicit Handles(std::uint32_t tag) : tag_(tag & ((std::uint32_t{1} << kTagBits) - 1)) {}
 
-  // Never 0, but where kMaxOpen are open.  REQUIRES: object is not null.
+  // Returns a new handle; 0 if kMaxOpen handles are open.
+  //
+  // REQUIRES: object is not null.
   [[nodiscard]] std::uint64_t add(std::shared_ptr<void> object, Kind kind);
-  // nullptr: there is no such handle, or none of that kind.
+  // Returns nullptr if there is no such handle, or it is of another kind.
   [[nodiscard]] std::shared_ptr<void> find(std::uint64_t handle, Kind kind) const;
-  // The same, and closes it.
+  // Does the same, and closes the handle.
   [[nodiscard]] std::shared_ptr<void> remove(std::uint64_t handle, Kind kind);
   [[nodiscard]] std::size_t size() const;
 
@@ -46,7 +48,7 @@ class Handles {
     Kind kind = Kind::kModel;
   };
   [[nodiscard]] std::uint64_t handle_of(std::size_t place) const;
-  // The place of an open handle; places_.size() if it is none.
+  // Returns the place of an open handle; places_.size() if there is none.
   [[nodiscard]] std::size_t place_of(std::uint64_t handle, Kind kind) const;
 
   std::uint32_t tag_;

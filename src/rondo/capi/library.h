@@ -1,4 +1,4 @@
-// What stands behind a rondo_library, and how its entries find the objects of handles.  Internal to capi/.
+// The inside of a rondo_library, and how the C functions find the objects of handles.  Internal to capi/.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Library {
   std::optional<jinja::LocalTime> now;
 };
 
-// The objects of handles.  What is inside a parser or a rollout is guarded by its lock.
+// The objects of handles.  A lock guards the inside of a parser or a rollout.
 struct ModelObject {
   std::shared_ptr<const core::Model> model;
 };
@@ -38,7 +38,7 @@ struct RolloutObject {
   std::mutex mutex;
   render::Rollout rollout;
 };
-// What an answer has; the rest is absent.
+// The parts of a result; the others are absent.
 struct ResultObject {
   std::optional<std::string> text;
   std::optional<std::string> json;
@@ -50,7 +50,7 @@ struct ResultObject {
   std::optional<core::ParserStream::Events> events;  // without markers
 };
 
-// What belongs to a type of handle.
+// The types and the kind that belong to a type of handle.
 template <typename Handle>
 struct HandleTraits;
 template <>
@@ -80,7 +80,7 @@ struct HandleTraits<rondo_result> {
   static constexpr const char* kName = "the result";
 };
 
-// Fails where it is null or closed.
+// Fails if it is null or closed.
 [[nodiscard]] Outcome<Library*> library_of(const rondo_library* library);
 
 template <typename Handle>
@@ -93,7 +93,7 @@ template <typename Handle>
   return std::static_pointer_cast<typename Traits::Object>(std::move(object));
 }
 
-// Runs `work`, an Outcome of the handle's object, and gives the caller a handle for it.
+// Runs `work`, which returns an Outcome of the handle's object, and gives the caller a handle for it.
 template <typename Handle, typename Work>
 rondo_status open_handle(rondo_library* given, Handle* out, rondo_error* error, const Work& work) noexcept {
   if (out != nullptr) out->handle = 0;
@@ -110,7 +110,8 @@ rondo_status open_handle(rondo_library* given, Handle* out, rondo_error* error, 
   });
 }
 
-// An answer about the object of a handle: `work` gets both and returns an Outcome<ResultObject>.
+// Makes a result about the object of a handle: `work` gets the library and the object and returns an
+// Outcome<ResultObject>.
 template <typename Handle, typename Work>
 rondo_status answer(rondo_library* given, Handle handle, rondo_result* out, rondo_error* error,
                     const Work& work) noexcept {
@@ -123,7 +124,7 @@ rondo_status answer(rondo_library* given, Handle handle, rondo_result* out, rond
   });
 }
 
-// The same of an object that lets one thread in at a time: `work` gets what it holds.
+// Does the same for an object that one thread at a time may use: `work` gets its content.
 template <typename Handle, typename Work>
 rondo_status answer_alone(rondo_library* given, Handle handle, rondo_result* out, rondo_error* error,
                           const Work& work) noexcept {
@@ -133,7 +134,7 @@ rondo_status answer_alone(rondo_library* given, Handle handle, rondo_result* out
   });
 }
 
-// Null handles are left alone.
+// Does nothing for a null handle.
 template <typename Handle>
 rondo_status close_handle(rondo_library* given, Handle handle) noexcept {
   return guarded(nullptr, [&]() -> Outcome<Done> {

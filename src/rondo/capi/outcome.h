@@ -1,4 +1,4 @@
-// How an entry of the C API ends: with a value, or with a status and what is to be said of it.  Internal to capi/.
+// How a function of the C API ends: with a value, or with a status and a message.  Internal to capi/.
 #pragma once
 
 #include <exception>
@@ -14,16 +14,16 @@ namespace rondo::capi {
 
 [[nodiscard]] rondo_status status_of(ErrorCode code);
 
-// Borrowed.
+// Returns a view of `text`.
 [[nodiscard]] inline rondo_text text_view(const std::string& text) { return {text.c_str(), text.size()}; }
 
 struct Failure {
   rondo_status status = RONDO_INTERNAL;
   Error error;
 };
-// `what` is the argument: "`result` is null".
+// `what` names the argument: "`result` is null".
 [[nodiscard]] Failure null_failure(const std::string& what);
-// `what` is the handle: "the model is closed, ...".
+// `what` names the handle: "the model is closed, ...".
 [[nodiscard]] Failure closed_failure(const std::string& what);
 [[nodiscard]] Failure invalid(const std::string& sentence);
 
@@ -46,16 +46,16 @@ class [[nodiscard]] Outcome {
   std::variant<T, Failure> state_;
 };
 
-// Whether `error` is null or begins as RONDO_ERROR_INIT does.
+// Returns whether `error` is null or begins like RONDO_ERROR_INIT.
 [[nodiscard]] bool is_fit(const rondo_error* error);
-// Tell the caller, as far as there is memory to do so; return the status.  `error` may be null.
+// These report an error to the caller, as far as there is memory for it, and return the status.  `error` may be null.
 rondo_status report(rondo_error* error, const Failure& failure) noexcept;
-// `message` is not copied.
+// Does not copy `message`.
 rondo_status report(rondo_error* error, rondo_status status, const char* message) noexcept;
-// A fault in rondo.
+// Reports a fault in rondo.
 rondo_status report(rondo_error* error, const std::exception& exception) noexcept;
 
-// What every entry does around its work: nothing that is thrown gets out.
+// Runs `work` inside a function of the C API: no exception leaves it.
 template <typename Work>
 rondo_status guarded(rondo_error* error, const Work& work) noexcept {
   if (!is_fit(error)) return RONDO_INVALID_ARGUMENT;

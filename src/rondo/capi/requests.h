@@ -1,4 +1,4 @@
-// What a caller of the C API gives, read and checked.  Internal to capi/.
+// Reads and checks what a caller of the C API gives.  Internal to capi/.
 #pragma once
 
 #include <cstddef>
@@ -18,20 +18,20 @@ namespace rondo::capi {
 
 using core::Fields;
 
-// Fail with RONDO_NULL where there is a size and no data; `name` is the argument.
+// Fail with RONDO_NULL if there is a size but no data; `name` is the argument.
 [[nodiscard]] Outcome<std::string_view> view_of(rondo_text text, const char* name);
 [[nodiscard]] Outcome<std::span<const core::TokenId>> span_of(rondo_ids ids, const char* name);
-// nullopt for an empty text.
+// Return nullopt for an empty text.
 [[nodiscard]] Outcome<std::optional<jinja::LocalTime>> time_of(rondo_text text, const char* name);
 [[nodiscard]] Outcome<std::optional<json::Value>> json_of(rondo_text text, const char* name);
-// An empty text and null are an empty object.
+// An empty text and null give an empty object.
 [[nodiscard]] Outcome<json::Object> object_of_text(rondo_text text, const char* name);
-// A JSON array of messages.
+// Parses a JSON array of messages.
 [[nodiscard]] Outcome<json::Array> messages_of(rondo_text text, const char* name);
 
-// Fails where the caller's struct has another size than any version of it.
+// Fails if the caller's struct has a size that no version of it has.
 [[nodiscard]] Outcome<Done> check_size(const void* given, std::size_t size, std::size_t known, const char* name);
-// The caller's struct, `otherwise` where there is none.  What a newer header has behind what is known here must be 0.
+// Returns the caller's struct, or `otherwise` if there is none.  Fields that only a newer header has must be 0.
 template <typename Struct>
 [[nodiscard]] Outcome<Struct> struct_of(const Struct* given, const Struct& otherwise, const char* name) {
   if (given == nullptr) return otherwise;
@@ -40,9 +40,9 @@ template <typename Struct>
   return *given;
 }
 
-// The conversation of a call, with its options, as an object that Fields read.  `chat` may be null.
+// Returns the conversation of a call with its options, as an object for Fields.  `chat` may be null.
 [[nodiscard]] Outcome<json::Object> request_of(const rondo_chat* chat);
-// What all calls take.  Complaints are in `fields`.
+// Reads what all calls take.  Faults are in `fields`.
 [[nodiscard]] core::Call read_call(const Library& library, Fields& fields, bool messages_required);
 
 }  // namespace rondo::capi

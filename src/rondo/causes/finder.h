@@ -1,6 +1,6 @@
 // The search for the cause of one break, step by step.  Internal to causes/.
 //
-// finder.cpp     where it is, and causes of the whole prompt
+// finder.cpp     where the break is, and causes that concern the whole prompt
 // in_prompt.cpp  breaks before the turn
 // in_turn.cpp    breaks inside it
 #pragma once
@@ -18,7 +18,7 @@ class Finder {
  public:
   explicit Finder(const Event& event);
 
-  // To be called once.
+  // Call this once.
   [[nodiscard]] Found run();
 
  private:
@@ -54,11 +54,11 @@ class Finder {
   [[nodiscard]] std::optional<Cause> of_stop() const;
   [[nodiscard]] Cause of_the_rest() const;
 
-  // Whether the turn was written as it was sampled, up to the break, as long as nothing followed it.
+  // Returns whether the turn was written as it was sampled, up to the break, while nothing followed it.
   [[nodiscard]] bool held_alone() const;
-  // The parts of the turn that the next prompt shows; offsets are those of the prompt.
+  // Returns the parts of the turn that the next prompt shows; offsets into the prompt.
   [[nodiscard]] Regions shown_regions() const;
-  [[nodiscard]] std::size_t calls_begin() const;  // of the sampled text; npos if it has none
+  [[nodiscard]] std::size_t calls_begin() const;  // offset in the sampled text; npos if it has no calls
   [[nodiscard]] const json::Value* kept_calls() const;
 
   [[nodiscard]] Cause make(CauseKind kind, const text::Literal& literal, std::string sentence,
@@ -69,12 +69,14 @@ class Finder {
   [[nodiscard]] std::string words_here() const { return in_words(place_of(template_, here())); }
   [[nodiscard]] std::string message_path(std::string_view field) const;
   [[nodiscard]] std::string reasoning_path(std::int32_t message) const;
-  // What the model has seen, and what is written now, from the break on.
+  // From the break on: what the model has seen, and what is written now.
   [[nodiscard]] std::string_view seen_rest() const { return std::string_view(seen_).substr(at_); }
   [[nodiscard]] std::string_view again_rest() const {
     return std::string_view(again_->text.bytes()).substr(std::min(at_, again_->text.size()));
   }
-  // Offset in the sampled text.  REQUIRES: the break is not in the prompt.
+  // Returns the offset in the sampled text.
+  //
+  // REQUIRES: the break is not in the prompt.
   [[nodiscard]] std::size_t in_turn() const { return at_ - event_.prompt.text.size(); }
 
   const Event& event_;
@@ -82,12 +84,12 @@ class Finder {
   const jinja::Outline& outline_;
   const format::Format& format_;
   std::string seen_;
-  std::int32_t index_;                      // of the assistant message
+  std::int32_t index_;                      // index of the assistant message
   const jinja::Rendered* again_ = nullptr;  // the next prompt
   std::size_t at_ = 0;                      // the first byte that differs
 };
 
-// At most a few dozen bytes in quotes.
+// Returns at most a few dozen bytes in quotes.
 [[nodiscard]] std::string quoted_start(std::string_view text);
 
 }  // namespace rondo::causes

@@ -1,9 +1,10 @@
-// Requests and replies of the public chat APIs, read as conversations in the message JSON that templates take.
+// Reads requests and replies of the public chat APIs as conversations, in the message JSON that templates take.
 //
-// Three APIs are known: OpenAI Chat Completions (its messages are taken as they are), Anthropic Messages and OpenAI Responses
-// (translated).  What has no form as a chat message is left out and named in `notes`; everything else survives:
+// Three APIs are known: OpenAI Chat Completions, whose messages are used unchanged; Anthropic Messages and OpenAI
+// Responses, which are translated.  What has no form as a chat message is left out and named in `notes`.  Everything
+// else survives:
 //
-//   Messages API                            here
+//   Messages API                            result
 //   system, a text or text blocks           message 0, role system; blocks are joined
 //   text blocks of a user                   content, a text, or parts where there are several or images
 //   tool_result in a user's message         a message of role tool each, before what follows it
@@ -12,7 +13,7 @@
 //   tools with input_schema                 function tools
 //   cache_control                           cache_marks
 //
-//   Responses API                           here
+//   Responses API                           result
 //   instructions                            message 0, role system
 //   reasoning, message, function_call       one assistant message, until something else follows
 //   function_call_output                    a message of role tool
@@ -39,55 +40,55 @@ namespace rondo::chat {
 enum class Api : std::uint8_t { kChat, kMessages, kResponses };
 [[nodiscard]] std::string_view to_string(Api api);  // "chat", "messages", "responses"
 
-// What a client sends back of a reply beside its texts: ids of items, signatures, encrypted content.  Ids of calls stand in
-// the messages.
+// A key that a client sends back with a reply besides its texts: the id of an item, a signature, encrypted content.
+// Ids of calls are in the messages.
 struct EchoedKey {
   enum class Kind : std::uint8_t { kItem, kSignature, kEncrypted };
   Kind kind = Kind::kItem;
-  std::size_t message = 0;  // of the translated messages
+  std::size_t message = 0;  // index in the translated messages
   std::string key;
 };
 
 struct ApiRequest {
   Api api = Api::kChat;
   json::Array messages;
-  // Of each message the entry of the request's list that it was made of, the last where there are several; -1 for what is made
-  // of `system` or `instructions`.  Empty for the Chat API: each message is its own.
+  // For each message, the index of the entry in the request's list from which it was made; the last one if there are
+  // several, -1 for `system` or `instructions`.  Empty for the Chat API, where each message is its own entry.
   std::vector<std::int32_t> sources;
-  bool has_instructions = false;  // messages[0] is made of `system` or `instructions`
+  bool has_instructions = false;  // messages[0] was made from `system` or `instructions`
   std::optional<json::Value> tools;
   std::vector<ApiTool> tool_table;          // one for each of `tools`
-  std::vector<std::string> left_out_tools;  // names, or types, of those that only a vendor's server can run
+  std::vector<std::string> left_out_tools;  // names or types of tools that only a vendor's server can run
   std::optional<json::Value> documents;
-  json::Object kwargs;                 // `chat_template_kwargs` and the effort that is to be spent on reasoning
+  json::Object kwargs;                 // `chat_template_kwargs`, and the effort to spend on reasoning
   std::string model;                   // "" if the request names none
-  std::string conversation;            // what the client calls the conversation; "" if it says nothing
-  std::string previous_response;       // `previous_response_id`: the messages are those that follow its reply
+  std::string conversation;            // the client's name for the conversation; "" if it gives none
+  std::string previous_response;       // `previous_response_id`: the messages follow the reply with this id
   std::vector<CacheMark> cache_marks;  // in the order of the prompt
   std::vector<EchoedKey> echoed;       // in the order of the messages
-  std::vector<std::string> notes;      // "the redacted thinking of messages[3] was left out"
+  std::vector<std::string> notes;      // sentences: "the redacted thinking of messages[3] was left out"
 };
 
-// Fails with kInvalidArgument where `body` is no request of these APIs, or one with messages that are none.
+// Reads a request.  Fails with kInvalidArgument if `body` is not a request of these APIs, or if a message is not valid.
 [[nodiscard]] Result<ApiRequest> read_request(json::Value body);
-// The same for a body that is known to be of this API.
+// Reads a body that is known to belong to `api`.
 [[nodiscard]] Result<ApiRequest> read_request(json::Value body, Api api);
 
-// Calls and results in the form that the Chat API had before it had tools, `function_call` and the role `function`, in today's.
-// A result then belongs to a call by its place.
+// Converts calls and results from the form that the Chat API had before tools, `function_call` and the role `function`,
+// to today's form.  A result then belongs to a call by its position.
 void take_old_calls(json::Array& messages);
 
-// What a server answered.
+// The answer of a server.
 struct ApiReply {
   std::string id;        // "" if there is none
-  json::Array messages;  // assistant messages, mostly one
-  // As the server counted.
+  json::Array messages;  // assistant messages, usually one
+  // As counted by the server.
   std::optional<std::int64_t> prompt_tokens;
   std::optional<std::int64_t> cached_tokens;
 };
 
-// A reply body of these APIs, or a recorded stream of one: an array of the streamed objects, or the text of the event stream.
-// nullopt for anything else: errors, empty replies.
+// Reads a reply body of these APIs.  `body` may also be a recorded stream: an array of the streamed objects, or the
+// text of the event stream.  Returns nullopt for anything else, such as errors and empty replies.
 [[nodiscard]] std::optional<ApiReply> read_reply(const json::Value& body);
 
 }  // namespace rondo::chat

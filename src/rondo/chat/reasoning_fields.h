@@ -1,4 +1,4 @@
-// The names under which templates and APIs know a message's reasoning.
+// The field names that templates and APIs use for a message's reasoning.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace rondo::chat {
 
-// In the order in which they are looked for.
+// In the order in which they are tried.
 inline constexpr std::array<std::string_view, 3> kReasoningFields = {"reasoning_content", "thinking", "reasoning"};
 
 [[nodiscard]] constexpr bool is_reasoning_field(std::string_view field) {

@@ -1,4 +1,4 @@
-// Which call a tool result answers.
+// Finds the call that a tool result answers.
 #pragma once
 
 #include <cstddef>
@@ -12,31 +12,32 @@
 
 namespace rondo::chat {
 
-// A call that waits for its result.
+// A call without a result yet.
 struct OpenCall {
-  std::optional<std::string_view> id;  // nullopt: it has none of its own
+  std::optional<std::string_view> id;  // nullopt: it has no id
   std::string_view name;
 };
 
-// The calls of an assistant message, in order; views of `message`.
+// Returns the calls of an assistant message in order.  Views into `message`.
 [[nodiscard]] std::vector<OpenCall> open_calls(const json::Value& message);
 
-// Whether all of them have.
+// Returns whether all of them have an id.
 [[nodiscard]] bool have_ids(std::span<const OpenCall> calls);
 
 struct ResultMatch {
   enum class By : std::uint8_t {
-    kId,        // the call's own id, or the one that to_history() hands out for it
-    kOrder,     // the result says no id, or the calls have none: its name where that fits, else the first call left
-    kAnswered,  // its id is that of a call that has a result already
-    kNothing,   // no call has its id, or none is left
+    kId,        // by the call's own id, or the one that to_history() makes for it
+    kOrder,     // the result has no id, or the calls have none: by its name if that fits, otherwise the first call left
+    kAnswered,  // its id is that of a call that already has a result
+    kNothing,   // no call has its id, or no call is left
   };
   By by = By::kNothing;
-  std::optional<std::size_t> call;  // index; also of kAnswered
+  std::optional<std::size_t> call;  // index; also set for kAnswered
 };
 
-// For each of `results`, messages of the role `tool` behind the calls, the call that it answers.  No call is answered twice.
-// `calls_before`: how many calls the conversation had before these, for ids that were handed out by that number.
+// Finds for each of `results`, which are messages of role `tool` after the calls, the call that it answers.  No call is
+// answered twice.  `calls_before` is how many calls came earlier in the conversation, for ids that were made from such
+// numbers.
 [[nodiscard]] std::vector<ResultMatch> match_results(std::span<const OpenCall> calls,
                                                      std::span<const json::Value* const> results,
                                                      std::size_t calls_before = 0);

@@ -1,7 +1,7 @@
-// The subcommands: what the command line can say (one struct each), and one function each that does it.
+// The subcommands: for each, a struct with its arguments, and a function that runs it.
 //
-// main.cpp fills the structs; the functions turn them into requests of the line protocol (protocol/service.h) and print what
-// comes back.  Each returns the exit status.
+// main.cpp fills the structs.  The functions turn them into requests of the line protocol (protocol/service.h) and
+// print the replies.  Each returns the exit status.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace rondo::cli {
 
 // Where the template and the tokenizer come from.
 struct ModelArguments {
-  std::string model;  // folder or .gguf: both template and tokenizer
+  std::string model;  // a folder or a .gguf: both template and tokenizer
   std::string chat_template;
   std::string tokenizer;
   std::string mode = "lenient";
@@ -24,7 +24,7 @@ struct ModelArguments {
   std::string now;
 };
 
-// The conversation that a prompt is made of.  Files may be "-" for standard input.
+// The conversation that a prompt is made from.  A file may be "-" for standard input.
 struct ConversationArguments {
   std::string messages;            // file: an array, or an object with `messages` and perhaps `tools`
   std::vector<std::string> texts;  // user messages given on the command line
@@ -32,7 +32,7 @@ struct ConversationArguments {
   std::string documents;
   std::string kwargs;
   bool no_generation_prompt = false;
-  std::string continue_final;  // field of the last message that goes on; "": none
+  std::string continue_final;  // the field of the last message to continue; "": none
 };
 
 struct RenderArguments {
@@ -40,7 +40,7 @@ struct RenderArguments {
   ConversationArguments conversation;
   bool spans = false;
   bool trace = false;
-  std::optional<std::string> mask;  // the part that is learned, "" for the default
+  std::optional<std::string> mask;  // the part that is learned; "": the default
   std::vector<std::string> roles;   // of the mask; empty: the default
   bool html = false;
   std::string html_file;       // "" or "-": standard output
@@ -61,10 +61,10 @@ struct JinjaArguments {
   bool json = false;
 };
 
-// What was asked of the model.
+// What a request asks of the model.
 struct AskedArguments {
   std::string tool_choice = "auto";  // "auto", "none", "required" or a tool's name
-  std::string schema;                // of the answer
+  std::string schema;                // for the answer
   bool no_parallel = false;
 };
 
@@ -72,13 +72,13 @@ struct ParseArguments {
   ModelArguments model;
   ConversationArguments conversation;
   AskedArguments asked;
-  std::string corrections;          // of the inferred format: a JSON object or a file with one
+  std::string corrections;          // to the inferred format: a JSON object or a file with one
   std::string file;                 // what the model wrote; "-" for standard input
   std::string text;                 // the same, given on the command line
   std::string reasoning = "split";  // or "inline"
   bool partial = false;
   bool strict = false;
-  bool stream = false;  // standard input is parsed while it arrives
+  bool stream = false;  // parse standard input while it arrives
   bool json = false;
 };
 
@@ -123,7 +123,7 @@ struct TokenizeArguments {
   bool has_text = false;
   bool no_special = false;
   bool add_special = false;
-  int threads = 0;  // 0: as many as the machine has
+  int threads = 0;  // 0: as many as the machine has cores
   TokenView view;
 };
 
@@ -169,15 +169,15 @@ struct DiffArguments {
 
 struct ReplayArguments {
   ModelArguments model;
-  std::string log;  // "-" for standard input, "made:agents=200,turns=20" for one that is made up
+  std::string log;  // "-": standard input; "made:agents=200,turns=20": a made-up log
   std::size_t replicas = 0;
   std::string routing = "exact";     // a rule of cache/router.h, or "all"
-  std::size_t replica_capacity = 0;  // tokens; 0: as `capacity`
-  std::size_t concurrency = 0;       // requests; 0: four for each replica
+  std::size_t replica_capacity = 0;  // in tokens; 0: as `capacity`
+  std::size_t concurrency = 0;       // in requests; 0: four for each replica
   std::string kwargs;
   std::size_t capacity = std::size_t{1} << 22U;  // tokens
   std::size_t block = 16;
-  std::size_t limit = 0;  // requests; 0: all
+  std::size_t limit = 0;  // in requests; 0: all
   std::size_t memory_mb = 1024;
   std::string color = "auto";  // "auto", "always" or "never"
   bool json = false;
@@ -193,19 +193,20 @@ struct CheckArguments {
   std::vector<std::string> scenarios;  // empty: all
   std::string fail_on = "error";       // "note", "warning", "error" or "never"
   std::string color = "auto";          // "auto", "always" or "never"
-  bool all = false;                    // rows of settings that are as the default's, too
-  std::string html_file;               // of these three: "" for none, "-" for standard output
+  bool all = false;                    // also rows of settings that equal the default's
+  std::string html_file;               // for these three: "": none, "-": standard output
   std::string sarif_file;
   std::string junit_file;
-  bool fix = false;    // the mended template in place of the report
-  bool marks = false;  // with generation marks
-  std::string output;  // file for it; "" for none
+  bool fix = false;    // the mended template instead of the report
+  bool marks = false;  // also generation marks
+  std::string output;  // file for the mended template; "": none
   bool json = false;
 };
 
 struct TestArguments {
-  ModelArguments model;            // what is "" is as the suite says
-  std::vector<std::string> items;  // suites; the first is the model where another one follows and it names no suite
+  ModelArguments model;  // overrides what the suite names
+  // Suites; the first is the model if it does not name a suite and another item follows.
+  std::vector<std::string> items;
   std::string filter;
   std::string color = "auto";  // "auto", "always" or "never"
   bool json = false;
@@ -262,8 +263,8 @@ struct FakeEngineArguments {
 
 struct ServeArguments {
   GivenOptions given;
-  std::string new_key;  // a name: adds a key and does nothing more
-  bool check = false;   // prints the settings and does nothing more
+  std::string new_key;  // a name: adds a key and exits
+  bool check = false;   // prints the settings and exits
 };
 
 [[nodiscard]] int run_render(const RenderArguments& arguments);
@@ -283,8 +284,8 @@ struct ServeArguments {
 [[nodiscard]] int run_batch(const BatchArguments& arguments);
 [[nodiscard]] int run_chat(const ChatArguments& arguments);
 [[nodiscard]] int run_demo(const DemoArguments& arguments);
-[[nodiscard]] int run_serve(const ServeArguments& arguments);             // where rondo has a network
-[[nodiscard]] int run_engines(const EnginesArguments& arguments);         // likewise
-[[nodiscard]] int run_fake_engine(const FakeEngineArguments& arguments);  // where rondo has a network
+[[nodiscard]] int run_serve(const ServeArguments& arguments);             // only if rondo has a network
+[[nodiscard]] int run_engines(const EnginesArguments& arguments);         // only if rondo has a network
+[[nodiscard]] int run_fake_engine(const FakeEngineArguments& arguments);  // only if rondo has a network
 
 }  // namespace rondo::cli

@@ -1,4 +1,4 @@
-// What a shell needs to complete the words of a command line: rondo completion.
+// rondo completion: what a shell needs to complete the words of a command line.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@ class App;
 
 namespace rondo::cli {
 
-// Adds the command; if it is called, `chosen` prints a script for the shell, made of all that `app` has then.  Both must live
-// as long as the app.
+// Adds the command.  If it is called, `chosen` prints a script for the shell, made from everything that `app` contains
+// then.  Both must live as long as the app.
 void define_completion_command(CLI::App& app, std::string& shell, std::function<int()>& chosen);
 
 }  // namespace rondo::cli

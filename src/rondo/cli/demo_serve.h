@@ -1,4 +1,4 @@
-// The end of the demonstration: a server, and a client of it.  Where rondo has a network.
+// The last part of the demonstration: a server and a client of it.  Only if rondo has a network.
 #pragma once
 
 #include "demo/demo.h"
@@ -6,7 +6,7 @@
 
 namespace rondo::cli {
 
-// Four turns with a tool over HTTP, on the model of `options`.
+// Plays four turns with a tool over HTTP, on the model of `options`.
 [[nodiscard]] Result<demo::Served> serve_demo(const demo::DemoOptions& options);
 
 }  // namespace rondo::cli

@@ -1,4 +1,4 @@
-// rondo edge: Edge JSON made of templates, read, checked and applied.
+// rondo edge: makes Edge JSON from templates, reads it, checks it and applies it.
 #pragma once
 
 #include <functional>
@@ -13,12 +13,12 @@ class App;
 namespace rondo::cli {
 
 struct EdgeArguments {
-  ModelArguments model;  // of export
+  ModelArguments model;  // for export
   std::string kwargs;
   std::string model_path;
   bool no_prebuilt = false;
-  std::string file;      // of the others: an Edge JSON file, or a folder with one
-  std::string requests;  // of format
+  std::string file;      // for the others: an Edge JSON file, or a folder with one
+  std::string requests;  // for format
   std::string output;
   std::string color = "auto";
   bool json = false;
@@ -29,7 +29,7 @@ int run_edge_import(const EdgeArguments& arguments);
 int run_edge_validate(const EdgeArguments& arguments);
 int run_edge_format(const EdgeArguments& arguments);
 
-// Adds the command; the one that is called is put into `chosen`.  `arguments` must live as long as the app.
+// Adds the command.  The subcommand that is called is put into `chosen`.  `arguments` must live as long as the app.
 void define_edge_commands(CLI::App& app, EdgeArguments& arguments, std::function<int()>& chosen);
 
 }  // namespace rondo::cli

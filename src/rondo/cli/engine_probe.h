@@ -1,4 +1,4 @@
-// What the commands that speak to engines behind a network share.
+// What the commands that talk to engines over a network share.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace rondo::cli {
 
-// How an engine is reached: its key, and a file of certificates; "" for none.
+// How to reach an engine: its key, and a file of certificates; "" for none.
 struct EngineAccess {
   std::string key;
   std::string ca_file;
@@ -20,7 +20,8 @@ struct EngineAccess {
 };
 [[nodiscard]] Result<std::unique_ptr<net::Client>> engine_client(net::Loop& loop, const EngineAccess& access);
 
-// Asks all addresses at once, and runs the loop until each has answered or failed; an answer for each address.
+// Asks all addresses at once, and runs the loop until each has answered or failed.  Returns one answer for each
+// address.
 [[nodiscard]] std::vector<Result<remote::ServerInfo>> probe_engines(
     net::Loop& loop, net::Client& client, const std::vector<std::string>& urls,
     net::Milliseconds patience = net::Milliseconds(10'000));

@@ -1,4 +1,4 @@
-// What --help says at length.  Internal to cli/.
+// The long texts of --help.  Internal to cli/.
 #pragma once
 
 namespace rondo::cli {

@@ -17,51 +17,52 @@ inline constexpr int kSuccess = 0;
 inline constexpr int kFailure = 1;
 inline constexpr int kUsage = 2;
 
-// The bytes of a file, or of standard input for "-".
+// Returns the bytes of a file, or of standard input for "-".
 [[nodiscard]] Result<std::string> read_input(const std::string& path);
 
-// What standard input has next, at most 64 KB, as soon as it is there; nullopt at its end, or where it cannot be read.
+// Waits for the next bytes of standard input and returns at most 64 KB; nullopt at its end, or if it cannot be read.
 [[nodiscard]] std::optional<std::string> read_piece();
 
-// Tells the user that standard input is waited for, if that is a terminal.
+// If standard input is a terminal, tells the user that the program waits for input.
 void announce_input();
 
-// The JSON value in a file or on standard input.  The error's source is the path.
+// Returns the JSON value in a file or on standard input.  The error's source is the path.
 [[nodiscard]] Result<json::Value> read_json(const std::string& path);
 
-// `argument` itself if it looks like JSON (starts with a bracket or brace), else the JSON value in the file of that name.
-// `option` is how the argument is called in messages.
+// Returns `argument` as JSON if it looks like JSON (starts with a bracket or brace), otherwise the JSON value in the
+// file of that name.  `option` names the argument in messages.
 [[nodiscard]] Result<json::Value> json_argument(const std::string& argument, const std::string& option);
 
-// An object as json_argument(), or as lines `KEY=VALUE`: a value that is no JSON is a text.
+// Returns an object as json_argument() does, or from lines `KEY=VALUE`; a value that is not JSON is a text.
 [[nodiscard]] Result<json::Value> object_argument(const std::string& argument, const std::string& option);
 
-// An array of ids: JSON or a file with it, an object with `ids` as other commands print, or numbers with white space between
-// them.
+// Returns an array of ids from JSON, from a file with it, from an object with `ids` as other commands print it, or from
+// numbers with white space between them.
 [[nodiscard]] Result<json::Value> ids_argument(const std::string& argument, const std::string& option);
 
-// For a service that knows the local time and keeps tokenizers in cache_folder(), unless $RONDO_TOKENIZER_CACHE is "off".
+// Makes the options of a service that knows the local time and caches tokenizers in cache_folder(), unless
+// $RONDO_TOKENIZER_CACHE is "off".
 [[nodiscard]] protocol::ServiceOptions service_options();
 
-// Where rondo keeps what it downloads or makes: $RONDO_CACHE, else rondo/ in the XDG cache folder.
+// Returns where rondo keeps what it downloads or makes: $RONDO_CACHE, otherwise rondo/ in the XDG cache folder.
 [[nodiscard]] std::string cache_folder();
 
-// "rondo: ..." on standard error; returns kFailure.
+// Prints "rondo: ..." on standard error; returns kFailure.
 int report(const Error& error);
 
-// Writes to standard output; false after a failed write, which is reported.
+// Writes to standard output.  Returns false after a failed write, which is reported.
 [[nodiscard]] bool print(std::string_view text);
 
 // Writes a note for people to standard error.
 void note(std::string_view text);
 
-// One JSON value on a line, or on several for people.  Returns the exit status.
+// Prints one JSON value on a line, or on several lines for people.  Returns the exit status.
 [[nodiscard]] int print_json(const json::Value& value);
 
 // Fails if a page for `file` ("" and "-": standard output) would go to a terminal.
 [[nodiscard]] Status check_page_file(const std::string& file);
 
-// Writes `page` to `file`, unless check_page_file() objects.  Returns the exit status.
+// Writes `page` to `file`, unless check_page_file() fails.  Returns the exit status.
 [[nodiscard]] int put_page(const std::string& page, const std::string& file);
 
 }  // namespace rondo::cli

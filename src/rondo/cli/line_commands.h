@@ -24,14 +24,14 @@ struct MaskArguments {
   std::vector<std::string> roles;  // empty: the default
   bool text = false;
   bool owners = false;
-  int threads = 0;           // 0: as many as the machine has
+  int threads = 0;           // 0: as many as the machine has cores
   std::string html_file;     // "" for none
-  std::size_t samples = 20;  // in the page
+  std::size_t samples = 20;  // on the page
 };
 
 [[nodiscard]] int run_mask(const MaskArguments& arguments);
 
-// Adds both; the one that is called is put into `chosen`.  The arguments must live as long as the app.
+// Adds both commands.  The one that is called is put into `chosen`.  The arguments must live as long as the app.
 void define_line_commands(CLI::App& app, MaskArguments& mask, BatchArguments& batch, std::function<int()>& chosen);
 
 }  // namespace rondo::cli

@@ -1,4 +1,5 @@
-// The commands that need a network: servers, and what is asked of them.  Without one each says what to do.
+// The commands that need a network: servers and their clients.  In a build without a network, each says what to do
+// instead.
 #pragma once
 
 #include <functional>
@@ -17,7 +18,7 @@ struct NetworkArguments {
   ServeArguments serve;
 };
 
-// Adds the commands; the one that is called is put into `chosen`.  `arguments` must live as long as the app.
+// Adds the commands.  The one that is called is put into `chosen`.  `arguments` must live as long as the app.
 void define_network_commands(CLI::App& app, NetworkArguments& arguments, std::function<int()>& chosen);
 
 }  // namespace rondo::cli

@@ -14,7 +14,7 @@
 
 namespace rondo::cli {
 
-// Colours text with SGR codes such as "1" or "2;36", or leaves it as it is.
+// Colours text with SGR codes such as "1" or "2;36", or leaves it unchanged.
 class Paint {
  public:
   explicit Paint(bool is_on) : is_on_(is_on) {}
@@ -25,27 +25,28 @@ class Paint {
   bool is_on_;
 };
 
-// `when`: "always", "never", or "auto": standard output is a terminal that can show them, and NO_COLOR is not set.
+// `when` is "always", "never" or "auto": colours are used if standard output is a terminal that can show them and
+// NO_COLOR is not set.
 [[nodiscard]] Paint paint_for(const std::string& when);
 
-// Columns of the terminal on standard output; 0 if it is none.
+// Returns the columns of the terminal on standard output; 0 if it is not a terminal.
 [[nodiscard]] std::size_t terminal_width();
 
 using printing::elided;
 using printing::printable;
 
-// The string member `field` of an object, printable on one line; "" without it.
+// Returns the string member `field` of an object, printable on one line; "" if it is missing.
 [[nodiscard]] std::string printable_text(const json::Value& object, std::string_view field);
 
-// With spaces behind it up to `width` code points.
+// Appends spaces up to `width` code points.
 [[nodiscard]] std::string padded(std::string text, std::size_t width);
 
 inline constexpr std::string_view kFaint = "2";
 
-// The roles of messages as a reply lists them, and a colour for each role, in the order in which they appear.
+// The roles of messages as a reply lists them, and a colour for each role, in order of appearance.
 class Roles {
  public:
-  // `list`: an array of strings, anything else in it shown as "?"; nullptr for none.
+  // `list` is an array of strings, in which anything else is shown as "?"; nullptr for none.
   explicit Roles(const json::Value* list);
 
   [[nodiscard]] std::size_t size() const { return names_.size(); }

@@ -1,4 +1,4 @@
-// Arguments by place.  Internal to cli/.
+// Positional arguments.  Internal to cli/.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,7 +12,7 @@
 
 namespace rondo::cli {
 
-// Those of a command that takes a model and one thing more, in any order.
+// The positional arguments of a command that takes a model and one other thing, in any order.
 struct Places {
   std::optional<std::string> first;
   std::optional<std::string> second;
@@ -22,7 +22,7 @@ struct Places {
     command.add_option(name, second, help)->type_name(type);
   }
 
-  // `other`: the value of the option that says the same as the second place, where it was given.
+  // `other` is the value of the option with the same meaning as the second place, if it was given.
   void hand_out(std::string& model, std::optional<std::string>& other, const char* name) const {
     std::vector<std::string> given;
     for (const auto& place : {first, second}) {

@@ -1,4 +1,4 @@
-// What a running gateway is made of: models with their engines, the store, keys, certificates.
+// The parts of a running gateway: models with their engines, the store, keys, certificates.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ namespace rondo::cli {
 
 // Milliseconds since 1970.
 [[nodiscard]] std::int64_t now_ms();
-// Bytes that nobody guesses.  Any thread.
+// Returns unpredictable bytes.  Any thread.
 [[nodiscard]] std::array<std::uint8_t, 12> random_key();
 
 // A model and what runs it: the embedded engine, or servers.
@@ -35,20 +35,20 @@ struct ServeEngine {
   std::shared_ptr<const core::Model> model;
   json::Object kwargs;
   std::unique_ptr<engine::Embedded> embedded;
-  std::unique_ptr<net::Client> client;   // of the loop that it was made on
-  std::unique_ptr<remote::Fleet> fleet;  // likewise; null for the embedded engine
+  std::unique_ptr<net::Client> client;   // belongs to the loop on which it was made
+  std::unique_ptr<remote::Fleet> fleet;  // belongs to the same loop; null for the embedded engine
 };
-// A client of a model's servers; each request that runs has a connection of its own.
+// Makes a client for a model's servers.  Each running request has its own connection.
 [[nodiscard]] Result<std::unique_ptr<net::Client>> client_of(const ServeModel& settings, std::size_t streams,
                                                              net::Loop& loop);
-// Servers are asked what they are; the loop runs meanwhile.  `streams`: how many requests may run at once.
+// Asks servers what they are, and runs the loop meanwhile.  `streams` is how many requests may run at once.
 [[nodiscard]] Result<ServeEngine> make_engine(const ServeModel& settings, std::size_t streams, net::Loop& loop);
 
-// Where turns are kept, and the secret with which they are found.
+// The store of turns, and the secret with which they are found.
 struct ServeStore {
   std::unique_ptr<spans::Store> store;
   std::unique_ptr<spans::Spans> spans;
-  std::string path;  // "": memory
+  std::string path;  // "": in memory
 };
 [[nodiscard]] Result<ServeStore> make_store(const ServeSettings& settings);
 
@@ -56,7 +56,7 @@ struct ServeStore {
 class ServeKeys {
  public:
   explicit ServeKeys(std::string path) : path_(std::move(path)) {}
-  // Where it fails, the keys that were known stay.
+  // Reads the file.  If that fails, the previous keys stay.
   [[nodiscard]] Status load();
   // Any thread.
   [[nodiscard]] std::optional<std::string> tenant_of(std::string_view secret) const;
@@ -67,11 +67,12 @@ class ServeKeys {
   mutable std::mutex mutex_;
   std::shared_ptr<const keys::KeyRing> ring_ = std::make_shared<keys::KeyRing>();
 };
-// Adds a key to the file, which is made where it is missing; the secret.
+// Adds a key to the file, which is made if it is missing.  Returns the secret.
 [[nodiscard]] Result<std::string> add_key(const std::string& path, const std::string& name);
 
 [[nodiscard]] bool is_loopback(const std::string& host);
-// As many open files as the server needs, if the system lets it; what it got is said where that is less.
+// Raises the limit of open files to what the server needs, if the system allows it.  Prints the limit if it stays
+// lower.
 void raise_file_limit(std::size_t files);
 
 }  // namespace rondo::cli

@@ -1,6 +1,6 @@
-// What `rondo serve` can be told, in one table: on the command line (`--max-body 8`), in the environment
-// (`RONDO_SERVE_MAX_BODY=8`, several values with commas between them) and in a file (`max_body = 8`).  The command line wins
-// over the environment over the file.
+// The settings of `rondo serve` in one table.  They are set on the command line (`--max-body 8`), in the environment
+// (`RONDO_SERVE_MAX_BODY=8`, several values separated by commas) and in a file (`max_body = 8`).  The command line
+// overrides the environment, which overrides the file.
 //
 //   auto settings = read_settings({.options = {{"port", {"0"}}}, .config_path = "serve.toml"}, environment);
 #pragma once
@@ -21,13 +21,13 @@ namespace rondo::cli {
 
 // A model that is served, and its engine.
 struct ServeModel {
-  std::string path;  // "": the small random one
+  std::string path;  // "": the small random model
   std::vector<std::string> alias;
   std::string chat_template;
   std::string kwargs;
   std::string polyfill = "auto";
   std::string engine;             // "", "vllm", "sglang" or "llama-server"
-  std::vector<std::string> urls;  // none: the embedded engine
+  std::vector<std::string> urls;  // empty: the embedded engine
   std::string key;
   std::string ca_file;
   bool insecure_engines = false;
@@ -41,7 +41,7 @@ struct ServeModel {
 };
 
 struct ServeSettings {
-  std::vector<ServeModel> models;  // one at least
+  std::vector<ServeModel> models;  // at least one
 
   std::string host = "127.0.0.1";
   std::size_t port = 8080;
@@ -85,42 +85,42 @@ using Setting = std::variant<SettingOf<ServeSettings>, SettingOf<ServeModel>>;
 
 struct ServeOption {
   std::string_view name;  // as on the command line, without dashes
-  std::string_view type;  // what stands behind it there; "" for a flag
+  std::string_view type;  // the kind of its value there; "" for a flag
   Setting setting;
   std::string_view help;
-  std::int64_t least = 0;  // of numbers
+  std::int64_t least = 0;  // for numbers
   std::int64_t most = 0;
-  std::vector<std::string_view> choices{};  // of texts; none: any
+  std::vector<std::string_view> choices{};  // for texts; empty: any text
   bool is_secret = false;                   // never shown
 };
 [[nodiscard]] std::span<const ServeOption> serve_options();
 
-// How an option's default is shown; "" where there is none.
+// Returns the default of an option for people; "" if there is none.
 [[nodiscard]] std::string default_text(const ServeOption& option);
-// "RONDO_SERVE_MAX_BODY", "max_body".
+// Return "RONDO_SERVE_MAX_BODY" and "max_body".
 [[nodiscard]] std::string variable_name(const ServeOption& option);
 [[nodiscard]] std::string key_name(const ServeOption& option);
-// Whether it is of a model, not of the server.
+// Returns whether it belongs to a model instead of the server.
 [[nodiscard]] bool is_of_model(const ServeOption& option);
-// Whether it may be said several times.
+// Returns whether it may be given several times.
 [[nodiscard]] bool takes_several(const ServeOption& option);
-// The options as the rows of a table in Markdown, for docs/gateway.md.
+// Returns the options as rows of a Markdown table, for docs/gateway.md.
 [[nodiscard]] std::string options_table();
 
-// What the command line said, as texts; "true" for a flag.
+// The options on the command line, as texts; "true" for a flag.
 struct GivenOptions {
   std::vector<std::pair<std::string, std::vector<std::string>>> options;
-  std::string model;  // "": none was named
+  std::string model;  // "": none
   std::string config_path;
 };
 
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 
-// kInvalidArgument for what is unknown, of the wrong type or out of range, with the option, the variable, or file, line and
-// column as its source.
+// Fails with kInvalidArgument for an option that is unknown, of the wrong type or out of range.  The error's source is
+// the option, the variable, or the file with line and column.
 [[nodiscard]] Result<ServeSettings> read_settings(const GivenOptions& given, const Environment& environment);
 
-// The settings as a file that says the same; secrets are left out.
+// Returns the settings as a file with the same meaning, without secrets.
 [[nodiscard]] std::string to_toml(const ServeSettings& settings);
 
 }  // namespace rondo::cli

@@ -1,4 +1,4 @@
-// What a render did, in the terminal: the tables of `rondo render --spans` and `--trace`, and the coloured prompt.
+// What a render did, for the terminal: the tables of `rondo render --spans` and `--trace`, and the coloured prompt.
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,21 @@
 
 namespace rondo::cli {
 
-// How wide and in which colours to write.
+// The width and colours of the output.
 struct Look {
   Paint paint;
-  std::size_t width = 0;  // columns; 0: as long as it takes
+  std::size_t width = 0;  // in columns; 0: as wide as necessary
 };
 
-// One line per part of the prompt: bytes, origin, text.  `reply` has `text` and `spans`.
+// Returns one line per part of the prompt: bytes, origin, text.  `reply` has `text` and `spans`.
 [[nodiscard]] std::string spans_table(const json::Value& reply, const Look& look);
 
-// The template with what each line wrote, decided and cut off.  `reply` has `text` and `trace` (docs/render.md).
+// Returns the template with what each line wrote, decided and cut off.  `reply` has `text` and `trace`
+// (docs/render.md).
 [[nodiscard]] std::string trace_report(const json::Value& reply, const Look& look);
 
-// The prompt, coloured by owner, with everything escaped that a terminal would obey.  `reply` as for trace_report.
+// Returns the prompt coloured by owner, with everything escaped that a terminal would obey.  `reply` is as for
+// trace_report.
 [[nodiscard]] std::string coloured_prompt(const json::Value& reply, const Look& look);
 
 }  // namespace rondo::cli

@@ -1,4 +1,4 @@
-// The calls of a message that goes on inside the arguments of the last one.  Internal to core/.
+// The calls of a last message that the model continues inside the arguments of its last call.  Internal to core/.
 #pragma once
 
 #include <string>
@@ -12,13 +12,15 @@
 namespace rondo::core {
 
 struct CallPart {
-  bool is_data = false;  // the message's own; else the template's
+  bool is_data = false;  // true: the message's own text; false: the template's
   std::string text;
 };
 
-// The calls of the last message of `conversation`, from what opens them up to the end of the last one's arguments as given.
-// What is complete is written by the template; a parameter that is cut off, as the format says.  Fails with kTemplateError,
-// and as tmpl::apply().  REQUIRES: there is a last message, an object.
+// Returns the calls of the last message of `conversation`, from the text that opens them to the end of the last call's
+// arguments as given.  The template writes what is complete.  A parameter that is cut off is written by the format.
+// Fails with kTemplateError, or as tmpl::apply() does.
+//
+// REQUIRES: there is a last message, and it is an object.
 [[nodiscard]] Result<std::vector<CallPart>> continued_calls(const Prepared& prepared,
                                                             const chat::Conversation& conversation,
                                                             const format::Format& format);

@@ -1,5 +1,6 @@
-// Templates for models that bring Python code in place of one.  How such code puts a prompt together is a small template of
-// our own (share/templates); its words, the texts and tokens, are constants of the model's own file, which is read and never run.
+// Templates for models that bring Python code instead of a template.  Each known way in which such code makes a prompt
+// is a small template of our own (share/templates).  Its words, texts and tokens come from constants in the model's
+// Python file, which rondo reads and never runs.
 #pragma once
 
 #include <string>
@@ -9,8 +10,8 @@
 
 namespace rondo::core {
 
-// The whole template: its first line begins with the constants.  `path` is for messages.  Fails with kTemplateSyntax where the
-// code lacks constants of every encoder that is known.
+// Returns the whole template; its first line begins with the constants.  `path` appears only in error messages.  Fails
+// with kTemplateSyntax if the code lacks the constants of every known encoder.
 [[nodiscard]] Result<std::string> encoder_template(std::string_view python, const std::string& path);
 
 }  // namespace rondo::core

@@ -1,12 +1,13 @@
-// Reads the fields of a JSON object, such as a request of the line protocol, and complains about the first that does not fit.
+// Reads the fields of a JSON object, such as a request of the line protocol, and reports the first field that does not
+// fit.
 //
 //   Fields fields(request);
 //   const std::string text = fields.required_text("text");
 //   const bool offsets = fields.flag("offsets", false);
 //   if (Status status = fields.finish(); !status.ok()) return status.error();
 //
-// Getters never fail: after a complaint they return empty values, and finish() tells.  A field that no getter asked
-// for is unknown, so every field of an op must be read before finish().  A field that is null counts as absent.
+// Getters never fail.  After the first fault they return empty values, and finish() returns the error.  A field that no
+// getter read is an unknown field, so read every field of an operation before finish().  A null field counts as absent.
 #pragma once
 
 #include <initializer_list>
@@ -23,7 +24,7 @@
 
 namespace rondo::core {
 
-// "YYYY-MM-DDTHH:MM:SS"; nullopt for anything else, and for a day that there is not.
+// Parses "YYYY-MM-DDTHH:MM:SS".  Returns nullopt for anything else, and for a date that does not exist.
 [[nodiscard]] std::optional<jinja::LocalTime> parse_time(std::string_view text);
 
 class Fields {
@@ -31,23 +32,23 @@ class Fields {
   // `request` must outlive this.
   explicit Fields(const json::Object& request);
 
-  // nullptr if absent.
+  // Returns the field's value; nullptr if it is absent.
   [[nodiscard]] const json::Value* value(std::string_view name);
   [[nodiscard]] bool has(std::string_view name) { return value(name) != nullptr; }
   [[nodiscard]] std::optional<std::string> text(std::string_view name);
   [[nodiscard]] std::string required_text(std::string_view name);
   [[nodiscard]] bool flag(std::string_view name, bool otherwise);
-  // One of `choices`; the first when absent.
+  // Returns one of `choices`; the first one if the field is absent.
   [[nodiscard]] std::string choice(std::string_view name, std::initializer_list<std::string_view> choices);
-  // An array of objects.
+  // Returns the elements of an array of objects.
   [[nodiscard]] std::optional<json::Array> objects(std::string_view name);
   [[nodiscard]] json::Object object(std::string_view name);
   [[nodiscard]] std::vector<std::string> required_texts(std::string_view name);
   [[nodiscard]] std::vector<tokenizer::TokenId> required_ids(std::string_view name);
-  // See parse_time().
+  // Returns the field's time; see parse_time().
   [[nodiscard]] std::optional<jinja::LocalTime> time(std::string_view name);
 
-  // Records a complaint, unless there already is one.
+  // Records a fault, unless one is already recorded.
   void fail(std::string message);
   void fail(const Error& error);
   void require(std::string_view name);

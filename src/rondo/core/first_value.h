@@ -1,4 +1,4 @@
-// A value that many threads may offer and read: the first one that is offered stays.
+// A value that many threads may offer and read.  The first value offered stays.
 #pragma once
 
 #include <atomic>
@@ -7,14 +7,14 @@
 
 namespace rondo::core {
 
-// Reading costs one atomic load.  Every member may be called from many threads at once.
+// Reading costs one atomic load.  Any thread may call any member at any time.
 template <class T>
 class FirstValue {
  public:
-  // The value, which lives as long as this object; null while there is none.
+  // Returns the value, which lives as long as this object; nullptr if none was offered yet.
   [[nodiscard]] const T* get() const { return is_known_.load(std::memory_order_acquire) ? &value_ : nullptr; }
 
-  // Keeps `value` where there is none yet, and drops it otherwise.
+  // Keeps `value` if it is the first, and drops it otherwise.
   void offer(T value) {
     std::call_once(once_, [&] {
       value_ = std::move(value);

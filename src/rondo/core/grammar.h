@@ -1,4 +1,4 @@
-// A grammar of what a model may write next, in the words of an engine.
+// A grammar of what a model may write next, in the language of an engine.
 #pragma once
 
 #include <cstdint>
@@ -19,48 +19,50 @@ namespace rondo::core {
 
 enum class ToolChoice : std::uint8_t { kAuto, kNone, kRequired, kNamed };
 
-// What was asked of the model: tools to choose from, and the shape of its answer.
+// What a request asks of the model: which tools it may or must call, and the shape of its answer.
 struct Asked {
   bool parallel_tool_calls = true;
   ToolChoice tool_choice = ToolChoice::kAuto;
-  std::string tool_name;   // of kNamed
+  std::string tool_name;   // for kNamed
   bool is_direct = false;  // see grammar::TurnOptions
   std::optional<json::Value> response_schema;
 };
 
-// The fields `parallel_tool_calls`, `tool_choice` (a word or {"name": function}) and `response_schema`.
+// Reads the fields `parallel_tool_calls`, `tool_choice` (a word or {"name": function}) and `response_schema`.
 [[nodiscard]] Asked read_asked(Fields& fields);
 
-// A pattern (ECMA-262) for the texts of a custom tool, whose grammar is in `syntax`: "regex" or "lark".  Fails with kUnsupported
-// where no pattern can say it, with kInvalidArgument where it is no grammar.
+// Returns an ECMA-262 pattern for the texts of a custom tool.  `definition` is its grammar in `syntax`, which is
+// "regex" or "lark".  Fails with kUnsupported if no pattern can express the grammar, or with kInvalidArgument if
+// `definition` is not a grammar.
 [[nodiscard]] Result<std::string> text_pattern(std::string_view syntax, std::string_view definition);
 
-// How a turn is read that was asked for so.
+// Returns the options for parsing a turn that was requested with `asked`.
 [[nodiscard]] parse::Options parse_options(const Asked& asked, bool has_tools);
 
 enum class GrammarLanguage : std::uint8_t { kGbnf, kStructuralTag, kLark };
-// The field `format`: "gbnf", "structural_tag" or "lark".
+// Reads the field `format`: "gbnf", "structural_tag" or "lark".
 [[nodiscard]] GrammarLanguage read_language(Fields& fields);
 
-// What begins a lazy grammar.
+// A condition that starts a lazy grammar.
 struct GrammarTrigger {
   enum class Kind : std::uint8_t { kWord, kPattern, kToken };
   Kind kind = Kind::kWord;
-  std::string value;          // of a word or pattern; of a token its text
-  tokenizer::TokenId id = 0;  // of a token
+  std::string value;          // the word or pattern; for a token, its text
+  tokenizer::TokenId id = 0;  // for a token: its id
 };
 
 struct GrammarText {
-  std::string text;      // "" where nothing needs to be constrained
-  bool is_lazy = false;  // it begins at a trigger
+  std::string text;      // "" if nothing needs to be constrained
+  bool is_lazy = false;  // whether it starts only at a trigger
   std::vector<GrammarTrigger> triggers;
-  // Of GBNF: the tokens of the format's marks but for stops, which an engine must show as text for the grammar to meet them;
-  // without a tokenizer the marks, of which those that are one token count.
+  // For GBNF: the tokens of the format's markers, except stops.  The engine must show these tokens as text so that the
+  // grammar can match them.  Without a tokenizer, all markers; those that are a single token count.
   std::vector<std::string> preserved_tokens;
-  std::vector<std::string> warnings;  // what of the schemas it leaves out
+  std::vector<std::string> warnings;  // sentences: the parts of the schemas that the grammar leaves out
   GrammarLanguage language = GrammarLanguage::kGbnf;
 };
-// {"grammar", "lazy", "triggers", "warnings"}, and of GBNF "preserved_tokens" and "llama_server" (docs/batch.md).
+// Returns {"grammar", "lazy", "triggers", "warnings"}.  For GBNF, adds "preserved_tokens" and "llama_server"
+// (docs/batch.md).
 [[nodiscard]] json::Value to_json(const GrammarText& grammar);
 
 struct GrammarRequest {
@@ -70,10 +72,11 @@ struct GrammarRequest {
   GrammarLanguage language = GrammarLanguage::kGbnf;
 };
 
-// Over the whole output, whatever the language.  Fails as grammar::turn_grammar().
+// Makes a grammar of the whole output, in any language.  Fails as grammar::turn_grammar() does.
 [[nodiscard]] Result<grammar::TurnGrammar> make_turn_grammar(const format::Format& format,
                                                              const GrammarRequest& request);
-// Without a tokenizer (nullptr) no trigger is told as a token.  Fails as grammar::turn_grammar().
+// Makes the grammar as text.  Without a tokenizer (nullptr), no trigger is given as a token.  Fails as
+// grammar::turn_grammar() does.
 [[nodiscard]] Result<GrammarText> make_grammar(const format::Format& format, const GrammarRequest& request,
                                                const tokenizer::Tokenizer* tokenizer);
 

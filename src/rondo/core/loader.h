@@ -1,4 +1,4 @@
-// Templates and tokenizers from files and from memory.
+// Loads templates and tokenizers from files and from memory.
 #pragma once
 
 #include <memory>
@@ -14,19 +14,21 @@
 
 namespace rondo::core {
 
-// The special tokens that a file names.
+// The special tokens that a model's files name.
 struct SpecialTokens {
   std::optional<std::string> bos;
   std::optional<std::string> eos;
 };
 
-// A chat template as a model brings it.
+// A chat template as the model provides it.
 struct LoadedTemplate {
   std::shared_ptr<const jinja::Template> plain;
-  std::shared_ptr<const jinja::Template> tool_use;  // for conversations with tools, where the model has one; else null
+  // For conversations with tools; null if the model has no separate template for them.
+  std::shared_ptr<const jinja::Template> tool_use;
   SpecialTokens tokens;
-  bool is_encoder = false;  // made of an encoder: it needs the lenient language, and no reference has another
-  std::string reason = {};  // why it is a template of ours; "" if it is none
+  // Whether it was made for an encoder: it needs the lenient mode, and no reference has another.
+  bool is_encoder = false;
+  std::string reason = {};  // a sentence: why one of rondo's own templates is used; "" if the model's own is
 
   [[nodiscard]] const std::shared_ptr<const jinja::Template>& with_tools(bool tools) const {
     return tools && tool_use != nullptr ? tool_use : plain;
@@ -41,39 +43,42 @@ struct LoadedTokenizer {
 using TemplateResult = Result<std::shared_ptr<const LoadedTemplate>>;
 using TokenizerResult = Result<std::shared_ptr<const LoadedTokenizer>>;
 
-// A tokenizer, and perhaps a template, that are in memory already.
+// A tokenizer, and perhaps a template, given in memory.
 struct MemoryModel {
-  std::string name;                          // for messages
+  std::string name;                          // for error messages
   std::string tokenizer_json;                // the text of a tokenizer.json
   std::optional<json::Value> config;         // as tokenizer_config.json; gives bos_token and eos_token
   std::optional<json::Value> generation;     // as generation_config.json
   std::optional<std::string> chat_template;  // text
-  std::optional<std::string> tool_template;  // text, for conversations with tools, if there is one of its own
+  std::optional<std::string> tool_template;  // text; only if there is a separate one for conversations with tools
 };
-// REQUIRES: `memory` has a chat template.  Fails with kTemplateSyntax.
+// Compiles the templates of `memory`.  Fails with kTemplateSyntax.
+//
+// REQUIRES: `memory` has a chat template.
 [[nodiscard]] TemplateResult template_from_memory(const MemoryModel& memory);
-// `cache_folder` as of Loader.  Fails with kTokenizer.
+// Makes the tokenizer of `memory`.  `cache_folder` is as in Loader.  Fails with kTokenizer.
 [[nodiscard]] TokenizerResult tokenizer_from_memory(const MemoryModel& memory, const std::string& cache_folder);
 
-// Loads each once.  Thread-safe.
+// Loads each template and tokenizer once.  Thread-safe.
 class Loader {
  public:
-  // `cache_folder`: where large tokenizers are kept in a form that loads at once (tokenizer::LoadOptions); "": nowhere.
+  // `cache_folder` is where large tokenizers are cached in a form that loads fast (tokenizer::LoadOptions); "" means no
+  // cache.
   explicit Loader(std::string cache_folder = "") : folder_(std::move(cache_folder)) {}
 
-  // From the template's own text.  Fails with kTemplateSyntax.
+  // Compiles the text of a template.  Fails with kTemplateSyntax.
   [[nodiscard]] TemplateResult template_from_text(const std::string& source, const jinja::CompileOptions& options);
-  // From a file or model folder (docs/batch.md section 3).  Also fails with kNotFound.
+  // Loads a template from a file or model folder (docs/batch.md section 3).  Also fails with kNotFound.
   [[nodiscard]] TemplateResult template_from_file(const std::string& path, const jinja::CompileOptions& options);
-  // A template of ours (core/families.h): of that name, or for `kAutomatic` the one that fits the model at `path`.  kNotFound: there
-  // is no such name.
+  // Returns one of rondo's own templates (core/families.h): the one named `name`, or for `kAutomatic` the one that fits
+  // the model at `path`.  Fails with kNotFound if there is no such name.
   static constexpr std::string_view kAutomatic = "auto";
   [[nodiscard]] TemplateResult family(std::string_view name, const std::string& path);
-  // From a file or model folder.  Fails with kNotFound or kTokenizer.
+  // Loads a tokenizer from a file or model folder.  Fails with kNotFound or kTokenizer.
   [[nodiscard]] TokenizerResult tokenizer(const std::string& path);
 
  private:
-  // Large enough to hold whatever one process uses; small enough that hostile input cannot fill the memory.
+  // Large enough for everything that one process uses; small enough that hostile input cannot fill the memory.
   std::string folder_;
   Memo<LoadedTemplate> templates_{4096};
   Memo<LoadedTokenizer> tokenizers_{64};

@@ -1,4 +1,4 @@
-// Values that are made when first asked for, and kept.
+// Values that are made on first use and then kept.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace rondo::core {
 
-// Makes the value of a key once; others who ask for it meanwhile wait.  Failures are not kept: a file may appear.
-// Thread-safe.  Beyond `capacity` keys the oldest are forgotten (values in use live on).
+// Makes the value of a key once; other threads that ask for it wait.  A failure is not kept, because a missing file may
+// appear later.  Thread-safe.  Beyond `capacity` keys, the oldest are dropped; values in use stay alive.
 template <typename T>
 class Memo {
  public:

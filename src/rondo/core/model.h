@@ -1,13 +1,13 @@
-// A model for long-running callers: its chat template and its tokenizer, and what follows from them.
+// A model for long-running callers: its chat template, its tokenizer, and everything derived from them.
 //
 //   auto model = core::Model::load({.path = "model/"});
 //   core::Call call;
 //   call.conversation.messages = ...;
 //   model.value()->encode(call);
 //
-// What the line protocol, the public C++ classes and the Python module are faces of.  Formats, profiles of turns and what
-// parsers and rollouts share are each made once, when they are first asked for.  Immutable but for those memos, which have
-// locks of their own: every member may be called from many threads at once.
+// The line protocol, the public C++ classes and the Python module all present this class.  Formats, profiles of turns,
+// and the data that parsers and rollouts share are each made once, on first use.  A Model is immutable except for these
+// memos, which have their own locks.  Any thread may call any member at any time.
 #pragma once
 
 #include <array>
@@ -42,52 +42,54 @@ namespace rondo::core {
 
 using tokenizer::TokenId;
 
-// Where a model comes from.
-// Whether what a template lacks is supplied (template/polyfill.h): where it is missing, or all of it.
+// Whether rondo supplies what a template lacks (template/polyfill.h): nothing, only what is missing, or everything.
 enum class Polyfill : std::uint8_t { kOff, kAuto, kOn };
 // "off", "auto" or "on".
 [[nodiscard]] std::optional<Polyfill> polyfill_named(std::string_view name);
 [[nodiscard]] std::string_view to_string(Polyfill polyfill);
 
+// Where a model comes from.
 struct Source {
-  std::string path = {};  // a folder, a .gguf, a tokenizer file, a template; "" with the two below
-  // Replaces the model's own: a template's path, its text, the name of one of ours (core/families.h), or "auto" for the one of
-  // ours that fits.
+  // A folder, a .gguf, a tokenizer file or a template; "" if the two fields below are used instead.
+  std::string path = {};
+  // Replaces the model's own template: the path of a template, its text, the name of one of rondo's own
+  // (core/families.h), or "auto" for the one of rondo's own that fits.
   std::optional<std::string> chat_template = {};
-  std::optional<std::string> template_text = {};  // its text, whatever that looks like; replaces them all
+  std::optional<std::string> template_text = {};  // the text of a template, whatever it looks like; replaces all others
   std::optional<std::string> tokenizer = {};      // a path; replaces the model's own
-  // Parts of a format's JSON (docs/format.md) that count instead of the inferred.
+  // Parts of a format's JSON (docs/format.md) that override the inferred ones.
   std::optional<json::Object> corrections = {};
-  std::string cache_folder = {};  // see Loader
-  bool strict = false;            // render as the reference does, where that is stricter
+  std::string cache_folder = {};  // as in Loader
+  bool strict = false;            // strict mode: render exactly as the reference does
   Polyfill polyfill = Polyfill::kOff;
 };
 
 // The input of one call.
 struct Call {
   chat::Conversation conversation;
-  bool has_messages = false;  // false: one plain user message stands for them where some are needed
+  bool has_messages = false;  // false: where a message is needed, one plain user message is used
   std::optional<jinja::LocalTime> now;
   render::ContentSpecials specials = render::ContentSpecials::kText;
-  // Marks of reasoning at the begin of an assistant's content are the tokens that were sampled; for encode() and rollouts() of
-  // a model that is not strict.
+  // For encode() and rollouts() of a model that is not strict: whether reasoning markers at the beginning of an
+  // assistant's content count as the tokens that were sampled.
   bool inline_reasoning = true;
-  std::vector<render::RawTurn> raw_turns;  // of the messages; for encode()
-  // The ids that the first of them was sampled behind, where they are known; see render::encode_raw().
+  std::vector<render::RawTurn> raw_turns;  // for encode(): the turns to keep as they were sampled
+  // The ids after which the first raw turn was sampled, if they are known; see render::encode_raw().
   std::span<const TokenId> raw_behind = {};
-  // For encode(): what of earlier reasoning stands in the prompt, whatever the template drops.  nullopt: as the template does.
+  // For encode(): which earlier reasoning stays in the prompt, whatever the template drops.  nullopt: the template
+  // decides.
   std::optional<render::Retention> retention;
-  // What prepare() changed in the messages, in the order in which it did; not an input.
+  // Output: what prepare() changed in the messages, in order.
   tmpl::Shaping shaping = {};
 };
 
-// What a parser gets beside the text.
+// The input of a parser besides the text.
 struct ParseCall {
-  parse::Options options = {};  // its tools, special_tokens and prompt_tail are set from what follows
+  parse::Options options = {};  // parser() sets its tools, special_tokens and prompt_tail
   std::optional<std::string> prompt_tail = {};
-  std::span<const TokenId> prompt_ids = {};  // if not empty, their end is the prompt's tail
-  // Markers are found by their spelling alone, also where the tokenizer has tokens for them: for text whose tokens nobody
-  // knows.
+  std::span<const TokenId> prompt_ids = {};  // if not empty, the end of these ids is the prompt's tail
+  // Finds markers by their spelling alone, even if the tokenizer has tokens for them.  For text whose tokens are
+  // unknown.
   bool by_spelling = false;
 };
 
@@ -95,30 +97,30 @@ struct BridgeCall {
   std::span<const TokenId> prompt;
   std::span<const TokenId> completion;
   json::Array new_messages;
-  bool close = true;       // write what closes the constructs that the completion left open
-  bool find_lossy = true;  // say what the template would have written differently; slow
-  // For bridge(): false fails with kCannotBridge where there is such a finding, and looks for them in any case.  Where earlier
-  // reasoning may be cut out, differences are what was asked for.
+  bool close = true;       // close the constructs that the completion left open
+  bool find_lossy = true;  // report what the template would have written differently; slow
+  // For bridge(): if false, bridge() always looks for differences and fails with kCannotBridge if there are any.  With
+  // a retention that cuts reasoning, differences are expected.
   bool allow_lossy = true;
-  // For bridge(): what of earlier reasoning stays.  Where some may be cut out, `close` must be true, and `sampled` are the
-  // ranges of the prompt's ids that the assistant messages of the call were sampled as, in order, as far as is known.
+  // For bridge(): which earlier reasoning stays.  A retention that may cut needs `close`.  `sampled` are then the id
+  // ranges of the prompt in which the assistant messages of the call were sampled, in order, as far as they are known.
   render::Retention retention = render::Retention::kAll;
   std::vector<std::pair<std::size_t, std::size_t>> sampled = {};
 };
 
-// A completion read from ids: the message, the text, and where in it each token's text ends.
+// A completion read from ids: the message, the text, and where each token's text ends in it.
 struct ParsedIds {
   chat::AssistantMessage message;
   std::string text;                         // up to the first stop token
-  std::vector<std::uint32_t> ends;          // per id: offset in `text` behind it
-  std::optional<std::vector<TokenId>> ids;  // all that were given; nullopt: it was text
-  std::string closing_text;                 // what would close that which is open; "" behind a stop
-  bool stopped = false;                     // a stop token was there
-  bool reasoning_open = false;              // ended inside of the reasoning
+  std::vector<std::uint32_t> ends;          // for each id: the offset in `text` after it
+  std::optional<std::vector<TokenId>> ids;  // all given ids; nullopt if the input was text
+  std::string closing_text;                 // the text that would close what is open; "" after a stop token
+  bool stopped = false;                     // whether there was a stop token
+  bool reasoning_open = false;              // whether the text ended inside the reasoning
 };
 
-// Whether it is found out first for which turns a rollout may render a window in place of the whole history: worth its
-// few hundred small renders for more than one turn.
+// Whether rondo first proves for which turns a rollout may render a window instead of the whole history.  The proof
+// takes a few hundred small renders, so it pays off from the second turn on.
 enum class Locality : std::uint8_t { kProven, kNotProven };
 
 enum class TokenizerUse : std::uint8_t { kOptional, kRequired };
@@ -126,83 +128,86 @@ enum class TokenizerUse : std::uint8_t { kOptional, kRequired };
 class Model : public std::enable_shared_from_this<Model> {
  public:
   struct Parts {
-    std::string name;                                  // for messages
-    std::shared_ptr<const LoadedTemplate> templates;   // null: it brings none
-    std::shared_ptr<const LoadedTokenizer> tokenizer;  // null: it brings none
-    std::optional<json::Object> corrections;           // see Source
-    bool strict = false;                               // see Source
-    tmpl::Polyfills polyfills = {};                    // that the templates have in front of them
+    std::string name;                                  // for error messages
+    std::shared_ptr<const LoadedTemplate> templates;   // null: the model has no template
+    std::shared_ptr<const LoadedTokenizer> tokenizer;  // null: the model has no tokenizer
+    std::optional<json::Object> corrections;           // as in Source
+    bool strict = false;                               // as in Source
+    tmpl::Polyfills polyfills = {};                    // statements in front of the templates
   };
 
   explicit Model(Parts parts) : parts_(std::move(parts)) {}
 
-  // Fails with kNotFound, kTemplateSyntax, kTokenizer or kInvalidArgument.
+  // Loads a model.  Fails with kNotFound, kTemplateSyntax, kTokenizer or kInvalidArgument.
   [[nodiscard]] static Result<std::shared_ptr<const Model>> load(const Source& source);
-  // Of `source` everything but path and tokenizer counts.
+  // Makes a model from texts in memory.  Ignores the path and the tokenizer of `source`.
   [[nodiscard]] static Result<std::shared_ptr<const Model>> from_memory(const MemoryModel& memory,
                                                                         const Source& source);
 
-  // Template and tokenizer for the conversation of `call`, which gets the special tokens that the model brings where it has
-  // none itself, and whose messages get the form that the template needs (docs/shaping.md), unless the model is strict; so a
-  // call serves any number of times.  All members that take a call begin so, and fail with kUnsupported where the model
-  // brings no template, or no tokenizer though one is needed.
+  // Chooses the template and tokenizer for the conversation of `call` and completes the conversation: it gets the
+  // model's special tokens if it names none.  Unless the model is strict, its messages get the form that the template
+  // needs (docs/shaping.md).  The same call may be prepared any number of times.  Every member that takes a call
+  // prepares it first, and fails with kUnsupported if the model lacks the template or the tokenizer that it needs.
   [[nodiscard]] Result<Prepared> prepare(Call& call, TokenizerUse tokenizer) const;
 
-  // The prompt of a conversation that prepare() has completed.
+  // Makes the prompt of a conversation that prepare() has completed.
   [[nodiscard]] Result<Prompt> prompt(const Prepared& prepared, const chat::Conversation& conversation,
                                       const tmpl::ApplyOptions& options) const;
   [[nodiscard]] Result<std::string> render(Call& call) const;
   [[nodiscard]] Result<render::Encoded> encode(Call& call) const;
-  // Ids of the prompt are not looked at, but for the last few; ids of the completion that are out of range fail with
-  // kTokenizer.
-  // With a retention that may cut, the bridge is that of a rollout: `lossy` has what concerns the completion's end alone.
+  // Makes the next prompt.  Reads only the last few ids of the prompt.  Fails with kTokenizer if an id of the
+  // completion is out of range.  With a retention that may cut, the bridge is that of a rollout, and `lossy` covers
+  // only the end of the completion.
   [[nodiscard]] Result<render::Bridged> bridge(Call& call, BridgeCall bridge) const;
-  // The appended part alone; only the last few of the old ids are looked at, and of the messages, where there are any,
-  // what the template provably looks at.
+  // Makes only the appended part.  Reads only the last few old ids, and only those messages that the template is proven
+  // to look at.
   [[nodiscard]] Result<render::Appended> append(Call& call, BridgeCall bridge) const;
-  // What rollouts with the tools and variables of `call` share; made once for each.
+  // Returns what all rollouts with the tools and variables of `call` share.  Made once for each combination.
   [[nodiscard]] Result<std::shared_ptr<const render::RolloutModel>> rollouts(
       Call& call, Locality locality = Locality::kProven) const;
-  // What transcripts with the tools, variables and add_generation_prompt of `call` share; made once for each.
+  // Returns what all transcripts with the tools, variables and add_generation_prompt of `call` share.  Made once for
+  // each combination.
   [[nodiscard]] Result<std::shared_ptr<const render::TranscriptModel>> transcripts(Call& call) const;
   [[nodiscard]] Result<std::shared_ptr<const render::TurnProfile>> profile(Call& call) const;
   [[nodiscard]] Result<std::shared_ptr<const format::Format>> format(Call& call) const;
-  // What of a conversation the template can carry; messages and tools of `call` do not count.  Made anew each time.
+  // Returns which parts of a conversation the template can carry.  Ignores the messages and tools of `call`.  Made anew
+  // each time.
   [[nodiscard]] Result<analysis::Capabilities> capabilities(const Call& call) const;
-  // Which variables of the template turn reasoning on and off; those that `call` sets are none of them.
+  // Returns which template variables turn reasoning on and off.  Variables that `call` sets are left out.
   [[nodiscard]] Result<std::shared_ptr<const analysis::ReasoningSwitch>> reasoning_switch(Call& call) const;
-  // What the template needs of its messages; nothing if the model is strict.
+  // Returns what the template needs of its messages; nothing if the model is strict.
   [[nodiscard]] Result<std::shared_ptr<const tmpl::MessageRules>> shaping_rules(Call& call) const;
-  // The parser of what the model writes after the prompt of `call`.
+  // Makes a parser for what the model writes after the prompt of `call`.
   [[nodiscard]] Result<parse::Parser> parser(Call& call, const ParseCall& options) const;
   [[nodiscard]] Result<ParsedIds> parse_ids(Call& call, ParseCall options, std::span<const TokenId> ids) const;
-  // Where the ids of the prompt are known, their end says what has been begun.
+  // Makes a grammar of the next turn.  If the prompt's ids are given, their end shows what has already been begun.
   [[nodiscard]] Result<GrammarText> grammar(Call& call, const Asked& asked, GrammarLanguage language,
                                             std::span<const TokenId> prompt_ids = {}) const;
-  // The same over the whole output, never lazy, to be matched with texts.
+  // Makes a grammar of the whole output that is never lazy, to be matched with texts.
   [[nodiscard]] Result<grammar::TurnGrammar> turn_grammar(Call& call, const Asked& asked) const;
 
-  // For a model that brings no tokenizer: the same template with a token for each byte and one for each mark of the format
-  // that `call` has.  What is told of it in texts is told of the template; its ids and their number mean nothing.
+  // For a model without a tokenizer: returns the same template with a byte tokenizer, which has a token for each byte
+  // and for each marker of the format that `call` has.  Results about texts are valid for the template.  The ids and
+  // their number mean nothing.
   [[nodiscard]] Result<std::shared_ptr<const Model>> with_stand_in(Call call) const;
 
-  // The same model with what its template lacks supplied; itself where nothing is.  Fails with kInvalidArgument where the model
-  // is strict, which the statements of polyfills are not.
+  // Returns the same model with what its template lacks supplied, or this model if nothing is.  Fails with
+  // kInvalidArgument if the model is strict: the reference would not run the added statements.
   [[nodiscard]] Result<std::shared_ptr<const Model>> polyfilled(Polyfill polyfill) const;
   [[nodiscard]] const tmpl::Polyfills& polyfills() const { return parts_.polyfills; }
 
-  // nullptr if the model brings none.
+  // Returns the tokenizer; nullptr if the model has none.
   [[nodiscard]] const tokenizer::Tokenizer* tokenizer() const;
   [[nodiscard]] Result<std::vector<TokenId>> tokenize(std::string_view text, bool parse_special) const;
-  // Not necessarily valid UTF-8.
+  // Returns the bytes of the ids, which may not be valid UTF-8.
   [[nodiscard]] Result<std::string> detokenize(std::span<const TokenId> ids, bool skip_special) const;
-  // Why the template is one of ours, in a sentence; "" if it is none.
+  // Returns a sentence that says why one of rondo's own templates is used; "" if the model's own is.
   [[nodiscard]] std::string template_reason() const {
     return parts_.templates == nullptr ? "" : parts_.templates->reason;
   }
-  // The text of the template, or of the one for conversations with tools; "" without one.
+  // Returns the text of the template, or of the one for conversations with tools; "" if there is none.
   [[nodiscard]] std::string template_text(bool tools) const;
-  // The roles that the template for conversations with or without tools knows; nothing without one.
+  // Returns the roles that the template knows, for conversations with or without tools; empty if there is no template.
   [[nodiscard]] const std::vector<std::string>& compared_roles(bool tools) const;
   [[nodiscard]] const std::string& name() const { return parts_.name; }
 
@@ -220,23 +225,24 @@ class Model : public std::enable_shared_from_this<Model> {
                                                       json::Array& new_messages) const;
   [[nodiscard]] Result<std::shared_ptr<const render::TurnProfile>> profile_of(
       const Prepared& prepared, const chat::Conversation& conversation) const;
-  // What turns of one template, tokenizer, tool list and template variables share.
+  // What turns with the same template, tokenizer, tool list and template variables share.
   struct Turns {
     std::shared_ptr<const render::TurnProfile> profile;
     render::CompletionReader reader;
   };
   [[nodiscard]] Result<std::shared_ptr<const Turns>> turns(const Prepared& prepared,
                                                            const chat::Conversation& conversation) const;
-  // What parsers of them share.
+  // What parsers of such turns share.
   struct Parsing {
     std::shared_ptr<const parse::Syntax> syntax;
     std::string reasoning_close;
-    std::shared_ptr<const render::TurnProfile> profile;  // nullptr without a tokenizer, or by spelling
+    // Null without a tokenizer, or if markers are found by spelling.
+    std::shared_ptr<const render::TurnProfile> profile;
   };
   [[nodiscard]] Result<std::shared_ptr<const Parsing>> parsing(const Prepared& prepared,
                                                                const chat::Conversation& conversation,
                                                                const ParseCall& options) const;
-  // The format, and what of `request` follows from the call.
+  // Returns the format, and fills `request` with what follows from the call.
   [[nodiscard]] Result<std::shared_ptr<const format::Format>> grammar_request(
       Call& call, GrammarRequest& request, std::span<const TokenId> prompt_ids = {}) const;
   [[nodiscard]] Result<PromptTail> tail_of(const Prepared& prepared, const Call& call, const ParseCall& options) const;
@@ -247,14 +253,14 @@ class Model : public std::enable_shared_from_this<Model> {
   mutable Memo<tmpl::MessageRules> rules_{64};
   mutable Memo<analysis::ReasoningSwitch> switches_{64};
   mutable std::array<FirstValue<std::shared_ptr<const tmpl::MessageRules>>, 2>
-      usual_rules_;  // without kwargs; with_tools()
+      usual_rules_;  // for no kwargs; index: with_tools()
   mutable Memo<Turns> turns_{64};
   mutable Memo<Parsing> parsings_{64};
   mutable Memo<render::RolloutModel> rollouts_{64};
   mutable Memo<render::TranscriptModel> transcripts_{64};
 };
 
-// Fails with kTokenizer at the first id that the vocabulary does not have; the error's source is `what[i]`.
+// Fails with kTokenizer at the first id that the vocabulary does not have.  The error's source is `what[i]`.
 [[nodiscard]] Status check_ids(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId> ids,
                                std::string_view what);
 

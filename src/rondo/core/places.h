@@ -1,4 +1,4 @@
-// What the bytes of a prompt came from, in words and template places.  For faces and reports.
+// Says in words where the bytes of a prompt came from, with places in the template.  For interfaces and reports.
 #pragma once
 
 #include <cstddef>
@@ -15,31 +15,33 @@
 
 namespace rondo::core {
 
-// 1-based; columns count code points.  Line 0: unknown.
+// Line and column start at 1; columns count code points.  Line 0 means unknown.
 struct TemplatePlace {
   std::int64_t line = 0;
   std::int64_t column = 0;
 };
 
-// The source of a template by lines and columns.
+// The text of a template by lines and columns.
 class TemplateLines {
  public:
   // `chat_template` must outlive this.
   explicit TemplateLines(const jinja::Template& chat_template);
 
   [[nodiscard]] std::size_t size() const { return begins_.size(); }
-  // Without its newline.  REQUIRES: 1 <= line <= size().
+  // Returns the line without its newline.
+  //
+  // REQUIRES: 1 <= line <= size().
   [[nodiscard]] std::string_view line(std::size_t line) const;
 
-  // With the column in code points.
+  // Returns the place with the column in code points.
   [[nodiscard]] TemplatePlace place(const text::Literal& at) const;
-  // Where byte `offset` of a literal stands.  Template text of several lines stands in the source as it is; a string
-  // constant does not (its newlines are escapes), and counts as one place.
+  // Returns the place of byte `offset` of a literal.  Template text keeps its lines in the source.  A string constant
+  // has its newlines as escapes, so it counts as one place.
   [[nodiscard]] TemplatePlace place(const text::Literal& literal, std::string_view bytes, std::size_t offset) const;
-  // True for template text, false for a string constant inside an expression.
+  // Returns true for template text, false for a string constant in an expression.
   [[nodiscard]] bool is_text(const text::Literal& literal, std::string_view bytes) const;
-  // The source of the condition at `at`, to the end of its line.  Parentheses before the place are taken in: a condition
-  // stands where its first operand does.
+  // Returns the source of the condition at `at`, to the end of its line.  The place of a condition is that of its first
+  // operand, so parentheses before it are included.
   [[nodiscard]] std::string_view condition_line(const text::Literal& at) const;
 
  private:
@@ -49,18 +51,19 @@ class TemplateLines {
   std::vector<std::size_t> begins_;
 };
 
-// One run in the words of the protocol (docs/batch.md, op render).
+// The origin of one run in the words of the line protocol (docs/batch.md, op render).
 struct NamedOrigin {
   std::string_view from;
-  std::string path;          // "" for what the template, the clock or a special token wrote
-  bool is_reshaped = false;  // what was sent there is not what the template got
-  std::size_t shift = 0;     // bytes that the value has in the template's hands in front of what was sent
-  TemplatePlace place;       // of a literal; of what wrote everything else
+  std::string path;          // "" if the template, the clock or a special token wrote it
+  bool is_reshaped = false;  // whether the template got another value than the one sent there
+  std::size_t shift = 0;     // how many bytes stand before the sent value in the value that the template got
+  TemplatePlace place;       // of the literal, or of the expression that wrote the run
 };
 
 class OriginNamer {
  public:
-  // `messages` as the template got them, `shaping` what of them was sent otherwise.  All must outlive this.
+  // `messages` are the messages that the template got; `shaping` tells how they differ from those sent.  All arguments
+  // must outlive this.
   OriginNamer(const jinja::Rendered& rendered, const jinja::Template& chat_template, const json::Array& messages,
               const tmpl::Shaping& shaping)
       : text_(rendered.text),
@@ -71,18 +74,22 @@ class OriginNamer {
         literal_texts_(chat_template.literal_texts()),
         expressions_(chat_template.expressions()) {}
 
-  // The runs of the prompt, cut where what was sent in one field ends and what was sent in another begins: reasoning that the
-  // template got in front of the content.
+  // Returns the runs of the prompt.  A run is cut where the text of one sent field ends and that of another begins: the
+  // template may have got reasoning as a part of the content.
   [[nodiscard]] std::vector<text::Run> runs() const;
-  // The one of them that holds `byte`; the last one where it is behind the text, nullopt of an empty text.
+  // Returns the run that contains `byte`; the last run if `byte` is past the end; nullopt if the text is empty.
   [[nodiscard]] std::optional<text::Run> run_at(std::size_t byte) const;
+  // Returns the origin of a run in words.
+  //
   // REQUIRES: `run` is one of runs(), or a part of one.
   [[nodiscard]] NamedOrigin name(const text::Run& run) const;
-  // A path as the request has it: a value may have reached the template in another place than it was sent.
+  // Returns the path at which the request has the value; the template may have got it at another path.
   [[nodiscard]] std::string path(text::PathId path) const { return sent(path).path; }
-  // A message's index as the request has it.
+  // Returns the index at which the request has the message.
   [[nodiscard]] std::int32_t message(std::int32_t index) const;
-  // The bytes of the literal that a run was copied from.  REQUIRES: run.kind == kLiteral.
+  // Returns the bytes of the literal that a run was copied from.
+  //
+  // REQUIRES: run.kind == kLiteral.
   [[nodiscard]] std::string_view literal_bytes(const text::Run& run) const;
   [[nodiscard]] const TemplateLines& lines() const { return lines_; }
 
@@ -95,7 +102,7 @@ class OriginNamer {
   [[nodiscard]] Sent sent(text::PathId path) const;
   [[nodiscard]] Sent sent(const text::Run& run) const;
   void add_pieces(text::Run run, std::vector<text::Run>& out) const;
-  // What was put in front of the content that a run is of; nullptr where nothing was.
+  // Returns the change that put text in front of the content that `run` belongs to; nullptr if there was none.
   [[nodiscard]] const tmpl::MessageChange* front_of(const text::Run& run) const;
   [[nodiscard]] std::string aliased(text::PathId path) const;
 

@@ -1,5 +1,5 @@
-// A model's template and tokenizer, chosen for one conversation, and what is derived from them.  Internal to core/, but for
-// faces that render in ways of their own.
+// A model's template and tokenizer, chosen for one conversation, and what is derived from them.  Internal to core/ and
+// to interfaces that render in their own way.
 #pragma once
 
 #include <memory>
@@ -24,30 +24,31 @@ struct Prepared {
   std::shared_ptr<const jinja::Template> chat_template;
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer;  // null if the model has none
   tmpl::ApplyOptions options;
-  bool is_tool_template = false;  // the model's own template for conversations with tools
+  bool is_tool_template = false;  // whether it is the model's own template for conversations with tools
 };
 
-// The conversation's tools, documents, template variables and special tokens alone.
+// Returns the conversation without its messages: tools, documents, template variables and special tokens.
 [[nodiscard]] chat::Conversation without_messages(const chat::Conversation& conversation);
 
-// Names what may be derived from `prepared` and all of `conversation` but its messages, for a Memo of one model.
+// Returns a memo key for what may be derived from `prepared` and from all of `conversation` but its messages.
 [[nodiscard]] std::string derived_key(const Prepared& prepared, const chat::Conversation& conversation);
 
-// The same of the time: a template that prints it is another one with each second.
+// Returns a memo key for the time: a template that prints the time may write something else each second.
 [[nodiscard]] std::string time_key(const Prepared& prepared);
 
-// Fails with kLimit when the template runs out of its limits, and as format::from_json() when the corrections do not fit:
-// parts of a format's JSON (docs/format.md) that count instead of what was inferred.
+// Infers the format of the template.  `corrections` are parts of a format's JSON (docs/format.md) that override the
+// inferred ones.  Fails with kLimit if the template exceeds its limits, or as format::from_json() does if the
+// corrections do not fit.
 [[nodiscard]] Memo<format::Format>::Made inferred_format(Memo<format::Format>& formats, const Prepared& prepared,
                                                          const chat::Conversation& conversation,
                                                          const std::optional<json::Object>& corrections);
 
-// What the template needs of its messages.  `format`: its own.
+// Finds what the template needs of its messages.  `format` is the template's format.
 [[nodiscard]] Memo<tmpl::MessageRules>::Made message_rules(Memo<tmpl::MessageRules>& rules, const Prepared& prepared,
                                                            const chat::Conversation& conversation,
                                                            const format::Format& format);
 
-// A template for conversations of one kind, with what is known of it.
+// A template for conversations of one kind, with what is known about it.
 struct Known {
   Prepared prepared;
   chat::Conversation conversation;
@@ -55,13 +56,13 @@ struct Known {
   std::shared_ptr<const tmpl::MessageRules> rules;
 };
 [[nodiscard]] analysis::Capabilities capabilities_of(const Known& plain, const Known& with_tools);
-// What of the template's variables turns reasoning on and off.  `format`: its own.
+// Finds the template variables that turn reasoning on and off.  `format` is the template's format.
 [[nodiscard]] Memo<analysis::ReasoningSwitch>::Made reasoning_switch(Memo<analysis::ReasoningSwitch>& switches,
                                                                      const Prepared& prepared,
                                                                      const chat::Conversation& conversation,
                                                                      const format::Format& format);
 
-// An inferred_format() with its grounds, made anew each time.
+// Infers the format and explains it.  Made anew each time.
 [[nodiscard]] Result<analysis::Explanation> explained_format(const Prepared& prepared,
                                                              const chat::Conversation& conversation,
                                                              const std::optional<json::Object>& corrections);

@@ -1,4 +1,4 @@
-// What of a conversation a template refuses.
+// Finds which part of a conversation a template refuses.
 #pragma once
 
 #include <string>
@@ -8,9 +8,11 @@
 
 namespace rondo::core {
 
-// A sentence that names the first message, or the field of it, without which the template renders `conversation` up to there:
-// "messages[2].content: with a text in its place the template goes on".  "" where no single one is at fault.  Renders beginnings of
-// the conversation, some twenty at most.  REQUIRES: the template fails on it.
+// Returns a sentence that names the first message, or the field of a message, that the template refuses:
+// "messages[2].content: with a text in its place the template goes on".  Without it the template renders `conversation`
+// up to there.  Returns "" if no single one is at fault.  Renders at most some twenty beginnings of the conversation.
+//
+// REQUIRES: the template fails on `conversation`.
 [[nodiscard]] std::string refusal_hint(const Prepared& prepared, const chat::Conversation& conversation);
 
 }  // namespace rondo::core

@@ -1,4 +1,4 @@
-// Messages that a template would leave out of the prompt without a word, because it does not know their role.
+// Finds messages that a template would silently leave out because it does not know their role.
 #pragma once
 
 #include <cstddef>
@@ -18,24 +18,26 @@ namespace rondo::core {
 struct UnknownRole {
   std::size_t message = 0;
   std::string role;
-  std::string_view why;  // "unknown role": what stands in front of the role in a sentence
+  std::string_view why;  // the text before the role in a sentence: "unknown role"
 };
 
-// The first message whose role neither the public APIs nor the template know: a mistake, even where the template would print
-// any role.  `compared`: jinja::Template::compared_roles().  Messages without a role are passed over, here and below.
+// Returns the first message whose role neither the public APIs nor the template know.  Such a role is a mistake even if
+// the template would print it.  `compared` is jinja::Template::compared_roles().  Both functions skip messages without
+// a role.
 [[nodiscard]] std::optional<UnknownRole> misspelled_role(const std::vector<std::string>& compared,
                                                          const json::Array& messages);
 
-// The first message with content and a role that the template does not know, where it wrote nothing of any message of that
-// role.  `owners`: the messages that something was written of, in any order, any number of times; -1 for nobody's text.
+// Returns the first message with content whose role the template does not know, if the template wrote nothing of any
+// message with that role.  `owners` are the messages that were written, in any order and possibly repeated; -1 is text
+// of no message.
 [[nodiscard]] std::optional<UnknownRole> unwritten_role(const std::vector<std::string>& compared,
                                                         const json::Array& messages,
                                                         std::span<const std::int32_t> owners);
 
-// "messages[2].role: unknown role `robot`"
+// Returns a sentence: "messages[2].role: unknown role `robot`".
 [[nodiscard]] std::string sentence(const UnknownRole& unknown);
 
-// What unwritten_role() finds, among the notes.
+// Adds the finding of unwritten_role(), if any, to the notes.
 void note_unwritten_role(const jinja::Template& chat_template, const json::Array& messages, render::Encoded& encoded);
 
 }  // namespace rondo::core

@@ -1,4 +1,4 @@
-// A parser that is fed ids, text or both, and remembers the text.
+// A parser that takes ids, text or both, and remembers the text.
 #pragma once
 
 #include <memory>
@@ -21,28 +21,30 @@ class ParserStream {
  public:
   using Events = std::vector<parse::Event>;
 
-  // `model` brings the tokenizer of ids; without one only text may be fed.
+  // `model` provides the tokenizer for ids.  Without a tokenizer only text may be fed.
   ParserStream(std::shared_ptr<const Model> model, parse::Parser parser);
 
-  // Fails with kTokenizer on an id out of range; nothing was fed then.  REQUIRES: takes_ids().
+  // Feeds ids.  Fails with kTokenizer if an id is out of range, and then feeds nothing.
+  //
+  // REQUIRES: takes_ids().
   [[nodiscard]] Result<Events> feed(std::span<const TokenId> ids);
-  // Ends what ids before it began of a character.
+  // Feeds text.  First ends a character that earlier ids left incomplete.
   [[nodiscard]] Events feed(std::string_view text);
-  // The text ends here: what was held back, nothing the second time.
+  // Ends the text and returns the events that were held back.  A second call returns none.
   [[nodiscard]] Events close();
 
-  // The arguments of a call so far; nullptr where the text has no such call yet.
+  // Returns the arguments of a call so far; nullptr if the text has no such call yet.
   [[nodiscard]] const parse::PartialValue* arguments(std::size_t call) const {
     return call < arguments_.size() ? arguments_[call].get() : nullptr;
   }
   [[nodiscard]] bool takes_ids() const { return decoder_.has_value(); }
   [[nodiscard]] bool is_closed() const { return is_closed_; }
-  [[nodiscard]] const std::string& text() const { return text_; }  // all that was fed
+  [[nodiscard]] const std::string& text() const { return text_; }  // everything that was fed
   [[nodiscard]] parse::Parser& parser() { return parser_; }
   [[nodiscard]] const parse::Parser& parser() const { return parser_; }
 
  private:
-  // What they began of a character.
+  // Ends a character that the ids left incomplete.
   [[nodiscard]] Events end_ids();
   [[nodiscard]] Events take(std::string_view text);
   void note(std::span<const parse::Event> events, Events& out);

@@ -1,5 +1,5 @@
-// A model whose template has neither tools nor a system role holds a conversation with a tool: what the template lacks is
-// supplied (template/polyfill.h), and the grammar that is derived of both holds the model to a call.
+// Shows a model whose template has neither tools nor a system role in a conversation with a tool.  Polyfills supply
+// what the template lacks (template/polyfill.h), and the grammar derived from both makes the model write a call.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ struct BareRun {
   json::Array messages;  // the conversation as a client sees it
 };
 
-// `fixtures`: where the template is looked for; without it, it is one of ours.  Fails with kInternal where the model's turn
-// is no call.
+// `fixtures` is the folder in which the template is looked for; without it, the template is one of rondo's own.  Fails
+// with kInternal if the model's turn is not a call.
 [[nodiscard]] Result<BareRun> run_bare(EmbeddedModel& model, const DemoData& data, const std::string& fixtures,
                                        std::uint64_t seed);
 

@@ -1,4 +1,4 @@
-// A scripted conversation on an engine: the parts that the demonstrations share.
+// Runs a scripted conversation on an engine: the parts that the demonstrations share.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace rondo::demo {
 
-// The conversation up to the model's first turn; `user_note` stands behind the first user message.
+// Returns the conversation up to the model's first turn; `user_note` is added after the first user message.
 [[nodiscard]] chat::Conversation opening(const DemoData& data, const std::vector<DemoStep>& steps,
                                          const json::Object& kwargs, const std::string& user_note = "");
 
@@ -24,7 +24,7 @@ struct Stage {
   engine::Engine& engine;
 };
 
-// The session's conversation, driven by the steps of a script.
+// A session whose conversation follows the steps of a script.
 class Driver {
  public:
   // `steps` must outlive the driver.
@@ -32,7 +32,7 @@ class Driver {
                                             const std::vector<DemoStep>& steps,
                                             const session::SessionOptions& options = {.compare = true});
 
-  // Adds what precedes turn `index`, counts a broken prefix, and makes the turn's script.
+  // Adds what precedes turn `index`, counts a broken prefix, and makes the script of the turn.
   [[nodiscard]] Status prepare(std::size_t index);
 
   [[nodiscard]] Script& script() { return *script_; }

@@ -1,4 +1,4 @@
-// A model ready to run in this process: its template, its tokenizer, the embedded engine.
+// A model that is ready to run in this process: its template, its tokenizer, and the embedded engine.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,12 @@
 namespace rondo::demo {
 
 struct EmbeddedOptions {
-  std::string model;  // a .gguf file, or a folder with one .gguf and perhaps a tokenizer and template; "": the tiny one
+  // A .gguf file, or a folder with one .gguf and perhaps a tokenizer and template; "": the tiny model.
+  std::string model;
   std::string chat_template;  // a template file that replaces the model's own; "" for none
   std::string cache_folder;   // where the tiny model is kept
   std::string fixtures;       // templates/, vocab/, ...; "": the newest fixtures-* in the cache folder
-  std::uint32_t layers = 24;  // of the tiny model: so many that decoding a prompt takes time that one can see
+  std::uint32_t layers = 24;  // of the tiny model: enough that decoding a prompt takes a visible time
   bool needs_template = true;
 };
 
@@ -37,25 +38,26 @@ struct EmbeddedModel {
   std::unique_ptr<engine::LlamaCpp> engine;
 };
 
-// Loads the model, or makes the tiny random one first (seconds, once).  `progress` takes notes for people.  Fails with
-// kNotFound (no such model, no fixtures to make one from), or as its parts do.
+// Loads the model, or first makes the tiny random one (takes seconds, once).  `progress` takes notes for people.  Fails
+// with kNotFound (no such model, or no fixtures to make one), or as its parts do.
 [[nodiscard]] Result<EmbeddedModel> load_embedded(const EmbeddedOptions& options,
                                                   const std::function<void(std::string_view)>& progress);
 
-// How many threads an engine gets that nobody chose them for: all cores but one, since threads that wait for a core spin.
+// Returns the default number of threads for an engine: all cores but one, because threads that wait for a core keep it
+// busy.
 [[nodiscard]] int worker_threads();
 
-// The .gguf file that `model` means: itself, or the only one in a folder.
+// Returns the .gguf file of `model`: the file itself, or the only one in a folder.
 [[nodiscard]] Result<std::string> weights_path(const std::string& model);
 
-// The file of the tiny random model, made if it is not in the cache yet.
+// Returns the file of the tiny random model.  Makes it if it is not in the cache.
 [[nodiscard]] Result<std::string> tiny_model(const EmbeddedOptions& options,
                                              const std::function<void(std::string_view)>& progress);
 
-// The folder of unpacked fixtures: `given`, else the newest fixtures-* in `cache_folder`; "" if there is none.
+// Returns the folder of unpacked fixtures: `given`, or the newest fixtures-* in `cache_folder`; "" if there is none.
 [[nodiscard]] std::string fixtures_folder(const std::string& given, const std::string& cache_folder);
 
-// `source` with further control tokens behind its vocabulary; those it has already stay.
+// Returns `source` with further control tokens after its vocabulary.  Those that it already has stay.
 [[nodiscard]] model::TokenizerSource with_special_tokens(model::TokenizerSource source,
                                                          const std::vector<std::string>& tokens);
 

@@ -1,4 +1,4 @@
-// What a Jinja template writes around its messages, read off the origins of a few renders.  Internal to edge/.
+// Finds what a Jinja template writes around its messages, from the origins of a few renders.  Internal to edge/.
 #pragma once
 
 #include <string>
@@ -10,27 +10,27 @@
 
 namespace rondo::edge {
 
-// Edge templates that may write what the template writes, the likeliest first; empty if it writes no user message as it is.
-// They differ in where one turn ends and the next begins, in which turn they are read off, and in what stands before the
-// first message where there is no system message.
+// Returns Edge templates that may write what the template writes, most likely first; none if it writes no user message
+// unchanged.  They differ in where one turn ends and the next begins, in which turn they are derived from, and in what
+// comes before the first message if there is no system message.
 [[nodiscard]] std::vector<EdgeTemplate> find_candidates(const Renders& renders);
 
-// What stands for parts of a type in a user message.
+// What the template writes for parts of a type in a user message.
 struct FoundFormat {
-  std::string format;     // "" if nothing does
-  bool counts = false;    // the second one has another number in it
-  std::string part_type;  // of the parts that it was found with: "image", "image_url"
+  std::string format;     // "" if it writes nothing
+  bool counts = false;    // the second part gets another number
+  std::string part_type;  // type of the parts with which it was found: "image", "image_url"
 };
 [[nodiscard]] FoundFormat find_format(const Renders& renders, std::string_view type);
 
-// A part of that type as requests have it.
+// Returns a part of that type as requests contain it.
 [[nodiscard]] json::Value media_part(std::string_view part_type);
 
-// The boolean variable of the template that changes the generation prompt: `enable_thinking`, else one of its own.  `renders`
-// keeps it.
+// Returns the boolean variable of the template that changes the generation prompt: `enable_thinking`, or one of its
+// own.  `renders` remembers it.
 [[nodiscard]] std::string find_thinking_variable(Renders& renders);
 
-// A message of a role for 's', 'u', 'a'.
+// Returns a message of the role 's', 'u' or 'a'.
 [[nodiscard]] json::Value plain_message_of(char role, std::string_view text);
 
 }  // namespace rondo::edge

@@ -3,7 +3,7 @@
 //   auto loaded = edge::load("engine/processed_chat_template.json");
 //   loaded.value().find_role("user")->prefix
 //
-// What the file says beyond the known members is kept and written again.  Immutable data; knows nothing of Jinja.
+// Unknown members of the file are kept and written again.  Immutable data; knows nothing about Jinja.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace rondo::edge {
 
-// Known files have a kilobyte; what is larger is no template.
+// Known files have a kilobyte; a much larger file is not a template.
 inline constexpr std::size_t kMaxFileBytes = std::size_t{16} << 20U;
 
 inline constexpr std::string_view kSystem = "system";
@@ -34,7 +34,7 @@ struct Role {
   json::Object unknown = {};  // further members
 };
 
-// What stands for a part that is no text.
+// What is written for a part that is not text.
 struct ContentType {
   std::string name;
   std::string format;  // "": such parts are left out
@@ -43,7 +43,7 @@ struct ContentType {
 
 struct EdgeTemplate {
   std::string model_path;
-  std::vector<Role> roles;  // system, user and assistant among them
+  std::vector<Role> roles;  // including system, user and assistant
   std::vector<ContentType> content_types;
   std::string generation_prompt;
   std::optional<std::string> generation_prompt_thinking;
@@ -54,14 +54,14 @@ struct EdgeTemplate {
   [[nodiscard]] const ContentType* find_content_type(std::string_view name) const;
 };
 
-// Something that is wrong with a file, or worth a remark.
+// A fault in a file, or a remark about it.
 struct Finding {
   enum class Kind : std::uint8_t { kUnreadable, kMissing, kWrongType, kBadText, kUnknown, kRemark };
   Kind kind = Kind::kUnreadable;
-  std::string path;       // "roles.user.prefix"; "" for the file as a whole
-  std::string sentence;   // of ours
-  std::string reference;  // what the exporter says about it; "" if it says nothing
-  int line = 0;           // of the value, or of the object that lacks it; 0 where no place is known
+  std::string path;       // "roles.user.prefix"; "" for the whole file
+  std::string sentence;   // in our words
+  std::string reference;  // what the exporter says about it; "" if nothing
+  int line = 0;           // of the value, or of the object that lacks it; 0: unknown
   int column = 0;         // in bytes
 
   [[nodiscard]] bool is_error() const { return kind != Kind::kUnknown && kind != Kind::kRemark; }
@@ -69,20 +69,21 @@ struct Finding {
 
 struct Validated {
   std::optional<EdgeTemplate> edge_template;  // nullopt if there is an error
-  std::vector<Finding> findings;              // in the order of the file
+  std::vector<Finding> findings;              // in file order
 };
 [[nodiscard]] Validated validate(std::string_view text);
 
-// The first error of validate(): kJson or kLimit where the text is no JSON, else kInvalidArgument; `source` names the text.
+// Returns the first error of validate(): kJson or kLimit if the text is not JSON, otherwise kInvalidArgument.  `source`
+// names the text.
 [[nodiscard]] Result<EdgeTemplate> parse(std::string_view text, const std::string& source);
-// Also fails with kNotFound, and with kLimit beyond kMaxFileBytes.
+// Reads and parses a file.  Also fails with kNotFound, and with kLimit beyond kMaxFileBytes.
 [[nodiscard]] Result<EdgeTemplate> load(const std::string& path);
 
-// All members, the optional thinking prompt only where there is one, then the unknown ones.
+// Writes all members; the optional thinking prompt only if there is one; then the unknown members.
 [[nodiscard]] json::Value to_json(const EdgeTemplate& edge_template);
 [[nodiscard]] Status save(const EdgeTemplate& edge_template, const std::string& path);
 
-// Whether a JSON value is meant as such a template: an object with `roles`.
+// Returns whether a JSON value is meant as such a template: an object with `roles`.
 [[nodiscard]] bool is_edge_json(const json::Value& value);
 
 [[nodiscard]] std::string_view to_string(Finding::Kind kind);
@@ -90,7 +91,7 @@ struct Validated {
 // {"level", "kind", "path", "message", "line"?, "column"?, "reference"?}
 [[nodiscard]] json::Value to_json(const Finding& finding);
 
-// The text of such a file.  Fails with kNotFound, and with kLimit beyond kMaxFileBytes.
+// Returns the text of such a file.  Fails with kNotFound, or with kLimit beyond kMaxFileBytes.
 [[nodiscard]] Result<std::string> read_file(const std::string& path);
 
 }  // namespace rondo::edge

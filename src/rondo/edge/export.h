@@ -1,7 +1,7 @@
-// Export: the Edge template that writes what a Jinja template writes, as far as there is one, and how far that is.
+// Export: finds the Edge template that writes what a Jinja template writes, and how far the two agree.
 //
-// Prefixes, suffixes and formats are read off the origins of probe renders; then both write made-up conversations, and what
-// is promised is what was equal in all of them.
+// Prefixes, suffixes and formats come from the origins of probe renders.  Then both templates write made-up
+// conversations.  The export promises only what was equal in all of them.
 #pragma once
 
 #include <cstddef>
@@ -18,18 +18,18 @@ namespace rondo::edge {
 
 struct Exported {
   EdgeTemplate edge_template;
-  bool lossless = false;           // every plain conversation is of the kind; see is_lossless()
-  std::optional<Kind> kind;        // the conversations for which both write the same; nullopt: none are known
-  std::vector<std::string> loses;  // sentences: what is written in another way, or not at all
-  std::string thinking_variable;   // what `enable_thinking` is called in the template; "" if it has no such switch
-  std::size_t compared = 0;        // pairs of prompts
+  bool lossless = false;           // both agree on every plain conversation; see is_lossless()
+  std::optional<Kind> kind;        // the conversations on which both agree; nullopt: none are known
+  std::vector<std::string> loses;  // sentences: what is written differently or not at all
+  std::string thinking_variable;   // the template's name for `enable_thinking`; "" if it has no such switch
+  std::size_t compared = 0;        // how many pairs of prompts
 };
 
-// `model_path` goes into the file, unless the template was imported from one.  Fails with kUnsupported where the template
-// writes no user message as it is.
+// Exports a template.  The file gets `model_path`, unless the template was imported from a file.  Fails with
+// kUnsupported if the template writes no user message unchanged.
 [[nodiscard]] Result<Exported> export_template(const JinjaSource& source, const std::string& model_path);
 
-// The same for an Edge template that is given: what of it holds for the Jinja template.
+// Compares a given Edge template with the Jinja template: for which conversations it is right.
 [[nodiscard]] Exported compare(const JinjaSource& source, EdgeTemplate edge_template);
 
 // {"lossless", "loses", "template", "lossless_for"?, "sentence"?, "thinking_variable"?, "compared"}

@@ -1,7 +1,7 @@
-// A kind of conversations: those for which an Edge template writes what a Jinja template writes.
+// A kind of conversations: those for which an Edge template writes the same as a Jinja template.
 //
-// Every conversation has at least one message that is no system message and at most `max_messages`; contents are texts, lists
-// of text parts where `text_parts` says so, and lists with images or videos in user messages.
+// Every conversation has at least one message that is not a system message, and at most `max_messages`.  Contents are
+// texts, lists of text parts if `text_parts`, and in user messages lists with images or videos.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@
 
 namespace rondo::edge {
 
-enum class SystemUse : std::uint8_t { kNone, kLead, kEither };  // no system message, one at the begin, either
+enum class SystemUse : std::uint8_t { kNone, kLead, kEither };  // no system message; one at the beginning; either
 enum class Turns : std::uint8_t { kOne, kAlternate, kAny };  // one user message; user, assistant, ..., user; any order
-// Letters, digits and single spaces; any characters, none of them white space at an end; that too; the empty text too.
+// Letters, digits and single spaces; any characters without white space at an end; also with it; also the empty text.
 enum class Texts : std::uint8_t { kWords, kInner, kEnds, kAny };
 enum class Media : std::uint8_t { kNone, kLead, kAnywhere };  // none, before the message's text, anywhere
 
 struct Speaker {
   Texts texts = Texts::kWords;
-  std::vector<std::string> except = {};  // which no text holds
+  std::vector<std::string> except = {};  // words that no text contains
 };
 
 struct Kind {
@@ -45,15 +45,15 @@ struct Kind {
   [[nodiscard]] const Speaker& speaker(char role) const;
 };
 
-// Whether every plain conversation is of the kind: with a system message or without, turns that alternate, all texts, with or
-// without thinking where `can_think`.
+// Returns whether the kind includes every plain conversation: with or without a system message, with alternating turns,
+// with all texts, and, if `can_think`, with or without thinking.
 [[nodiscard]] bool is_lossless(const Kind& kind, bool can_think);
 
 [[nodiscard]] json::Value to_json(const Kind& kind);
-// "conversations with or without a system message, ..."
+// Returns "conversations with or without a system message, ...".
 [[nodiscard]] std::string to_sentence(const Kind& kind);
 
-// "system", "user", "assistant" for 's', 'u', 'a'.
+// Returns "system", "user" or "assistant" for 's', 'u', 'a'.
 [[nodiscard]] std::string_view role_name(char role);
 
 }  // namespace rondo::edge

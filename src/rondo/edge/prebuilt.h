@@ -1,5 +1,5 @@
-// Edge templates made in advance, for models whose own template is missing or cannot be used.  They are data
-// (prebuilt.json): what the model's config.json calls its type, the template, and why there is one.
+// Edge templates made in advance for models whose own template is missing or unusable.  They are data (prebuilt.json):
+// the type in the model's config.json, the template, and the reason for it.
 #pragma once
 
 #include <string>
@@ -12,16 +12,16 @@ namespace rondo::edge {
 
 struct Prebuilt {
   std::string name;
-  std::string model_type;  // of config.json
+  std::string model_type;  // from config.json
   std::string reason;      // a sentence
   EdgeTemplate edge_template;
 };
 
 [[nodiscard]] const std::vector<Prebuilt>& prebuilt();
-// nullptr if there is none for that type.
+// Returns nullptr if there is none for that type.
 [[nodiscard]] const Prebuilt* find_prebuilt(std::string_view model_type);
 
-// The text of prebuilt.json.
+// Returns the text of prebuilt.json.
 [[nodiscard]] std::string_view prebuilt_json();
 
 }  // namespace rondo::edge

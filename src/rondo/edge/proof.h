@@ -1,4 +1,4 @@
-// Whether an Edge template writes what a Jinja template writes, and for which kind of conversations.  Internal to edge/.
+// Tests for which kind of conversations an Edge template writes what a Jinja template writes.  Internal to edge/.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class Proof {
  public:
   explicit Proof(const Renders& renders) : renders_(renders) {}
 
-  // What is different for the first of `samples` for which something is: a sentence.  nullopt: nothing is.
+  // Returns a sentence about the first of `samples` for which the two differ; nullopt if they agree on all.
   [[nodiscard]] std::optional<std::string> refute(const EdgeTemplate& edge_template,
                                                   const std::vector<Sample>& samples);
   [[nodiscard]] std::optional<std::string> refute(const EdgeTemplate& edge_template, const Kind& kind,
@@ -32,12 +32,12 @@ class Proof {
   std::size_t compared_ = 0;
 };
 
-// The widest kind of plain conversations that holds; nullopt if none does.
+// Returns the widest kind of plain conversations on which they agree; nullopt if there is none.
 [[nodiscard]] std::optional<Kind> base_kind(Proof& proof, const EdgeTemplate& edge_template);
-// How wide it is; 0 for none.
+// Returns how wide a kind is; 0 for none.
 [[nodiscard]] int rank(const std::optional<Kind>& kind);
 
-// The kind widened as far as it holds.  `losses` gets a sentence for every way in which it does not go further.
+// Widens the kind as far as they agree.  Adds to `losses` a sentence for every way in which it cannot be widened.
 [[nodiscard]] Kind widen(Proof& proof, const EdgeTemplate& edge_template, Kind kind, std::vector<std::string>& losses);
 
 }  // namespace rondo::edge

@@ -1,4 +1,4 @@
-// Renders of a Jinja template under the settings that an Edge template knows.  Internal to edge/.
+// Renders a Jinja template under the settings that an Edge template has.  Internal to edge/.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace rondo::edge {
 
-// A template as its model has it.
+// A template as its model provides it.
 struct JinjaSource {
   const jinja::Template& chat_template;  // borrowed
   chat::Conversation base;               // special tokens and variables; no messages
@@ -25,26 +25,26 @@ struct JinjaSource {
 struct Setting {
   bool generation_prompt = true;
   bool thinking = false;
-  bool later = false;  // at another time
+  bool later = false;  // at a later time
 };
 
 class Renders {
  public:
   explicit Renders(const JinjaSource& source);
 
-  // The boolean variable by which the template is told whether to think; "" for none.
+  // Sets the boolean variable that tells the template whether to think; "" for none.
   void set_thinking_variable(std::string name) { thinking_variable_ = std::move(name); }
   [[nodiscard]] const std::string& thinking_variable() const { return thinking_variable_; }
 
   [[nodiscard]] Result<jinja::Rendered> traced(json::Array messages, const Setting& setting) const;
   [[nodiscard]] Result<std::string> text(json::Array messages, const Setting& setting) const;
 
-  // With a variable that nobody else sets.
+  // Renders with one additional variable.
   [[nodiscard]] Result<std::string> text_with(const json::Member& variable, json::Array messages) const;
-  // Without the thinking variable.
+  // Renders without the thinking variable.
   [[nodiscard]] Result<std::string> text_by_default(json::Array messages) const;
 
-  // Whether a render may depend on the time.
+  // Returns whether a render may depend on the time.
   [[nodiscard]] bool reads_time() const { return reads_time_; }
   [[nodiscard]] const JinjaSource& source() const { return source_; }
 

@@ -23,14 +23,14 @@ struct RequestFile {
   std::size_t batch_size = 1;
   FormatOptions options;
   std::vector<Request> requests;
-  std::vector<std::string> remarks;  // members that the format does not know
+  std::vector<std::string> remarks;  // sentences: members that the format does not have
 };
 
-// An object with `requests`; one with `messages` is a file of that one request.  What concerns sampling is checked and left
-// alone.  Fails with kInvalidArgument and the path of the first fault.
+// Reads an object with `requests`; an object with `messages` is a file with that one request.  Members about sampling
+// are checked and otherwise ignored.  Fails with kInvalidArgument and the path of the first fault.
 [[nodiscard]] Result<RequestFile> read_requests(const json::Value& file);
 
-// One for each request.  Fails as format().
+// Formats each request.  Fails as format() does.
 [[nodiscard]] Result<std::vector<Formatted>> format_all(const EdgeTemplate& edge_template, const RequestFile& file);
 
 }  // namespace rondo::edge

@@ -1,7 +1,7 @@
-// Import: an Edge template as a Jinja template that writes the same, for whatever needs one.
+// Import: turns an Edge template into a Jinja template that writes the same.
 //
-// What renders cannot show (the model's path, unknown members, which further roles there are) stands in a comment at the
-// template's begin, so that exporting it again gives the same file.
+// Renders cannot show the model's path, unknown members, and further roles.  They are in a comment at the beginning of
+// the template, so that exporting it again gives the same file.
 #pragma once
 
 #include <optional>
@@ -16,18 +16,18 @@ namespace rondo::edge {
 
 [[nodiscard]] std::string to_jinja(const EdgeTemplate& edge_template);
 
-// What that comment says.
+// The content of that comment.
 struct Unseen {
   std::string model_path;
-  std::vector<std::string> roles;  // beside system, user and assistant
-  // By name; the format of one that no part can ask for, null for the others.
+  std::vector<std::string> roles;  // in addition to system, user and assistant
+  // By name: the format if no part can ask for it, otherwise null.
   json::Object content_types;
-  json::Object rest;  // members to be put back where they are missing
+  json::Object rest;  // members to be put back if they are missing
 };
-// nullopt if the template has no such comment.
+// Returns nullopt if the template has no such comment.
 [[nodiscard]] std::optional<Unseen> unseen_of(std::string_view jinja_source);
 
-// `text` as a string constant of a template.
+// Returns `text` as a string constant of a template.
 [[nodiscard]] std::string jinja_constant(std::string_view text);
 
 }  // namespace rondo::edge

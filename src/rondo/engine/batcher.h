@@ -1,12 +1,13 @@
-// Many requests on one llama.cpp context: continuous batching.  Private to engine/; engine/embedded.h runs one on a thread
-// of its own.
+// Runs many requests on one llama.cpp context: continuous batching.  Private to engine/.  engine/embedded.h runs a
+// Batcher on its own thread.
 //
-// Each step decodes one id for every choice that runs, in one batch, and then one piece of a prompt, so that a long prompt
-// holds up the others by a piece at a time.  Tenants take turns by the tokens they had; among the prompts of one tenant the
-// one with the least left goes first, and every fourth time the one that has waited longest.
+// Each step decodes one id for every running choice in one batch, and then one piece of a prompt.  So a long prompt
+// delays the others by only one piece at a time.  Tenants take turns according to the tokens that they have used.
+// Among the prompts of one tenant, the one with the least left goes first; every fourth time, the one that has waited
+// longest.
 //
-// Where a prompt's beginning is already held, by any sequence of the same tenant or by a state kept in memory, it is not
-// decoded again.  docs/engine.md says what is checked.
+// If the beginning of a prompt is already held by a sequence of the same tenant or by a state in memory, it is not
+// decoded again.  docs/engine.md describes the checks.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +25,7 @@ class Batcher {
  public:
   using Ticket = std::uint64_t;
 
-  // What happened to a request; called inside of step(), add() and cancel().
+  // Gets what happens to requests.  Called inside step(), add() and cancel().
   class Events {
    public:
     virtual ~Events() = default;
@@ -34,19 +35,23 @@ class Batcher {
     virtual void on_end(Ticket ticket, Outcome outcome) = 0;
   };
 
-  // Fails as LlamaCpp::load.  REQUIRES: as there.  `events` must outlive the batcher.
+  // Loads a model.  Fails as LlamaCpp::load does.  `events` must outlive the batcher.
+  //
+  // REQUIRES: as LlamaCpp::load.
   [[nodiscard]] static Result<std::unique_ptr<Batcher>> load(const std::string& path, const EmbeddedOptions& options,
                                                              Events& events);
   ~Batcher();
 
   [[nodiscard]] const Description& describe() const;
 
-  // REQUIRES: no other request with this ticket is on its way.
+  // Adds a request.
+  //
+  // REQUIRES: no running request has this ticket.
   void add(Ticket ticket, Request request);
-  // What is not on its way is passed over.
+  // Cancels a request.  Does nothing if no running request has this ticket.
   void cancel(Ticket ticket);
 
-  // Goes on by one batch of each kind.  False: there is nothing to do.
+  // Decodes one batch of each kind.  Returns false if there is nothing to do.
   bool step();
 
   [[nodiscard]] EmbeddedStatus status() const;

@@ -1,4 +1,4 @@
-// What a Batcher holds: requests, sequences, whose turn it is.  Private to engine/.
+// The state of a Batcher: requests, sequences, and whose turn it is.  Private to engine/.
 #pragma once
 
 #include <deque>
@@ -33,62 +33,62 @@ class Batcher::Work {
  private:
   struct Choice;
 
-  // A request on its way.
+  // A running request.
   struct Flow {
     Ticket ticket = 0;
     Request request;
     std::vector<std::unique_ptr<Choice>> choices;
     std::size_t unfinished = 0;
     bool has_started = false;
-    bool has_scored = false;  // what `scored` is for was told
+    bool has_scored = false;  // `scored` was already reported
     Outcome outcome;
-    std::vector<SampledToken> scored{};  // of the prompt, as far as it is decoded
+    std::vector<SampledToken> scored{};  // log probabilities of the part of the prompt that is decoded
   };
 
-  // One of the library's sequences.  Its ids stay when its owner has gone: the next prompt may go on from them.
+  // One sequence of the library.  Its ids stay when its owner has gone: the next prompt may continue from them.
   struct Slot {
     explicit Slot(LlamaSequence of_slot) : sequence(std::move(of_slot)) {}
     LlamaSequence sequence;
     std::string tenant;
     Choice* owner = nullptr;
-    std::uint64_t last_used = 0;  // step
+    std::uint64_t last_used = 0;  // the step in which it was last used
   };
 
-  // One row of ids that grows.
+  // A growing row of ids.
   struct Choice {
     Choice(Flow& of_flow, std::size_t at, const Sampling& sampling)
         : flow(of_flow), index(at), ids(of_flow.request.prompt), sampler(sampling, of_flow.request.prompt) {}
-    // Where the next piece of the prompt ends at the latest.
+    // Returns how far the next piece of the prompt may reach.
     [[nodiscard]] std::size_t next_stop() const;
-    // It has to tell the log probabilities of the prompt.
+    // Returns whether it must report the log probabilities of the prompt.
     [[nodiscard]] bool scores() const { return index == 0 && flow.request.prompt_logprobs && !flow.has_scored; }
 
     Flow& flow;
     std::size_t index;
-    std::vector<TokenId> ids;  // prompt and what was sampled
+    std::vector<TokenId> ids;  // the prompt and what was sampled
     Sampler sampler;
     std::optional<LlamaGrammar> grammar;
     std::unique_ptr<TokenConstraint> constraint;
-    Slot* slot = nullptr;         // from the first piece on
-    std::set<std::size_t> heads;  // lengths of beginnings whose state is to be kept
+    Slot* slot = nullptr;         // set with the first piece
+    std::set<std::size_t> heads;  // lengths of the prompt's beginnings whose state is to be kept
     std::size_t sampled = 0;
-    int failures = 0;          // since something was sampled
-    bool is_sampling = false;  // the prompt is decoded
+    int failures = 0;          // since the last sampled id
+    bool is_sampling = false;  // the whole prompt is decoded
     bool has_ended = false;
   };
 
   struct Tenant {
     std::deque<Choice*> waiting;
     std::size_t active = 0;    // choices that have not ended
-    std::uint64_t served = 0;  // ids decoded for it since it has something to do, and what others had when it came
+    std::uint64_t served = 0;  // ids decoded for the tenant since it has work, plus what the others had when it came
   };
 
-  // Where a prompt's beginning comes from.
+  // Where the beginning of a prompt can be taken from.
   struct Source {
-    Slot* slot = nullptr;  // one of the two
+    Slot* slot = nullptr;  // one of the two fields is set
     std::shared_ptr<const SavedSequence> saved;
     std::size_t reusable = 0;
-    std::size_t common = 0;  // ids that anything held has in common with the prompt
+    std::size_t common = 0;  // how many ids the prompt has in common with anything held
   };
 
   void refuse(Ticket ticket, const Request& request, Error error);
@@ -123,8 +123,8 @@ class Batcher::Work {
   Events& events_;
   std::unordered_map<Ticket, std::unique_ptr<Flow>> flows_;
   std::map<std::string, Tenant> tenants_;
-  std::vector<Choice*> admitted_;  // as many as there are sequences at most, the oldest first
-  std::uint64_t pieces_ = 0;       // of prompts, decoded so far
+  std::vector<Choice*> admitted_;  // at most one per sequence, oldest first
+  std::uint64_t pieces_ = 0;       // how many pieces of prompts were decoded
   EmbeddedStatus status_;
 };
 

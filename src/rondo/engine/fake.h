@@ -1,4 +1,4 @@
-// An engine that answers from a script: for tests of everything above the engine, without a model.
+// An engine that answers from a script.  It tests everything above the engine without a model.
 #pragma once
 
 #include <deque>
@@ -7,9 +7,9 @@
 
 namespace rondo::engine {
 
-// Each generate() writes the next completion of the script, cut by stop ids, max_tokens and the context.  A constraint
-// is asked, and the scripted id is replaced by the first allowed one where it is not allowed.  Remembers like plain
-// attention: every common prefix is reused.
+// Each generate() returns the next completion of the script, cut by stop ids, max_tokens and the context.  If a
+// constraint does not allow a scripted id, the first allowed id replaces it.  Its memory is like plain attention: every
+// common prefix is reused.
 class Fake final : public Engine {
  public:
   Fake(Description description, std::vector<std::vector<TokenId>> completions);
@@ -21,7 +21,7 @@ class Fake final : public Engine {
   [[nodiscard]] std::span<const TokenId> tokens() const override { return tokens_; }
   void clear() override { tokens_.clear(); }
 
-  // Puts another completion behind the script.
+  // Appends a completion to the script.
   void add(std::vector<TokenId> completion) { completions_.push_back(std::move(completion)); }
 
  private:

@@ -1,4 +1,4 @@
-// A constraint that leaves no choice: exactly these ids, then the end.
+// A constraint that allows exactly these ids, and then the end.
 #pragma once
 
 #include <span>

@@ -1,6 +1,7 @@
-// Whether llama.cpp reads a GBNF grammar.  Private to engine/.
+// Checks whether llama.cpp can read a GBNF grammar.  Private to engine/.
 //
-// The library prints what it can't read to standard error, past its own log, so it is asked only for what this lets through.
+// The library prints what it cannot read to standard error, bypassing its own log.  So it only gets grammars that pass
+// this check.
 #pragma once
 
 #include <string_view>
@@ -9,7 +10,7 @@
 
 namespace rondo::engine {
 
-// Fails with kInvalidArgument: what is wrong, and in which line.
+// Fails with kInvalidArgument; the error says what is wrong and in which line.
 [[nodiscard]] Status check_gbnf(std::string_view grammar);
 
 }  // namespace rondo::engine

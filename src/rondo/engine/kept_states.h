@@ -1,6 +1,6 @@
-// Sequences that had to make room, kept in memory: the least recently used go first.  Private to engine/.
+// Sequences that had to make room, kept in memory.  The least recently used are dropped first.  Private to engine/.
 //
-// Tenants share nothing: what one kept is not found for another.
+// Tenants share nothing: what one tenant has kept is never used for another.
 #pragma once
 
 #include <cstddef>
@@ -20,20 +20,21 @@ namespace rondo::engine {
 class KeptStates {
  public:
   struct Found {
-    std::shared_ptr<const SavedSequence> saved;  // null: nothing helps
-    std::size_t reusable = 0;                    // ids of the prompt that need not be decoded again
-    std::size_t common = 0;                      // ids that some kept sequence has in common with the prompt
+    std::shared_ptr<const SavedSequence> saved;  // null: no kept sequence helps
+    std::size_t reusable = 0;                    // how many ids of the prompt need not be decoded again
+    std::size_t common = 0;                      // how many ids some kept sequence has in common with the prompt
   };
 
   // `description` must outlive the store.
   KeptStates(const Description& description, std::size_t capacity_bytes)
       : description_(&description), capacity_bytes_(capacity_bytes) {}
 
-  // One that is larger than the capacity is not kept.  What it continues goes, where it can serve the same prompts.
+  // Keeps a sequence, unless it is larger than the capacity.  Drops the sequence that it continues, if it can serve the
+  // same prompts.
   void keep(const std::string& tenant, SavedSequence sequence);
-  // The one that serves `ids` best; it counts as used.
+  // Returns the sequence that serves `ids` best, and marks it as used.
   [[nodiscard]] Found best(const std::string& tenant, std::span<const TokenId> ids);
-  // Whether a state behind exactly these ids is kept.
+  // Returns whether a state for exactly these ids is kept.
   [[nodiscard]] bool has(const std::string& tenant, std::span<const TokenId> ids) const;
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
@@ -46,7 +47,7 @@ class KeptStates {
     std::string tenant;
     std::shared_ptr<const SavedSequence> saved;
   };
-  using Entries = std::list<Entry>;  // the most recently used first
+  using Entries = std::list<Entry>;  // most recently used first
 
   void index(const Entry& entry, bool is_added);
   void drop(Entries::iterator entry);

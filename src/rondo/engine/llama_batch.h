@@ -13,11 +13,11 @@ namespace rondo::engine {
 
 class LlamaBatch {
  public:
-  // Ids that are decoded behind the ids of a sequence.
+  // Ids to be decoded after the ids of a sequence.
   struct Piece {
     LlamaSequence* sequence = nullptr;
     std::span<const TokenId> ids;
-    // Called with the logits behind each id; none: only those behind the last one are made.
+    // Gets the logits after each id.  If empty, only the logits after the last id are computed.
     std::function<void(std::size_t index, std::span<const float> logits)> each{};
   };
 
@@ -26,9 +26,10 @@ class LlamaBatch {
   LlamaBatch(const LlamaBatch&) = delete;
   LlamaBatch& operator=(const LlamaBatch&) = delete;
 
-  // Afterwards each sequence ends with its piece and has the logits behind it.  Fails with kEngine; the sequences are then
-  // what they were before, or empty where the library could not go back.
-  // REQUIRES: no piece is empty, no sequence is there twice, all together are within the context's batch.
+  // Decodes the pieces.  Afterwards each sequence ends with its piece and has the logits that follow it.  Fails with
+  // kEngine; the sequences are then unchanged, or empty if the library could not go back.
+  //
+  // REQUIRES: no piece is empty, no sequence occurs twice, and all pieces together fit the context's batch.
   [[nodiscard]] Status decode(std::span<const Piece> pieces);
 
  private:

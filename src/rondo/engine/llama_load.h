@@ -12,11 +12,11 @@ namespace rondo::engine {
 
 struct LoadedLlama {
   llama_model_ptr model;
-  llama_context_ptr context;  // goes first
-  Description description;    // `context_tokens` is what one sequence has
+  llama_context_ptr context;  // destroyed before the model
+  Description description;    // `context_tokens` counts for one sequence
 };
 
-// REQUIRES: as LlamaCpp::load; `sequences` is from 1 to kMaxSequences.
+// REQUIRES: as LlamaCpp::load; 1 <= sequences <= kMaxSequences.
 [[nodiscard]] Result<LoadedLlama> load_llama(const std::string& path, const LlamaCppOptions& options,
                                              std::size_t sequences);
 

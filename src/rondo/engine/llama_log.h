@@ -1,12 +1,12 @@
-// llama.cpp's log lines, kept from the terminal.
+// Keeps llama.cpp's log lines away from the terminal.
 #pragma once
 
 #include <string>
 
 namespace rondo::engine {
 
-// While one lives, error and warning lines that llama.cpp logs on this thread are collected in it; without one they are
-// dropped.  Nothing is ever printed.
+// While a LlamaLog lives, it collects the error and warning lines that llama.cpp logs on this thread.  Without one, the
+// lines are dropped.  Nothing is ever printed.
 class LlamaLog {
  public:
   LlamaLog();
@@ -14,7 +14,7 @@ class LlamaLog {
   LlamaLog(const LlamaLog&) = delete;
   LlamaLog& operator=(const LlamaLog&) = delete;
 
-  // The last error line, else `otherwise`.
+  // Returns the last error line, or `otherwise` if there is none.
   [[nodiscard]] std::string last_error(const std::string& otherwise) const;
 
   void add(bool is_error, const char* text);

@@ -1,5 +1,5 @@
-// One sequence of a llama.cpp context: what the library's memory holds of it, kept true by a list of ids.  Private to
-// engine/; docs/engine.md says what is checked before each reuse, and why.
+// One sequence of a llama.cpp context.  A list of ids describes what the library's memory holds of it.  Private to
+// engine/; docs/engine.md describes the checks before each reuse and their reasons.
 #pragma once
 
 #include <llama-cpp.h>
@@ -16,13 +16,13 @@
 
 namespace rondo::engine {
 
-// The state behind the first `tokens` ids of a sequence: what attention layers do not keep anyway, and the logits that
+// The state after the first `tokens` ids of a sequence: what attention layers do not keep anyway, and the logits that
 // follow.
 struct Checkpoint {
   std::size_t tokens = 0;
   std::vector<std::uint8_t> state;
   std::vector<float> logits;
-  std::vector<std::uint32_t> batches;  // sizes of the batches that decoded them
+  std::vector<std::uint32_t> batches;  // sizes of the batches that decoded the ids
 
   [[nodiscard]] std::size_t size_bytes() const {
     return state.size() + logits.size() * sizeof(float) + batches.size() * sizeof(std::uint32_t);
@@ -30,37 +30,38 @@ struct Checkpoint {
 };
 using Checkpoints = std::vector<std::shared_ptr<const Checkpoint>>;  // ascending by tokens
 
-// A whole sequence, taken out of the library's memory.
+// A whole sequence, copied out of the library's memory.
 struct SavedSequence {
   std::vector<TokenId> tokens;
   std::vector<std::uint32_t> batches;
   std::vector<float> logits;
   std::vector<std::uint8_t> state;
-  std::size_t first_position = 0;  // that the state still has, which is less of a window than the memory may have had
+  // The first position that the state has; with a window it may have fewer positions than the memory had.
+  std::size_t first_position = 0;
   Checkpoints checkpoints;
 
   [[nodiscard]] std::size_t size_bytes() const;
 };
 
-// What a sequence holds, as far as reuse depends on it.
+// The properties of a sequence that decide about reuse.
 struct Holding {
   std::span<const TokenId> tokens;
-  bool has_logits = false;         // those behind the last of the tokens
-  std::size_t first_position = 0;  // that is still there
+  bool has_logits = false;         // whether it has the logits after the last of the tokens
+  std::size_t first_position = 0;  // the first position that is still there
   const Checkpoints* checkpoints = nullptr;
 };
 
-// How many leading ids of `ids` need not be decoded again where this is held.
+// Returns how many leading ids of `ids` need not be decoded again if this is held.
 [[nodiscard]] std::size_t reusable(const Description& description, const Holding& holding,
                                    std::span<const TokenId> ids);
 
-// Whether that comes of removing what stands behind the common beginning, and not of a checkpoint.
+// Returns whether removing the positions after the common beginning is enough for that, without a checkpoint.
 [[nodiscard]] bool can_roll_back(const Description& description, const Holding& holding, std::span<const TokenId> ids);
 
-// Invariant between calls: positions 0 .. tokens().size()-1 are decoded and nothing else is.
+// Invariant between calls: exactly the positions 0 .. tokens().size()-1 are decoded.
 class LlamaSequence {
  public:
-  // All must outlive the sequence.
+  // All arguments must outlive the sequence.
   LlamaSequence(llama_context* context, const Description& description, llama_seq_id id, std::size_t checkpoint_bytes)
       : context_(context), description_(&description), id_(id), checkpoint_bytes_(checkpoint_bytes) {}
 
@@ -70,24 +71,27 @@ class LlamaSequence {
   [[nodiscard]] std::span<const std::uint32_t> batches() const { return batches_; }
   [[nodiscard]] Holding holding() const;
 
-  // Keeps as much of the memory as serves `ids`; tokens() is a prefix of `ids` afterwards.
+  // Keeps as much of the memory as is useful for `ids`.  Afterwards tokens() is a prefix of `ids`.
   [[nodiscard]] PromptReport keep_prefix(std::span<const TokenId> ids);
-  // Keeps the present state for later, where the memory can't be rolled back to it.
+  // Keeps the present state, if the memory cannot be rolled back to it later.
   void remember();
   void clear();
 
-  // The library has decoded `ids` behind tokens(), in one batch; `logits` follow the last of them.
+  // The library has decoded `ids` after tokens(), in one batch.  `logits` follow the last id.
   void decoded(std::span<const TokenId> ids, std::span<const float> logits);
-  // Brings the memory back to tokens() after a decode that failed; clears it where that can't be.
+  // Brings the memory back to tokens() after a failed decode, or clears it if that is impossible.
   void resync();
 
-  // A copy of everything, nullopt where the library gives none.
+  // Returns a copy of everything; nullopt if the library gives none.
   [[nodiscard]] std::optional<SavedSequence> save() const;
-  // Replaces everything by what was saved of any sequence of a context like this one.  False: nothing is held then.
+  // Replaces everything by a state that was saved from a sequence of the same kind of context.  Returns false if that
+  // fails; the sequence is empty then.
   [[nodiscard]] bool load(const SavedSequence& saved);
-  // Replaces everything by the ids of `other` of the same context, without its logits and checkpoints.  The library copies
-  // with the next decode: until then neither sequence may be saved, loaded, remembered or set back to a checkpoint.  Without
-  // logits every prompt leaves an id to be decoded.  REQUIRES: the memory can go back.
+  // Replaces everything by the ids of `other`, a sequence of the same context, without its logits and checkpoints.  The
+  // library copies with the next decode.  Until then, neither sequence may be saved, loaded, remembered or set back to
+  // a checkpoint.  Because there are no logits, every prompt leaves at least one id to decode.
+  //
+  // REQUIRES: the memory can go back.
   void share(const LlamaSequence& other);
 
  private:
@@ -108,7 +112,7 @@ class LlamaSequence {
   std::vector<TokenId> tokens_;
   std::vector<std::uint32_t> batches_;
   std::vector<float> logits_;
-  Checkpoints checkpoints_;  // each is a prefix of tokens_
+  Checkpoints checkpoints_;  // each one is for a prefix of tokens_
 };
 
 }  // namespace rondo::engine

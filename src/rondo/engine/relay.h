@@ -3,8 +3,8 @@
 //   engine::Relay relay(fleet, fleet_loop, my_loop);
 //   auto running = relay.submit(std::move(request), listener);   // the listener is called on my_loop
 //
-// For engines that must be one for several loops, since what they know is worth more together: of which server holds which
-// prefix, say.  Each call costs a hop to the engine's executor, and each piece of news one back.
+// Use it for an engine that several loops must share because its knowledge is worth more together, such as which server
+// holds which prefix.  Each call costs one hop to the engine's executor, and each report one hop back.
 #pragma once
 
 #include <memory>
@@ -16,11 +16,11 @@ namespace rondo::engine {
 
 class Relay final : public Serving {
  public:
-  // Neither executor nor engine may end before this and its submissions; tasks that are still posted then are dropped or run
-  // in vain.
+  // Both executors and the engine must outlive this object and its submissions.  Tasks that are still posted then are
+  // dropped or have no effect.
   Relay(Serving& engine, Executor& home, Executor& own) : engine_(engine), home_(home), own_(own) {}
 
-  // Of the engine; it must not change.
+  // Returns the engine's capabilities, which must not change.
   [[nodiscard]] const Capabilities& capabilities() const override { return engine_.capabilities(); }
   [[nodiscard]] std::unique_ptr<Submission> submit(Request request, Listener& listener) override;
 

@@ -12,27 +12,28 @@ namespace rondo::engine {
 using TokenId = std::int32_t;
 struct Allowed;
 
-// The steps are taken in this order: bias, penalties, temperature, then the cuts in the order of the members, then the draw.
-// Probabilities are those of what the steps before have left.
+// The steps are applied in this order: bias, penalties, temperature, the cuts in the order of the members, the draw.
+// Each step uses the probabilities that the steps before it have left.
 struct Sampling {
   struct Bias {
     TokenId id = -1;
-    float value = 0;  // added to the logit; minus infinity forbids the id
+    float value = 0;  // added to the logit; minus infinity excludes the id
   };
-  float temperature = 0.0F;  // 0: greedy; bias and penalties count, cuts do not
-  std::size_t top_k = 0;     // only the k best; 0: all
-  float typical_p = 1.0F;    // only the ids nearest to the expected surprise, until their probabilities reach this sum
-  float top_p = 1.0F;        // only the best whose probabilities reach this sum
-  float min_p = 0.0F;        // only ids with at least this share of the best one's probability
+  float temperature = 0.0F;  // 0: greedy; bias and penalties still apply, cuts do not
+  std::size_t top_k = 0;     // keep only the k best; 0: all
+  // Keep only the ids nearest to the expected surprise, until their probabilities reach this sum.
+  float typical_p = 1.0F;
+  float top_p = 1.0F;  // keep only the best ids, until their probabilities reach this sum
+  float min_p = 0.0F;  // keep only ids with at least this share of the best one's probability
   std::uint64_t seed = 0;
   std::vector<Bias> bias{};
   float repetition_penalty =
-      1.0F;                        // logits of ids in prompt and completion are divided by it, negative ones multiplied
+      1.0F;  // for ids in the prompt and completion: positive logits are divided by it, negative ones multiplied
   float frequency_penalty = 0.0F;  // subtracted for each time that an id was sampled
   float presence_penalty = 0.0F;   // subtracted once if an id was sampled
 };
 
-// A small generator of our own: the standard library's distributions differ between implementations.
+// A small generator of our own, because the distributions of standard libraries differ.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -46,21 +47,21 @@ class Random {
 
 class Sampler {
  public:
-  // `prompt` counts for the repetition penalty.
+  // The ids of `prompt` count for the repetition penalty.
   explicit Sampler(const Sampling& sampling, std::span<const TokenId> prompt = {});
 
-  // The next id, or nullopt if nothing is allowed.  Among equal logits the lowest id wins; ids without a finite logit
-  // are chosen only when no other is allowed.
+  // Returns the next id; nullopt if no id is allowed.  Among equal logits the lowest id wins.  An id without a finite
+  // logit is chosen only if no other is allowed.
   [[nodiscard]] std::optional<TokenId> pick(std::span<const float> logits, const Allowed& allowed);
 
-  // `id` was taken; it counts for the penalties from now on.
+  // Notes that `id` was taken; from now on it counts for the penalties.
   void accept(TokenId id);
 
  private:
   struct Candidate {
     TokenId id;
     float logit;
-    double weight;  // its probability times a number that is the same for all; set by weigh()
+    double weight;  // its probability times a factor that is the same for all; set by weigh()
   };
   [[nodiscard]] static TokenId greedy(std::span<const float> logits);
   void collect(std::span<const float> logits, const Allowed& allowed);
@@ -75,18 +76,18 @@ class Sampler {
   Sampling sampling_;
   Random random_;
   std::vector<Candidate> candidates_;
-  std::size_t sorted_ = 0;                        // candidates at the beginning that are the best, in order
-  std::unordered_map<TokenId, float> penalties_;  // times sampled, of ids met before; kept only if there are penalties
+  std::size_t sorted_ = 0;                        // how many candidates at the beginning are the best ones, in order
+  std::unordered_map<TokenId, float> penalties_;  // how often each id was sampled; kept only if there are penalties
   std::unordered_map<TokenId, float> bias_;
 };
 
-// The natural logarithms of the probabilities that `logits` stand for.
+// The natural logarithms of the probabilities that `logits` define.
 class LogProbabilities {
  public:
   explicit LogProbabilities(std::span<const float> logits);
-  // REQUIRES: the id is within the logits.
+  // REQUIRES: 0 <= id < number of logits.
   [[nodiscard]] float of(TokenId id) const;
-  // The `count` likeliest ids, the likeliest first; of equal ones the lowest first.
+  // Returns the `count` most likely ids, most likely first; among equal ones, the lowest first.
   [[nodiscard]] std::vector<TokenId> best(std::size_t count) const;
 
  private:

@@ -1,5 +1,5 @@
-// Small models with random weights, made on the spot: they write nonsense, but every token, template, logit and memory
-// cell is real.  For demonstrations and tests without a download or a licence.
+// Makes small models with random weights.  They write nonsense, but every token, template, logit and memory cell is
+// real.  For demonstrations and tests without a download or a licence.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace rondo::engine {
 
-// An entry of the vocabulary that is written over an unused one, or appended when there is none.
+// A vocabulary entry that replaces an unused one, or is appended if there is none.
 struct ExtraToken {
   std::string content;
   bool special = true;
@@ -21,19 +21,20 @@ struct ExtraToken {
 
 struct TinyModel {
   MemoryKind memory = MemoryKind::kAttention;
-  std::string architecture;  // GGUF name, one of tiny_architectures(); "": the first with this memory
+  std::string architecture;  // a GGUF name from tiny_architectures(); "": the first one with this memory
   std::uint64_t seed = 1;    // equal options give equal files
-  bool half = true;          // the two vocabulary-sized tensors as 16-bit floats
+  bool half = true;          // store the two vocabulary-sized tensors as 16-bit floats
   std::uint32_t context_tokens = 8192;
-  std::uint32_t window_tokens = 64;  // of a sliding window
-  std::uint32_t width = 64;          // of an embedding; a multiple of 32, at most 4096
+  std::uint32_t window_tokens = 64;  // size of a sliding window
+  std::uint32_t width = 64;          // size of an embedding; a multiple of 32, at most 4096
   std::uint32_t layers = 2;          // at most 64
   // A GGUF file whose tokenizer is copied; "": `vocab_size` ids without text.
+  //
   // REQUIRES: the file has passed model::read_gguf.
   std::string vocabulary;
   std::uint32_t vocab_size = 512;
   std::vector<ExtraToken> extra_tokens;
-  std::string chat_template;  // "": none
+  std::string chat_template;  // "": no template
 };
 
 struct TinyArchitecture {

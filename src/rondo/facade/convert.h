@@ -1,4 +1,4 @@
-// Between the public types and the library's own.  Internal to facade/.
+// Converts between the public types and the library's own.  Internal to facade/.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace rondo {
 
-// The way into public classes for the library's own.
+// Gives the library's own classes access to the public ones.
 struct Access {
   [[nodiscard]] static const std::shared_ptr<const core::Model>& model(const Model& model) { return model.model_; }
 };
@@ -20,11 +20,11 @@ struct Access {
 
 namespace rondo::facade {
 
-// Fails with kJson or kInvalidArgument, naming the field.
+// Makes a call from a chat.  Fails with kJson or kInvalidArgument, which names the field.
 [[nodiscard]] Result<core::Call> call_of(const Chat& chat);
-// The same for a prompt of its own, which fails without messages; an empty array of them is one.
+// Makes the call of a prompt.  Also fails if messages are missing; an empty array is allowed.
 [[nodiscard]] Result<core::Call> prompt_call_of(const Chat& chat);
-// A JSON array of messages; `field` names it in errors.
+// Parses a JSON array of messages; `field` names it in errors.
 [[nodiscard]] Result<json::Array> messages_of(const std::string& text, const char* field, chat::RoleCheck roles);
 
 [[nodiscard]] Parsed parsed_of(const chat::AssistantMessage& message);

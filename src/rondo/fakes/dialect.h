@@ -1,4 +1,5 @@
-// What differs between the three fake servers: routes, shapes of requests and answers.  For the sources of fakes/ alone.
+// The differences between the three fake servers: routes, and the forms of requests and answers.  Only for the sources
+// of fakes/.
 #pragma once
 
 #include <memory>
@@ -16,7 +17,7 @@
 
 namespace rondo::fakes {
 
-// A request for ids, in no dialect.
+// A request for ids, independent of a dialect.
 struct Task {
   std::string path;
   json::Value body;
@@ -26,17 +27,17 @@ struct Task {
   bool streams = false;
   bool uses_cache = true;
   bool returns_ids = true;
-  std::optional<std::size_t> logprobs;  // of the sampled id and so many best
+  std::optional<std::size_t> logprobs;  // for the sampled id and this many best ids
   std::optional<std::size_t> slot;
   std::string salt;
   std::string id;
-  Fault fault{};  // that it is to have
+  Fault fault{};  // the fault that it should have
 };
 
 struct Choice {
   Completion completion;
-  std::size_t sent = 0;  // ids that were sampled so far
-  std::string held;      // llama-server: text that ends within a character
+  std::size_t sent = 0;  // how many ids were sampled so far
+  std::string held;      // llama-server: text that ends inside a character
   [[nodiscard]] bool is_done() const { return sent == completion.ids.size(); }
 };
 
@@ -53,21 +54,22 @@ class DialectAnswers {
   DialectAnswers(const EngineOptions& options, const Model& model) : options_(options), model_(model) {}
   virtual ~DialectAnswers() = default;
 
-  // A request for ids, or the answer to whatever else `request` is.
+  // Returns a request for ids, or the answer if `request` is something else.
   [[nodiscard]] virtual std::variant<Task, net::Reply> read(const net::ServerRequest& request,
                                                             const json::Value& body) = 0;
-  // The ids of requests that a POST to this path wants aborted; nothing if it is no such path.
+  // Returns the ids of requests that a POST to this path wants to abort; nullopt for another path.
   [[nodiscard]] virtual std::optional<std::vector<std::string>> aborts(std::string_view /*path*/,
                                                                        const json::Value& /*body*/) {
     return std::nullopt;
   }
   [[nodiscard]] virtual bool flushes(std::string_view /*path*/) { return false; }
 
-  // Bytes of a stream: for the id of `choice` at `sent - 1`; when the choice has ended; when all have.
+  // Return bytes of a stream: for the id of `choice` at `sent - 1`; at the end of the choice; at the end of all
+  // choices.
   [[nodiscard]] virtual std::string id_bytes(Running& running, std::size_t choice) = 0;
   [[nodiscard]] virtual std::string choice_end(const Running& running, std::size_t choice) = 0;
   [[nodiscard]] virtual std::string stream_end(const Running& running) = 0;
-  // Of what is not streamed.
+  // For answers that are not streamed.
   [[nodiscard]] virtual json::Value whole(const Running& running) = 0;
   [[nodiscard]] virtual net::Reply error(int status, const std::string& sentence) const = 0;
 
@@ -84,17 +86,17 @@ class DialectAnswers {
 // --- Helpers of all three ---
 
 [[nodiscard]] net::Reply json_reply(int status, const json::Value& value);
-// "data: ...", empty line.
+// Returns "data: ..." and an empty line.
 [[nodiscard]] std::string event_of(const json::Value& value);
 [[nodiscard]] json::Value ids_value(std::span<const TokenId> ids);
-// The ids that an array holds; nothing for anything else, and for negative numbers.
+// Returns the ids in an array; nullopt for anything else, and for negative numbers.
 [[nodiscard]] std::optional<Ids> ids_in(const json::Value* value);
-// A field, or what stands for one that is absent or null or of another type.
+// Returns a field, or `otherwise` if it is absent, null or of another type.
 [[nodiscard]] std::int64_t integer_in(const json::Value& object, std::string_view key, std::int64_t otherwise);
 [[nodiscard]] bool flag_in(const json::Value& object, std::string_view key, bool otherwise);
-[[nodiscard]] std::vector<std::string> texts_in(const json::Value* value);  // one text, or an array of them
+[[nodiscard]] std::vector<std::string> texts_in(const json::Value* value);  // one text, or an array of texts
 [[nodiscard]] std::optional<std::uint64_t> seed_in(const json::Value& object, std::string_view key);
-// `text` up to the text that stopped it.
+// Returns the text up to the text that stopped it.
 [[nodiscard]] std::string shown_text(const Model& model, const Completion& completion, std::size_t sent);
 
 }  // namespace rondo::fakes

@@ -1,12 +1,12 @@
-// Servers that answer as vLLM, SGLang or llama-server do, without a model: for tests and for trying things out.
+// Fake servers that answer as vLLM, SGLang or llama-server do, without a model.  For tests and for trying things out.
 //
 //   auto server = fakes::EngineServer::make(loop, {.dialect = fakes::Dialect::kVllm});
 //   remote engine at server.value()->url() ...
 //   server.value()->log().back().cached   // how many ids of that prompt were not computed again
 //
-// What they share with the real ones is what a client can be caught by: which routes there are and how they refuse, how ids
-// are streamed, which ids are told and which get lost, how much of a prompt is reused and how that is reported.  What they
-// sample is in model.h.  They take any grammar and keep to none.
+// They share with the real servers everything that a client may stumble over: which routes exist and how they refuse,
+// how ids are streamed, which ids are reported and which get lost, how much of a prompt is reused and how that is
+// reported.  model.h defines what they sample.  They accept any grammar and ignore it.
 #pragma once
 
 #include <cstddef>
@@ -32,11 +32,11 @@ struct Fault {
     kNone,
     kError500,
     kError503,
-    kSlowStart,   // `delay` before the first byte
-    kSlowTokens,  // `delay` before each id
-    kDie,         // the connection is cut behind `after` ids
-    kGarbage,     // an event that is no JSON comes behind `after` ids
-    kHang,        // nothing follows `after` ids
+    kSlowStart,   // wait `delay` before the first byte
+    kSlowTokens,  // wait `delay` before each id
+    kDie,         // cut the connection after `after` ids
+    kGarbage,     // send an event that is not JSON after `after` ids
+    kHang,        // send nothing more after `after` ids
   };
   Kind kind = Kind::kNone;
   std::size_t first = 1;
@@ -44,10 +44,10 @@ struct Fault {
   std::size_t after = 2;
   net::Milliseconds delay{200};
 };
-// "none", "error500", "error503", "slow-start", "slow-tokens", "die", "garbage", "hang".
+// Returns "none", "error500", "error503", "slow-start", "slow-tokens", "die", "garbage" or "hang".
 [[nodiscard]] std::string_view to_string(Fault::Kind kind);
 
-// "KIND", "KIND:FIRST" or "KIND:FIRST:COUNT".
+// Parses "KIND", "KIND:FIRST" or "KIND:FIRST:COUNT".
 [[nodiscard]] Result<Fault> read_fault(std::string_view text);
 
 struct EngineOptions {
@@ -57,16 +57,16 @@ struct EngineOptions {
   std::string name = "fake-model";
   ModelOptions model{};
   std::size_t context_tokens = 4096;
-  std::size_t cache_tokens = 65'536;  // of the block caches
-  std::size_t slots = 4;              // of llama-server; more requests wait
+  std::size_t cache_tokens = 65'536;  // for the block caches
+  std::size_t slots = 4;              // for llama-server; further requests wait
   net::Milliseconds token_delay{0};   // before each id
-  std::size_t cut_bytes = 0;          // streams are written in pieces of so many bytes; 0: as they are made
+  std::size_t cut_bytes = 0;          // write streams in pieces of this size; 0: as they are made
 
   enum class Route : std::uint8_t { kOn, kForbidden, kMissing };
   Route generate =
-      Route::kForbidden;  // vLLM: /inference/v1/generate; without its flag it is forbidden, in old versions missing
-  bool prompt_tokens_details = false;  // vLLM: the flag with which `usage` tells cached tokens
-  bool incremental = false;            // SGLang: the flag with which chunks hold new ids only
+      Route::kForbidden;  // vLLM: /inference/v1/generate is forbidden without its flag, and missing in old versions
+  bool prompt_tokens_details = false;  // vLLM: the flag that makes `usage` report cached tokens
+  bool incremental = false;            // SGLang: the flag that makes chunks contain only new ids
 };
 
 // A request for ids.
@@ -74,11 +74,11 @@ struct Logged {
   std::string path;
   json::Value body;
   Ids prompt;
-  std::size_t cached = 0;        // leading ids that were not computed
-  std::vector<Ids> completions;  // as far as they were sampled
+  std::size_t cached = 0;        // how many leading ids were not computed
+  std::vector<Ids> completions;  // what was sampled
   std::string salt;
   std::optional<std::size_t> slot;
-  bool was_aborted = false;  // by the client: closed, or asked to
+  bool was_aborted = false;  // the client closed the connection or asked to abort
 };
 
 class EngineServer {
@@ -93,15 +93,15 @@ class EngineServer {
   [[nodiscard]] std::string url() const;
   [[nodiscard]] std::uint16_t port() const;
 
-  // In the order in which they began to be computed.
+  // Returns the requests in the order in which their computation began.
   [[nodiscard]] const std::vector<Logged>& log() const;
   void clear_log();
 
-  void set_fault(Fault fault);  // requests are counted anew
-  void flush();                 // the cache is empty
-  // No connections are taken, running ones are cut; the cache is lost.
+  void set_fault(Fault fault);  // restarts the counting of requests
+  void flush();                 // empties the cache
+  // Refuses new connections, cuts the open ones, and loses the cache.
   void stop();
-  // After stop(): at the same port.
+  // Listens again at the same port, after stop().
   [[nodiscard]] Status start();
 
  private:

@@ -1,4 +1,4 @@
-// A request for ids that is being answered: id by id on the loop, with the faults that it is to have.
+// A request for ids that is being answered: id by id on the loop, with the faults that it should have.
 #pragma once
 
 #include <functional>
@@ -14,12 +14,12 @@ namespace rondo::fakes {
 
 class Generation : public std::enable_shared_from_this<Generation> {
  public:
-  // `ended` is called once, when nothing more happens here.
+  // Calls `ended` once, when nothing more will happen.
   Generation(net::Loop& loop, net::Exchange exchange, DialectAnswers& answers, Running running,
              const EngineOptions& options, std::function<void(Generation&)> ended);
 
   void start();
-  // Ends every choice where it is, and says so.
+  // Ends every choice at its present place, and reports that.
   void abort();
 
   [[nodiscard]] const Running& running() const { return running_; }
@@ -43,7 +43,7 @@ class Generation : public std::enable_shared_from_this<Generation> {
   net::Milliseconds delay_;  // before each id
   std::function<void(Generation&)> ended_;
   net::Timer timer_;
-  std::size_t next_ = 0;  // choice
+  std::size_t next_ = 0;  // index of the choice
   bool was_aborted_ = false;
   bool was_garbage_sent_ = false;
   bool is_over_ = false;

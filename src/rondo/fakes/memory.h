@@ -1,4 +1,4 @@
-// What a fake engine has computed before and holds still: the caches of the three engines.
+// What a fake engine has computed and still holds: the caches of the three engines.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace rondo::fakes {
 
-// Known beginnings of sequences, in blocks; those of different salts know nothing of each other.  The ones used longest ago
-// are forgotten first.  Never all of a prompt: its last id is computed again, for what follows it.
+// Known beginnings of sequences, in blocks.  Different salts share nothing.  The least recently used blocks are dropped
+// first.  A prompt is never known completely: its last id is computed again, for the logits that follow it.
 class BlockMemory {
  public:
   BlockMemory(std::size_t block, std::size_t capacity) : block_(block), capacity_(capacity), tree_(capacity) {}
 
-  // How many leading ids need not be computed.
+  // Returns how many leading ids need not be computed.
   [[nodiscard]] std::size_t known(std::span<const TokenId> prompt, const std::string& salt);
   void keep(std::span<const TokenId> ids, const std::string& salt);
   void flush();
@@ -33,7 +33,7 @@ class BlockMemory {
   std::map<std::string, TokenId> salts_;
 };
 
-// A fixed number of sequences, each of which one request at a time has.
+// A fixed number of sequences.  One request at a time uses each of them.
 class SlotMemory {
  public:
   SlotMemory(std::size_t slots, double similarity) : similarity_(similarity), slots_(slots) {}
@@ -42,8 +42,8 @@ class SlotMemory {
     std::size_t slot = 0;
     std::size_t known = 0;
   };
-  // The free slot whose ids are most like the prompt's, if enough of it, else the one used longest ago; or the one that is
-  // `wanted`.  Nothing if none is free.
+  // Returns the free slot whose ids are most similar to the prompt's, if they are similar enough, or the least recently
+  // used one; with `wanted`, that slot.  Returns nullopt if none is free.
   [[nodiscard]] std::optional<Taken> take(std::span<const TokenId> prompt, bool reuse,
                                           std::optional<std::size_t> wanted);
   void release(std::size_t slot, Ids ids);

@@ -1,7 +1,7 @@
-// The model of a fake engine: what it samples behind a prompt, and what ids are as text.
+// The model of a fake engine: what it samples after a prompt, and the texts of ids.
 //
-// What it samples depends on the ids before it alone (and on the seed, if one is given), so that a run can be repeated and a
-// completion that was cut off goes on as it would have.
+// What it samples depends only on the ids before it (and on the seed, if there is one).  So a run can be repeated, and
+// a completion that was cut off continues as it would have.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,8 @@ namespace rondo::fakes {
 using cache::TokenId;
 using Ids = std::vector<TokenId>;
 
-// A prompt that ends with `suffix` is continued with `completion`, whether or not a tokenizer would write that text so.
+// A prompt that ends with `suffix` is continued with `completion`, even if a tokenizer would write the text
+// differently.
 struct Rule {
   Ids suffix;
   Ids completion;
@@ -30,24 +31,24 @@ struct Rule {
 
 struct ModelOptions {
   TokenId vocabulary = 512;
-  TokenId first_plain = 256;   // invented continuations have ids from here on
-  Ids end_ids = {2};           // what ends a turn
-  std::size_t end_after = 32;  // invented continuations have this many ids on average
-  // Texts of ids; an id below 256 without one is that byte, any other " ID".
+  TokenId first_plain = 256;   // invented continuations use ids from here on
+  Ids end_ids = {2};           // the ids that end a turn
+  std::size_t end_after = 32;  // the average number of ids in invented continuations
+  // The texts of ids.  An id below 256 without a text is that byte; any other one is " ID".
   std::map<TokenId, std::string> pieces{};
-  std::vector<Rule> rules{};  // of those that fit the one with the longest suffix, of these the first
-  // A conversation by its turns, where no rule fits: `opens` is what every turn of the model begins behind, and the turn behind
-  // its Nth occurrence in the prompt is the Nth of `turns`; those behind the last of them are like the last.
+  std::vector<Rule> rules{};  // of the rules that match, the one with the longest suffix; among these, the first
+  // A scripted conversation, used if no rule matches.  Every turn of the model begins after `opens`.  The turn after
+  // its Nth occurrence in the prompt is the Nth of `turns`; further turns repeat the last one.
   Ids opens{};
   std::vector<Ids> turns{};
 };
 
-// {"vocabulary", "first_plain", "end_ids", "end_after", "pieces": {"ID": "text"}, "rules": [{"suffix": [], "completion": []}],
-// "opens": [], "turns": [[]]}.
-// What is absent stays as in `defaults`; kInvalidArgument names what does not fit.
+// Reads {"vocabulary", "first_plain", "end_ids", "end_after", "pieces": {"ID": "text"}, "rules": [{"suffix": [],
+// "completion": []}], "opens": [], "turns": [[]]}.  Absent members keep the value in `defaults`.  Fails with
+// kInvalidArgument, which names the member that does not fit.
 [[nodiscard]] Result<ModelOptions> read_model(const json::Value& value, ModelOptions defaults = {});
 
-// What a prompt is to be continued with.
+// How a prompt is to be continued.
 struct Asked {
   std::size_t max_tokens = 16;
   Ids stop_ids{};
@@ -59,7 +60,7 @@ struct Asked {
 enum class Stop : std::uint8_t { kEnd, kStopId, kStopText, kLength, kAbort };
 
 struct Completion {
-  Ids ids;  // the id that stopped it is the last one
+  Ids ids;  // ends with the id that stopped it
   Stop stop = Stop::kLength;
   std::string stop_text;  // for kStopText
 };
@@ -70,13 +71,13 @@ class Model {
 
   [[nodiscard]] Completion complete(std::span<const TokenId> prompt, const Asked& asked) const;
   [[nodiscard]] bool is_end(TokenId id) const;
-  // As the engines write it: an end id is nothing.
+  // Returns the text as the engines write it: an end id has none.
   [[nodiscard]] std::string text_of(TokenId id) const;
   [[nodiscard]] std::string text_of(std::span<const TokenId> ids) const;
-  // Bytes as ids.
+  // Returns the bytes of `text` as ids.
   [[nodiscard]] static Ids ids_of(std::string_view text);
   [[nodiscard]] static double logprob_of(TokenId id);
-  // The `count` best beside each sampled id, which is the first of them.
+  // Returns the `count` best ids beside each sampled id, which is the first of them.
   [[nodiscard]] Ids best(TokenId sampled, std::size_t count) const;
 
   [[nodiscard]] const ModelOptions& options() const { return options_; }

@@ -1,4 +1,4 @@
-// Characters that a template writes in another way inside values: `<` as `&lt;`, a quote behind a backslash.
+// Characters that a template replaces inside values: `<` becomes `&lt;`, a quote gets a backslash.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,22 @@
 
 namespace rondo::format {
 
-// `text` as the template writes it.
+// Returns `text` as the template writes it.
 [[nodiscard]] std::string escaped(std::string_view text, std::span<const Escape> escapes);
 
-// What `written` stands for.  It is read from left to right; what is no escape stands for itself.
+// Returns the text that `written` stands for.  Reads from left to right; what is not an escape stands for itself.
 [[nodiscard]] std::string unescaped(std::string_view written, std::span<const Escape> escapes);
 
-// How many bytes at the front of `written` no escape begins in.
+// Returns how many bytes at the start of `written` begin no escape.
 [[nodiscard]] std::size_t plain_size(std::string_view written, std::span<const Escape> escapes);
 
-// How many bytes the unit that begins `written` has: an escape's, else 1.  REQUIRES: not empty.
+// Returns the size of the first unit of `written`: an escape's size, otherwise 1.
+//
+// REQUIRES: `written` is not empty.
 [[nodiscard]] std::size_t unit_size(std::string_view written, std::span<const Escape> escapes);
 
-// How much of `written`, the begin of a longer text, is certain: without what may become an escape at its end.
+// `written` is the beginning of a longer text.  Returns how much of it is certain: everything before what may become an
+// escape at its end.
 [[nodiscard]] std::size_t whole_units(std::string_view written, std::span<const Escape> escapes);
 
 }  // namespace rondo::format

@@ -1,10 +1,11 @@
 // Format: how a template writes an assistant turn, as plain data.
 //
-//   header  [reasoning.open R reasoning.close] [content.open C content.close] [section_open call separator call ... section_close] stop
+//   header  [reasoning.open R reasoning.close] [content.open C content.close]
+//           [section_open call separator call ... section_close] stop
 //
 // A Format is inferred once per template (analysis/) or written by hand, stored as JSON, and read by the parser
-// (parse/) and the grammar (grammar/).  It knows no template and no tokenizer.  Blocks may come in any order and more
-// than once; every marker is the template's own text, with the white space the template writes next to it.
+// (parse/) and the grammar (grammar/).  It knows no template and no tokenizer.  Blocks may come in any order and may
+// repeat.  Every marker is text of the template, with the white space that the template writes around it.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +19,19 @@
 
 namespace rondo::format {
 
-// What the template wants in place of `content` when there is none.
+// What the template needs in `content` if there is no content.
 enum class NoContent : std::uint8_t { kEmpty, kNull, kAbsent };
 
-// How an assistant message must look so that the template shows all of it.
+// The shape in which the template shows all of an assistant message.
 struct InputShape {
-  bool arguments_as_text = false;  // arguments as a string of JSON, not as an object
+  bool arguments_as_text = false;  // arguments are a string of JSON instead of an object
   NoContent no_content = NoContent::kEmpty;
   std::string reasoning_field;  // "reasoning_content", ...; "" if the template shows no reasoning
-  std::string reasoning_part;   // type of a content part that carries reasoning; "" if none does
-  bool single_call = false;     // the template refuses or drops further calls
+  std::string reasoning_part;   // the type of a content part that carries reasoning; "" if there is none
+  bool single_call = false;     // the template refuses or drops all calls but the first
 };
 
-// What the template writes with add_generation_prompt, per thinking switch ("default", "on", "off").
+// What the template writes with add_generation_prompt, for each thinking switch ("default", "on", "off").
 struct GenerationPrompt {
   std::string name;
   std::string text;
@@ -40,38 +41,39 @@ struct Reasoning {
   bool present = false;
   std::string open;
   std::string close;
-  bool in_content = false;   // no field of its own: history keeps it, if at all, as part of the content
-  bool begins_text = false;  // only the prompt writes `open`: words of the reasoning itself, with which history has it
+  bool in_content = false;  // there is no field for it: history keeps it, if at all, as part of the content
+  // Only the prompt writes `open`: it is the first words of the reasoning, and history includes them.
+  bool begins_text = false;
 };
 
-// Markers around content; most templates have none.
+// The markers around content; most templates have none.
 struct Content {
   std::string open;
   std::string close;
 };
 
 enum class Envelope : std::uint8_t {
-  kTags,        // literals, name and arguments one after the other
+  kTags,        // literals, name and arguments in sequence
   kJsonObject,  // each call is a JSON object that holds name and arguments
   kJsonArray,   // all calls are the elements of one JSON array
 };
 
 enum class ArgumentStyle : std::uint8_t {
   kJson,        // one JSON object, serialised by the template
-  kJsonText,    // the string that the message carries, copied
+  kJsonText,    // the string in the message, copied
   kParameters,  // one construct per parameter
 };
 
-// One element of a call in tags, in order of writing.
+// One element of a call in tags, in the order of writing.
 struct CallPiece {
-  // kNameInId: the id, which carries the name (`functions.NAME:0`).
+  // kNameInId: an id that contains the name (`functions.NAME:0`).
   enum class Kind : std::uint8_t { kLiteral, kName, kId, kNameInId, kIndex, kArguments };
   Kind kind = Kind::kLiteral;
-  std::string text;  // of a literal; of kNameInId: what stands before the counter, where that is no colon
+  std::string text;  // kLiteral: the literal; kNameInId: the text before the counter, if it is not a colon
   bool operator==(const CallPiece&) const = default;
 };
 
-// Where a JSON envelope holds what; paths from the call's object down.  An empty path: not there.
+// The paths of the parts of a call in JSON, from the call's object down.  An empty path means that the part is missing.
 struct JsonRoles {
   std::vector<std::string> name;
   std::vector<std::string> arguments;
@@ -86,35 +88,35 @@ enum class ValueStyle : std::uint8_t {
   kJson,
   kPython,    // True, None, {'a': 1}
   kConstant,  // a literal of the template stands for the value
-  kNested,    // objects and arrays in the format's own syntax, strings inside them in the string's quotes
+  kNested,    // objects and arrays in the format's own syntax; strings inside them are quoted as kRaw strings are
 };
 
-// A character (or more) that stands in values as `written`.
+// One or more characters that the template writes as `written` in values.
 struct Escape {
   std::string text;
   std::string written;
   bool operator==(const Escape&) const = default;
 };
 
-// How values of one type are written.  Several entries of one type are alternatives.
+// How values of one type are written.  Several entries for one type are alternatives.
 struct ValueForm {
   ValueType type = ValueType::kString;
   ValueStyle style = ValueStyle::kRaw;
-  std::string open;      // behind Parameters::key_close, for this type only
+  std::string open;      // after Parameters::key_close, for this type only
   std::string close;     // before Parameters::close
-  std::string constant;  // of kConstant
+  std::string constant;  // for kConstant
   std::vector<Escape> escapes =
-      {};  // of kRaw: what is not copied; of the others: in the text that JSON or Python gives
+      {};  // for kRaw: what is not copied; for other forms: replacements in the text that JSON or Python gives
 };
 
 // open KEY key_close VALUE close, with `separator` between two of them.
 struct Parameters {
   std::string open;
   std::string key_close;
-  std::string close;  // with key_in_close: what follows the repeated key
+  std::string close;  // with key_in_close: the text after the repeated key
   std::string separator;
-  std::string key_in_close;  // not empty: the closing repeats the key behind this text (`</` KEY `>`)
-  std::string item_open;     // around the elements of an array, where that has a syntax of its own
+  std::string key_in_close;  // not empty: the closing tag repeats the key after this text (`</` KEY `>`)
+  std::string item_open;     // around the elements of an array, if arrays have a syntax of their own
   std::string item_close;
   std::vector<Escape> key_escapes;
   std::vector<ValueForm> forms;
@@ -128,24 +130,24 @@ struct Calls {
   std::string call_close;
   std::string separator;
   Envelope envelope = Envelope::kTags;
-  std::vector<CallPiece> pieces;  // of kTags
-  // Where reasoning, content and calls are blocks with a heading each, what ends every heading.  Models write the words
-  // of a heading in any order, and more of them: call_open with the name may stand behind other words, up to here.
+  std::vector<CallPiece> pieces;  // for kTags
+  // The text that ends every heading, if reasoning, content and calls are blocks with headings.  Models write the words
+  // of a heading in any order and add others: call_open with the name may come after other words, up to this text.
   std::string heading_close;
-  bool content_behind = false;  // the template writes a message's content behind its calls
+  bool content_behind = false;  // the template writes a message's content after its calls
   bool may_stay_open = false;   // the template does not always write section_close
-  JsonRoles roles;              // of the JSON envelopes
+  JsonRoles roles;              // for the JSON envelopes
   ArgumentStyle arguments = ArgumentStyle::kJson;
-  Parameters parameters;  // of kParameters
+  Parameters parameters;  // for kParameters
 };
 
 struct Stops {
   std::vector<std::string> content;        // ends a turn without calls
   std::vector<std::string> tool;           // ends a turn with calls
-  std::vector<std::string> history_close;  // what history has in their place, where that differs
+  std::vector<std::string> history_close;  // what history has instead of each, if it differs
 };
 
-// White space that the template drops from what it copies: the text of history is then not what was sampled.
+// White space that the template removes from what it copies: the text in history then differs from what was sampled.
 struct Trims {
   bool content_begin = false;
   bool content_end = false;
@@ -153,11 +155,12 @@ struct Trims {
   bool reasoning_end = false;
 };
 
-// Messages that the template writes alike, or not at all: what parse(render(message)) cannot find again.
+// Different messages that the template writes in the same way, or does not write at all: parse(render(message)) cannot
+// recover them.
 struct Loss {
-  std::string what;       // of docs/format.md: "null arguments", "content beside calls", ...
+  std::string what;       // a name from docs/format.md: "null arguments", "content beside calls", ...
   std::string meaning;    // a sentence
-  std::int32_t line = 0;  // of the template; 0: no single one
+  std::int32_t line = 0;  // of the template; 0: no single line
 };
 
 struct Format {
@@ -169,21 +172,21 @@ struct Format {
   Calls calls;
   Stops stops;
   Trims trims;
-  // Constants of the template, or tokens, whose brackets do not pair (`]~b]`): no marker may be cut inside one.
+  // Constants of the template, or tokens, whose brackets do not pair (`]~b]`).  A marker must not be cut inside one.
   std::vector<std::string> atoms;
   std::vector<Loss> losses;
-  std::vector<std::string> notes;  // sentences for people: what could not be inferred, what collides
+  std::vector<std::string> notes;  // sentences: what could not be inferred, and what collides
 
   [[nodiscard]] const GenerationPrompt* generation_prompt(std::string_view name) const;
 
-  // Several lines for people and goldens: one per fact, markers as JSON strings.
+  // Returns lines for people and goldens: one per fact, with markers as JSON strings.
   [[nodiscard]] std::string to_string() const;
-  // Nothing if the parts fit each other; else a sentence that names the first that does not.
+  // Returns nullopt if the parts fit each other; otherwise a sentence about the first one that does not.
   [[nodiscard]] std::optional<std::string> verify() const;
 };
 
 [[nodiscard]] json::Value to_json(const Format& format);
-// Fails with kInvalidArgument on a wrong type, an unknown name or key, and where verify() objects.
+// Reads a format.  Fails with kInvalidArgument on a wrong type, an unknown name or key, or if verify() reports a fault.
 [[nodiscard]] Result<Format> from_json(const json::Value& value);
 
 [[nodiscard]] std::string_view to_string(Envelope envelope);

@@ -1,4 +1,4 @@
-// One request of `/v1/completions` on its way: texts or ids in, text and ids out.  Private to gateway/.
+// One running request of `/v1/completions`: texts or ids in, text and ids out.  Private to gateway/.
 #pragma once
 
 #include <memory>
@@ -25,11 +25,11 @@ class CompletionRun final : public std::enable_shared_from_this<CompletionRun> {
     std::string session;  // "": nothing is kept
     std::shared_ptr<Visit> visit;
     Streams::Ticket ticket;
-    std::size_t bytes = 0;  // of the body
+    std::size_t bytes = 0;  // size of the body
   };
   CompletionRun(std::shared_ptr<Service::State> state, Asked asked, std::shared_ptr<ReplySink> sink);
 
-  // Makes the ids on a worker, then begins; answers where the request can't be served.
+  // Makes the ids on a worker, then starts the engine.  If the request cannot be served, answers with the fault.
   void begin();
 
  private:
@@ -37,7 +37,7 @@ class CompletionRun final : public std::enable_shared_from_this<CompletionRun> {
     spans::TurnKey key;
     std::optional<tokenizer::Tokenizer::Stream> decoder;
     StopText stop{{}};
-    std::string text;  // that was told
+    std::string text;  // the text sent so far
     std::vector<core::TokenId> ids;
     std::vector<float> logprobs;
     apis::Tokens untold;
@@ -84,7 +84,7 @@ class CompletionRun final : public std::enable_shared_from_this<CompletionRun> {
   std::shared_ptr<ReplySink> sink_;
   apis::ReplyMeta meta_;
   std::vector<std::unique_ptr<Prompt>> prompts_;
-  std::optional<apis::Fault> fault_;  // found by the worker
+  std::optional<apis::Fault> fault_;  // a fault that the worker found
   std::vector<engine::Request> requests_;
   std::size_t running_ = 0;
   std::size_t unkept_ = 0;

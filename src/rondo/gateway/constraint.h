@@ -1,4 +1,4 @@
-// What the reply is held to, in the engine's words.  Private to gateway/.
+// The constraint on a reply, in the engine's terms.  Private to gateway/.
 #pragma once
 
 #include <span>
@@ -13,11 +13,12 @@
 namespace rondo::gateway {
 
 struct Constraint {
-  engine::Grammar grammar;         // of no dialect: the reply is free
-  std::vector<std::string> notes;  // what of the request is not enforced
+  engine::Grammar grammar;         // without a dialect: the reply is unconstrained
+  std::vector<std::string> notes;  // sentences: what the request asks for and no constraint enforces
 };
 
-// `prompt`: its end says what has been begun.  Fails where the request asks for what is no grammar, or too large for one.
+// Makes the constraint.  The end of `prompt` shows what has already been begun.  Fails if the request contains an
+// invalid grammar or one that is too large.
 [[nodiscard]] apis::Outcome<Constraint> make_constraint(const ServedModel& served, const core::Call& call,
                                                         const apis::GenerateRequest& request,
                                                         std::span<const core::TokenId> prompt);

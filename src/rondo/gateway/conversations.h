@@ -1,13 +1,13 @@
-// The addresses of the Conversations API.  Private to gateway/.
+// The endpoints of the Conversations API.  Private to gateway/.
 #pragma once
 
 #include "gateway/state.h"
 
 namespace rondo::gateway {
 
-// On a worker.  `POST /v1/conversations`:
+// Answers `POST /v1/conversations`.  Runs on a worker.
 [[nodiscard]] Answer create_conversation(Service::State& state, const net::ServerRequest& http);
-// `/v1/conversations/ID` and what is below it, where the routes (service.cpp) let it through:
+// Answers `/v1/conversations/ID` and the paths below it that the routes (service.cpp) allow.  Runs on a worker.
 [[nodiscard]] Answer answer_conversation(Service::State& state, const net::ServerRequest& http);
 
 }  // namespace rondo::gateway

@@ -1,4 +1,4 @@
-// Why a prompt's beginning was not in the engine's cache.  Private to gateway/.
+// Explains why the beginning of a prompt was not in the engine's cache.  Private to gateway/.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,17 @@
 
 namespace rondo::gateway {
 
-// Ids that the engine was given before and did not have any more; nullopt where it had them, or tells nothing.  `replica`: the
-// server that was asked, "" where there is only one.
+// Returns the loss of ids that the engine had been given before and no longer had; nullopt if it had them or does not
+// tell.  `replica` is the server that got the request; "" if there is only one.
 [[nodiscard]] std::optional<spans::Loss> loss_in_engine(const spans::Plan& plan, const engine::Usage& usage,
                                                         const std::string& replica);
 
-// What of a request besides its messages changes the prompt, to be kept with its turn and compared by a later one.
+// Returns what changes the prompt besides the messages of a request.  It is stored with the turn, and a later turn
+// compares itself with it.
 [[nodiscard]] json::Object prompt_facts(const apis::GenerateRequest& request);
 
-// What the APIs say of a prompt beside that of an earlier reply which the request names; null where none is asked for.
+// Returns what the APIs say about a prompt compared with that of the earlier reply which the request names; null if the
+// request names none.
 [[nodiscard]] json::Value diagnose(spans::Spans& spans, const std::vector<ServedModel>& models,
                                    const std::string& tenant, const spans::Scope& scope, const spans::Plan& plan,
                                    const apis::GenerateRequest& request);

@@ -1,4 +1,4 @@
-// What requests and replies are in the engine's terms.  Private to gateway/.
+// Requests and replies in the engine's terms.  Private to gateway/.
 #pragma once
 
 #include "apis/completions.h"
@@ -11,10 +11,10 @@
 
 namespace rondo::gateway {
 
-// A seed that the request does not name is drawn.
+// Returns the sampling settings.  Draws a random seed if the request names none.
 [[nodiscard]] engine::Sampling sampling_of(const apis::Sampling& asked, const ServiceParts& parts);
 
-// How many tokens a reply to that prompt may have; the fault where there is room for none.
+// Returns how many tokens a reply to the prompt may have.  Returns a fault if there is room for none.
 [[nodiscard]] apis::Outcome<std::size_t> room_behind(chat::Api api, const ServedModel& served,
                                                      std::size_t prompt_tokens, std::optional<std::int64_t> wanted);
 
@@ -22,15 +22,15 @@ namespace rondo::gateway {
 [[nodiscard]] apis::Fault fault_of_engine(chat::Api api, const Error& error, const ServedModel& served,
                                           std::size_t prompt_tokens);
 
-// What is kept can't be read, or a turn can't be kept.
+// Makes the fault for a store that cannot be read, or that cannot keep a turn.
 [[nodiscard]] apis::Fault fault_of_store(const Error& error);
-// The reply took longer than it may.
+// Makes the fault for a reply that exceeded its time.
 [[nodiscard]] apis::Fault late();
 
-// The id, with its probabilities where `logprobs` are asked for.
+// Describes a sampled id, with its probabilities if `logprobs`.
 [[nodiscard]] apis::Tokens described(const core::Model& model, const engine::SampledToken& token, bool logprobs);
 
-// An id of a prompt, likewise.
+// Describes an id of a prompt, with its probabilities.
 [[nodiscard]] apis::ScoredToken scored_token(const core::Model& model, const engine::SampledToken& token);
 
 }  // namespace rondo::gateway

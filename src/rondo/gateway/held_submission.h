@@ -1,7 +1,8 @@
-// Holds an engine that takes no constraints to one all the same, where that allows a single id now and then.  Private to
-// gateway/.
+// Enforces a constraint on an engine that takes none.  Works if the constraint allows only a single id at some places.
+// Private to gateway/.
 //
-// Where the engine samples something else than what must follow, it is stopped, what must follow is put behind what was
+// If the engine samples another id than the required one, it is stopped.  Then the required id is appended to what was
+// sampled before, and the engine continues from there.  What it has computed until then is in its cache.
 // sampled before, and the engine goes on from there.  What it has computed by then it has in its cache.
 #pragma once
 
@@ -11,7 +12,8 @@
 
 namespace rondo::gateway {
 
-// As Serving::submit(); of a request with a constraint, whichever engine it is.  Ids that were put in have no log probability.
+// Does Serving::submit() for a request with a constraint, on any engine.  Ids that were inserted have no log
+// probability.
 [[nodiscard]] std::unique_ptr<engine::Submission> submit_held(engine::Serving& serving, engine::Request request,
                                                               engine::Listener& listener);
 

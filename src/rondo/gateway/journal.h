@@ -1,4 +1,4 @@
-// A line for each request, and the last requests themselves where they are kept.  Private to gateway/.
+// A log line for each request, and the latest requests themselves if they are kept.  Private to gateway/.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@
 
 namespace rondo::gateway {
 
-// One line with its end: whose request, how it was answered, what it cost.  Nothing of what it says, and no secrets.
+// A log line with its line end: whose request, its status, its cost.  It contains no text of the request and no
+// secrets.
 struct LogEntry {
   std::int64_t time_ms = 0;
   const net::ServerRequest& request;
@@ -25,19 +26,19 @@ struct LogEntry {
 };
 [[nodiscard]] std::string log_line(ServiceOptions::Log format, const LogEntry& entry);
 
-// The bodies of the last requests, as lines that `rondo replay` reads.  A tenant sees its own alone.  Any thread.
+// The bodies of the latest requests, as lines that `rondo replay` reads.  A tenant sees only its own.  Any thread.
 class RequestLog {
  public:
   struct Entry {
     std::string tenant;
     std::int64_t time_ms = 0;
     std::string request_id;
-    std::string session;  // "" where it names none
+    std::string session;  // "" if the request names none
     std::string body;     // JSON
   };
-  // Forgets the oldest until `most_bytes` suffice.
+  // Adds an entry.  Drops the oldest ones until all take at most `most_bytes`.
   void keep(Entry entry, std::size_t most_bytes);
-  // Those behind that time, the oldest first.
+  // Returns the tenant's entries after `since_ms`, oldest first.
   [[nodiscard]] std::string lines(std::string_view tenant, std::int64_t since_ms) const;
 
  private:

@@ -1,6 +1,7 @@
-// Replies of the Responses API on their way into the store.  Private to gateway/.
+// Stores replies of the Responses API while they are sent.  Private to gateway/.
 //
-// The last byte of a reply is sent once the store has it; a reply that could not be kept has failed.
+// The last byte of a reply is sent only after the store has the reply.  If the reply could not be stored, it has
+// failed.
 #pragma once
 
 #include <functional>
@@ -14,7 +15,7 @@
 
 namespace rondo::gateway {
 
-// What a reply is kept with, and where.
+// Where a reply is stored, and what with.
 struct Keeping {
   std::shared_ptr<Service::State> state;
   std::string tenant;
@@ -25,24 +26,24 @@ struct Keeping {
   [[nodiscard]] Archive archive() const { return {*state->parts.spans, tenant}; }
   [[nodiscard]] std::int64_t now_ms() const { return state->parts.now_ms(); }
   [[nodiscard]] ResponseRecord record(const json::Value& body) const;
-  // What a reply that has ended leaves: its record, and what it adds to its conversation.
+  // Returns the objects to store when a reply has ended: its record, and what it adds to its conversation.
   [[nodiscard]] std::vector<spans::StoredObject> objects(const ResponseRecord& record) const;
-  // Calls `then` on the loop's thread: with the fault, if it could not be kept.
+  // Stores the objects, then calls `then` on the loop's thread, with the fault if it failed.
   void put(std::vector<spans::StoredObject> objects,
            std::function<void(const std::optional<apis::Fault>& fault)> then) const;
 };
 [[nodiscard]] Keeping keeping_of(Service::State& state, const ReadRequest& read);
 
-// The response that an event holds; null where it holds none.
+// Returns the response in an event; null if the event has none.
 [[nodiscard]] json::Value response_in(const apis::StreamEvent& event);
-// The stream's last event, of a response that could not be kept.
+// Returns the last event of a stream whose response could not be stored.
 [[nodiscard]] apis::StreamEvent failed_instead(const apis::StreamEvent& last, const apis::Fault& fault);
 
-// Answers once the objects are kept.
+// Stores the objects, then answers.
 [[nodiscard]] Answer put_and_answer(Service::State& state, const Archive& archive,
                                     std::vector<spans::StoredObject> objects, json::Value body);
 
-// Keeps what goes through it to `to`.
+// Returns a sink that stores what passes through it to `to`.
 [[nodiscard]] std::shared_ptr<ReplySink> keeping_sink(Keeping keeping, std::shared_ptr<ReplySink> to);
 
 }  // namespace rondo::gateway

@@ -1,4 +1,4 @@
-// What happened, in numbers, and as the text that Prometheus reads.  Private to gateway/.  Any thread.
+// Counters and durations of the gateway, and the text that Prometheus reads.  Private to gateway/.  Any thread.
 #pragma once
 
 #include <array>
@@ -14,26 +14,26 @@
 
 namespace rondo::gateway {
 
-// Observed seconds, by how long they were.
+// Counts observed durations, in seconds, by their size.
 class Histogram {
  public:
-  // From a bridge's microseconds to an agent's longest turn.
+  // From the microseconds of a bridge to the longest turn of an agent.
   static constexpr std::array<double, 16> kBounds = {0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
                                                      1,     2.5,   5,    10,    30,   60,  120,  600};
   void observe(double seconds);
   void append_to(std::string& text, std::string_view name, std::string_view help) const;
 
  private:
-  std::array<std::uint64_t, kBounds.size() + 1> counts_{};  // the last: longer than all bounds
+  std::array<std::uint64_t, kBounds.size() + 1> counts_{};  // the last one counts what exceeds all bounds
   double sum_ = 0;
 };
 
 class Metrics {
  public:
-  // Of one reply.
+  // One reply.
   struct Turn {
     std::string how;
-    std::string cause;  // why ids were lost, "" if none were
+    std::string cause;  // why ids were lost; "" if none were
     std::size_t prompt = 0;
     std::size_t cached = 0;
     std::size_t completion = 0;

@@ -1,4 +1,4 @@
-// What a request wishes of reasoning, as variables of the model's template.  Private to gateway/.
+// Turns what a request wants of reasoning into variables of the model's template.  Private to gateway/.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 namespace rondo::gateway {
 
 struct ReasoningPlan {
-  std::vector<std::string> notes;      // what of the wish the template has no variable for
-  std::optional<std::int64_t> budget;  // a number of tokens that the template is not told
+  std::vector<std::string> notes;      // sentences: wishes for which the template has no variable
+  std::optional<std::int64_t> budget;  // a number of tokens that no template variable takes
 };
 
-// Sets variables of `call`, but for those that the client has set by name.
+// Sets variables of `call`, but never overwrites one that the client set by name.
 [[nodiscard]] ReasoningPlan apply_reasoning(const core::Model& model, const apis::GenerateRequest& request,
                                             core::Call& call);
 

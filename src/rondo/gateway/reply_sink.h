@@ -1,8 +1,8 @@
-// Where the reply to a request goes: an HTTP answer, an event stream, the messages of a WebSocket, a store.
+// The destination of a reply: an HTTP answer, an event stream, the messages of a WebSocket, or a store.
 //
-// A sink is told, in this order: begin(); refuse(), or start(), any number of send() and finish(), or finish() alone where the
-// sink takes no events.  What is refused early has no begin().  Everything behind the first of them may find the client gone,
-// and then does nothing.  All of it is on the loop's thread.
+// The order of calls is: begin(); then either refuse(), or start(), any number of send(), and finish().  A sink that
+// takes no events gets only finish().  A request that is refused early gets no begin().  After the first call the
+// client may be gone; later calls then do nothing.  All calls are on the loop's thread.
 #pragma once
 
 #include <functional>
@@ -19,11 +19,12 @@
 
 namespace rondo::gateway {
 
-// How a reply ended.
+// The end of a reply.
 struct WholeReply {
   net::Headers headers;
-  json::Value body;  // all of it, also where it was told as events
-  // The engine failed behind the first byte: the events that say so were sent, and `body` is as far as the reply came.
+  json::Value body;  // the whole reply, also if it was sent as events
+  // The engine failed after the first byte.  The events that say so were sent, and `body` holds what there was of the
+  // reply.
   std::optional<apis::Fault> fault = {};
 };
 
@@ -34,23 +35,23 @@ class ReplySink {
   ReplySink& operator=(const ReplySink&) = delete;
   virtual ~ReplySink() = default;
 
-  // Whether the reply is told as events while it is made.  The same at all times.
+  // Returns whether the reply is sent as events while it is made.  Always returns the same.
   [[nodiscard]] virtual bool takes_events() const = 0;
-  // The request is in order, and goes to the engine next.
+  // The request is valid and goes to the engine next.
   virtual void begin(const apis::GenerateRequest& request, const apis::ReplyMeta& meta);
-  // The engine has taken up the request.
+  // The engine has accepted the request.
   virtual void start(const net::Headers& headers) = 0;
   virtual void send(std::span<const apis::StreamEvent> events) = 0;
-  // Once the reply is complete and kept; of a stream its last events were sent.
+  // The reply is complete and stored.  The last events of a stream were already sent.
   virtual void finish(WholeReply reply) = 0;
   // The request is not served; nothing was started.
   virtual void refuse(chat::Api api, const apis::Fault& fault) = 0;
-  // Called once if the client goes away before the reply is complete, never inside of the functions above.  Not called for
-  // sinks that go on without one.
+  // Calls `task` once if the client goes away before the reply is complete, but never inside the functions above.  A
+  // sink that continues without a client never calls it.
   virtual void on_gone(std::function<void()> task) = 0;
 };
 
-// The answer to an HTTP request, as events where `is_stream`.
+// Makes the sink of an HTTP request.  It answers with events if `is_stream`.
 [[nodiscard]] std::shared_ptr<ReplySink> http_sink(net::Exchange exchange, bool is_stream);
 
 }  // namespace rondo::gateway

@@ -1,5 +1,5 @@
-// What a request of the Responses API goes on from: earlier responses, a conversation, items that it only names.
-// Private to gateway/.
+// Finds what a request of the Responses API continues: earlier responses, a conversation, and items that it names only
+// by id.  Private to gateway/.
 #pragma once
 
 #include <string>
@@ -12,18 +12,18 @@
 namespace rondo::gateway {
 
 struct ResponseInput {
-  json::Array own;                  // the request's items, and those before it that no store has
-  std::vector<std::string> before;  // as ResponseRecord's
+  json::Array own;                  // the request's own items, and those before it that no store has
+  std::vector<std::string> before;  // as in ResponseRecord
 };
 
-// Puts everything that the request stands for into the `input` of its body, which is an object.  `nearby`: a response that no
-// store has to have, or null.
+// Puts all items that the request refers to into the `input` of `body`, which is an object.  `nearby` is a response
+// that need not be in a store, or null.
 [[nodiscard]] apis::Outcome<ResponseInput> resolve_input(const Archive& archive, json::Value& body,
                                                          const ResponseRecord* nearby);
 
-// Items of the input get ids that hold the response's key, behind those of its output.
+// Gives ids to the items of the input.  They contain the response's key and are numbered after the items of its output.
 void name_input(json::Array& items, const std::string& response_id);
-// Takes such ids off again: to a model they would look like those of its own items.
+// Removes these ids: a model would take them for ids of its own items.
 void unname_input(json::Array& items);
 
 }  // namespace rondo::gateway

@@ -1,4 +1,4 @@
-// The addresses of the Responses API.  Private to gateway/.
+// The endpoints of the Responses API.  Private to gateway/.
 #pragma once
 
 #include "gateway/keeping.h"
@@ -6,16 +6,17 @@
 
 namespace rondo::gateway {
 
-// Where a reply of the Responses API goes on its way to `to`: into the store, if it is to be kept, and into the background.
+// Returns the sink for a reply of the Responses API.  It stores the reply if it is to be kept, runs it in the
+// background if asked to, and sends it to `to`.
 [[nodiscard]] std::shared_ptr<ReplySink> response_sink(Service::State& state, const ReadRequest& read,
                                                        std::shared_ptr<ReplySink> to);
 
-// `POST /v1/responses/compact`.
+// Answers `POST /v1/responses/compact`.
 void compact_responses(Service::State& state, net::Exchange exchange);
-// `/v1/responses/ID` and what is below it, where the routes (service.cpp) let it through.  On a worker.
+// Answers `/v1/responses/ID` and the paths below it that the routes (service.cpp) allow.  Runs on a worker.
 [[nodiscard]] Answer answer_response(Service::State& state, const net::ServerRequest& http);
 
-// A page of items, as an address's query asks for it.
+// Returns the page of `items` that the query of the address asks for.
 [[nodiscard]] net::Reply page_reply(const json::Array& items, const net::ServerRequest& http);
 
 }  // namespace rondo::gateway

@@ -1,15 +1,17 @@
-// Service: what the gateway's addresses answer.  One for each event loop; they share what Service::share() gives.
+// Service: answers the gateway's endpoints.  Each event loop has one; all of them share what Service::share() returns.
 //
 //   gateway::Service service(loop, parts);
 //   options.admit = [&](net::ServerRequest& request) { return service.admit(request); };
 //   options.answered = [&](const auto& request, const auto& answered) { service.answered(request, answered); };
-//   auto server = net::Server::make(loop, options, [&](net::Exchange exchange) { service.handle(std::move(exchange)); });
+//   auto server =
+//       net::Server::make(loop, options, [&](net::Exchange exchange) { service.handle(std::move(exchange)); });
 //
-// A request of one of the chat APIs is read (apis/), its prompt is made of what is known of the conversation (spans/), an
-// engine samples (engine/serving.h), the parser of the model's template reads what it wrote (core/), and the reply is
-// written as the API says.  The reply's last byte is sent once its turn is kept.
+// A request of a chat API goes through these steps.  apis/ reads it, spans/ makes its prompt from what is known of the
+// conversation, an engine samples (engine/serving.h), the parser of the model's template reads the completion (core/),
+// and apis/ writes the reply.  The last byte of the reply is sent after its turn is stored.
 //
-// What takes long, reading large requests and making their prompts, is done on workers; all else on the loop's thread.
+// Slow work runs on workers: reading large requests and making their prompts.  Everything else runs on the loop's
+// thread.
 #pragma once
 
 #include <algorithm>
@@ -35,23 +37,23 @@
 
 namespace rondo::gateway {
 
-// An engine's own address for the chat APIs, for requests that token ids can't carry.
+// An engine's own address for the chat APIs, for requests that token ids cannot carry.
 struct Upstream {
-  net::Client* client = nullptr;     // null: there is none
-  std::function<std::string()> url;  // without a slash at its end; on the loop's thread
-  std::string model;                 // the engine's own name of the model
+  net::Client* client = nullptr;     // null: the engine has none
+  std::function<std::string()> url;  // without a slash at the end; called on the loop's thread
+  std::string model;                 // the engine's name for the model
 };
 
-// A model that is served.  What it points to outlives the service.
+// A model that is served.  Everything that it points to must outlive the service.
 struct ServedModel {
-  std::string name;  // for clients
+  std::string name;  // the name that clients use
   std::shared_ptr<const core::Model> model;
   engine::Serving* serving = nullptr;
-  json::Object kwargs{};  // template variables that every request has, unless it has its own
+  json::Object kwargs{};  // template variables for every request that does not set them itself
   std::int64_t created_s = 0;
   Upstream upstream{};
-  std::vector<std::string> aliases{};  // other names that it has
-  std::function<bool()> is_up{};       // whether an engine is there, for `/ready`; none: it always is
+  std::vector<std::string> aliases{};  // further names
+  std::function<bool()> is_up{};       // whether its engine is up, for `/ready`; none: always up
 
   [[nodiscard]] bool is_called(std::string_view one) const {
     return name == one || std::find(aliases.begin(), aliases.end(), one) != aliases.end();
@@ -60,25 +62,28 @@ struct ServedModel {
 
 struct ServiceOptions {
   render::Retention retention = render::Retention::kAll;
-  bool strict_model = false;  // with a single model, other names are refused as well
+  bool strict_model = false;  // refuse other names even if there is only one model
   bool refuse_unknown_tools = false;
-  // Names under which the server is asked (`Host`, without the port); others are refused, and so are pages of other origins:
-  // a page that a name of its own leads here must not use it.  Empty: any name.
+  // The names (`Host`, without the port) under which this server may be reached.  Requests for other names are refused,
+  // and so are requests from pages of other origins: otherwise a page could point a name of its own at this server and
+  // use it.  Empty: any name.
   std::vector<std::string> hosts{};
-  std::vector<std::string> origins{};  // whose pages may use this server (`https://chat.example`)
+  std::vector<std::string> origins{};  // origins whose pages may use this server (`https://chat.example`)
 
-  std::size_t streams = 0;            // requests that generate at once; more get 429.  0: no bound
-  std::size_t streams_of_tenant = 0;  // of each tenant
-  net::Milliseconds request_time{0};  // for a reply; what is there by then is kept, and the answer is 504.  0: for ever
-  bool keep_logprobs = false;         // engines are asked for them, for trainers, also where the request does not
-  std::size_t kept_request_bytes = 0;  // of the last requests, for `/rondo/v1/log`; 0: none is kept
+  std::size_t streams = 0;            // how many requests may generate at once; more get 429.  0: no limit
+  std::size_t streams_of_tenant = 0;  // how many of one tenant; 0: no limit
+  // For a reply; then the answer is 504, and what was made until then is kept.  0: no limit.
+  net::Milliseconds request_time{0};
+  bool keep_logprobs = false;  // ask engines for log probabilities even if the request does not, for trainers
+  // Size of the latest requests that are kept for `/rondo/v1/log`; 0: none are kept.
+  std::size_t kept_request_bytes = 0;
 
   enum class Log : std::uint8_t { kNone, kText, kJson };
   Log log = Log::kNone;
-  std::string version{};  // of the program, for `/version`
+  std::string version{};  // the program's version, for `/version`
 };
 
-// A number that is asked for when `/metrics` is.  Those of one name stand together.
+// A number that is read when `/metrics` is requested.  Gauges with the same name are listed together.
 struct Gauge {
   std::string name;
   std::string help;
@@ -86,27 +91,27 @@ struct Gauge {
   double value = 0;
 };
 
-// What the services of one gateway have in common.  Any thread may use it.
+// What the services of one gateway share.  Any thread may use it.
 struct Shared;
 
-// What a service is made of; all of it outlives the service.
+// The parts of a service.  All of them must outlive it.
 struct ServiceParts {
-  std::vector<ServedModel> models;  // one at least; the first is the one for requests that name none
+  std::vector<ServedModel> models;  // at least one; the first serves requests that name none
   spans::Spans* spans = nullptr;
   std::function<std::int64_t()> now_ms;                  // milliseconds since 1970; any thread
-  std::function<std::array<std::uint8_t, 12>()> random;  // 12 bytes that nobody guesses; any thread
+  std::function<std::array<std::uint8_t, 12>()> random;  // 12 unpredictable bytes; any thread
   ServiceOptions options{};
-  // Whose secret it is; nullopt: nobody's.  None: no key is asked for.
+  // Returns the tenant with this secret; nullopt if nobody has it.  If the function is empty, no key is required.
   std::function<std::optional<std::string>(std::string_view secret)> tenant_of{};
-  std::function<void(std::string_view line)> log{};  // takes lines with their ends; any thread
-  std::function<std::vector<Gauge>()> gauges{};      // of what the service is made of; on the loop's thread
-  Workers* workers = nullptr;                        // null: everything is done on the loop's thread
-  std::shared_ptr<Shared> shared{};                  // null: one of its own
-  // The page for people at `/`; what it runs has this nonce.  Empty: there is none.
+  std::function<void(std::string_view line)> log{};  // takes lines with their line ends; any thread
+  std::function<std::vector<Gauge>()> gauges{};      // called on the loop's thread
+  Workers* workers = nullptr;                        // null: all work runs on the loop's thread
+  std::shared_ptr<Shared> shared{};                  // null: the service makes its own
+  // The web page at `/`.  Its scripts carry the nonce.  Empty: there is no page.
   std::function<std::string(std::string_view nonce)> page{};
 };
 
-// The server that calls it goes first.
+// Destroy the server that calls it first.
 class Service {
  public:
   Service(net::Loop& loop, ServiceParts parts);
@@ -116,19 +121,22 @@ class Service {
 
   [[nodiscard]] static std::shared_ptr<Shared> share();
 
-  // Before the body is read: who asks, and an answer where that settles it.
+  // Looks at a request before its body is read.  Notes the tenant, and returns an answer if one can be given already.
   [[nodiscard]] std::optional<net::Reply> admit(net::ServerRequest& request);
-  // REQUIRES: the request was admitted, or is to be here.
+  // Answers a request.
+  //
+  // REQUIRES: admit() let the request pass, or the request needs no admission.
   void handle(net::Exchange exchange);
-  // Each exchange, once its answer is complete or its client gone: a line in the log, and a number.
+  // Takes note of an exchange when its answer is complete or its client has gone: one log line, and the metrics.
   void answered(const net::ServerRequest& request, const net::Answered& answered);
 
-  // From now on requests that generate get 503, and `/ready` says so; what runs goes on.  All services that share.
+  // Refuses new requests that generate, with 503, and makes `/ready` say so.  Running requests continue.  Applies to
+  // all services that share.
   void drain();
-  // Requests that generate, of all services that share.
+  // Returns how many requests generate now, in all services that share.
   [[nodiscard]] std::size_t running() const;
 
-  // The body of an answer that the server gives by itself.
+  // Returns the body of an answer that the HTTP server gives by itself.
   [[nodiscard]] static net::Reply explain(int status, std::string_view sentence);
 
   struct State;

@@ -1,11 +1,11 @@
-// What is kept, as the addresses below `/rondo/v1/sessions` show it.  Private to gateway/.
+// The endpoints below `/rondo/v1/sessions`, which show what is stored.  Private to gateway/.
 #pragma once
 
 #include "gateway/state.h"
 
 namespace rondo::gateway {
 
-// The routes (service.cpp) let only addresses and methods through that there are.
+// REQUIRES: the address and method are among those that the routes (service.cpp) allow.
 [[nodiscard]] net::Reply sessions_reply(Service::State& state, const net::ServerRequest& http);
 
 }  // namespace rondo::gateway

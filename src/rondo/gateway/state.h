@@ -30,9 +30,9 @@ class CompletionRun;
 class TurnRun;
 
 inline constexpr chat::Api kResponsesApi = chat::Api::kResponses;
-inline constexpr int kClientWent = 499;  // the status of a request whose client did not wait, for log and metrics
+inline constexpr int kClientWent = 499;  // the status for a client that did not wait; for log and metrics
 
-// What lists say of sessions, as long as these stay so.  Any thread.
+// Rows of the lists of sessions, cached while the sessions do not change.  Any thread.
 class SessionRows {
  public:
   [[nodiscard]] std::optional<json::Value> find(const spans::Digest& scope, const spans::SessionInfo& info) const;
@@ -59,20 +59,21 @@ struct Shared {
 struct Service::State : std::enable_shared_from_this<Service::State> {
   State(net::Loop& on, ServiceParts of);
 
-  // The model that a request names; null where there is none.
+  // Returns the model that a request names; null if there is none.
   [[nodiscard]] const ServedModel* find_model(std::string_view name) const;
 
-  // Does `work` where the loop need not wait for it, then `done` on the loop.  `work` must not touch what is the loop's;
-  // what both hold is let go of on the loop.  `bytes`: how much there is to read, about.  Neither is called any more once
-  // the service is closed.
+  // Runs `work` on a worker if the loop should not wait for it, then `done` on the loop.  `work` must not touch what
+  // belongs to the loop.  What both hold is released on the loop.  `bytes` is roughly how much there is to read.  After
+  // the service is closed, neither is called.
   void off_loop(std::size_t bytes, std::function<void()> work, std::function<void()> done);
-  // Leave to generate, held as long as that lasts; a fault where too many do, or the server is about to end.
+  // Returns a ticket that allows to generate while it is held.  Returns a fault if too many requests generate, or if
+  // the server is shutting down.
   [[nodiscard]] apis::Outcome<Streams::Ticket> begin_stream(const std::string& tenant);
-  // Why no request can be answered; "" if they can.
+  // Returns why no request can be answered; "" if requests can be answered.
   [[nodiscard]] std::string unready() const;
-  // For log and metrics: a request has its answer, or its client went.
+  // Notes, for log and metrics, that a request has its answer or that its client has gone.
   void note_answered(const net::ServerRequest& request, const Visit& visit, int status) const;
-  // No more work begins; what runs on workers is waited for.
+  // Starts no more work, and waits for the work that runs on workers.
   void close();
 
   net::Loop& loop;
@@ -81,20 +82,21 @@ struct Service::State : std::enable_shared_from_this<Service::State> {
   Metrics& metrics;
   std::map<TurnRun*, std::shared_ptr<TurnRun>> running;
   std::map<CompletionRun*, std::shared_ptr<CompletionRun>> running_completions;
-  std::map<void*, std::shared_ptr<void>> held;  // what else runs: requests that are passed on, watches, WebSockets
+  std::map<void*, std::shared_ptr<void>> held;  // other running work: requests that are passed on, watches, WebSockets
 
  private:
   std::mutex mutex_;
   std::condition_variable idle_;
-  std::size_t jobs_ = 0;  // that workers have, or are to get
+  std::size_t jobs_ = 0;  // jobs that workers have or will get
   bool is_closed_ = false;
 };
 
-// A part of a path as it was meant: clients write the slash of a name as %2F.  As it is where that is no text of
-// one line.
+// Decodes a part of a path: clients write the slash in a name as %2F.  Returns `given` unchanged if the result is not
+// text on one line.
 [[nodiscard]] std::string word_of_path(std::string_view given);
 
-// The next part of a path behind `base`, decoded, and what is below it: "ID" and "tokens" of "BASE/ID/tokens".
+// The next part of a path after `base`, decoded, and what follows it: "ID" and "tokens" for "BASE/ID/tokens".
+//
 // REQUIRES: `path` begins with `base`.
 struct PathParts {
   std::string id;
@@ -102,55 +104,57 @@ struct PathParts {
 };
 [[nodiscard]] PathParts parts_behind(std::string_view path, std::string_view base);
 
-// The request's method; of a HEAD that of the answer it wants the head of.
+// Returns the request's method; for HEAD, the method whose head it asks for.
 [[nodiscard]] inline std::string_view method_of(const net::ServerRequest& request) {
   return request.method == "HEAD" ? std::string_view("GET") : std::string_view(request.method);
 }
 
-// A sentence as the value of the header `warning`.
+// Returns a sentence as the value of the header `warning`.
 [[nodiscard]] std::string warning_field(std::string_view sentence);
 
-// An answer that is there, or what makes it on the loop.
+// A finished answer, or a function that makes it on the loop.
 using Answer = std::variant<net::Reply, std::function<void(net::Exchange exchange)>>;
-// Answers of which the loop need not wait for the making: `make` runs on a worker.
+// Makes an answer that the loop need not wait for: `make` runs on a worker.
 using MakeAnswer = std::function<Answer(Service::State& state, const net::ServerRequest& request)>;
 void answer_off_loop(Service::State& state, net::Exchange exchange, MakeAnswer make);
 
-// Answers with an error as the API has them.
+// Answers with an error in the form of the API.
 void answer_fault(net::Exchange& exchange, chat::Api api, const apis::Fault& fault);
 void answer_json(net::Exchange& exchange, int status, const json::Value& body, net::Headers headers = {});
 [[nodiscard]] net::Reply json_reply(int status, const json::Value& body, net::Headers headers = {});
 [[nodiscard]] net::Reply fault_reply(chat::Api api, const apis::Fault& fault);
 
-// A request of a chat API with what it stands for put in: earlier responses, conversations and references to items.
+// A request of a chat API in which everything it refers to is filled in: earlier responses, conversations and
+// references to items.
 struct ReadRequest {
   apis::GenerateRequest request;
   const ServedModel* model = nullptr;
-  ResponseInput input;           // of the Responses API
+  ResponseInput input;           // for the Responses API
   std::shared_ptr<Visit> visit;  // never null
-  std::size_t bytes = 0;         // of the body
-  std::string passed_body;       // where it is for the engine's own API (passing.h)
-  Streams::Ticket ticket;        // null: the turn asks for one itself
+  std::size_t bytes = 0;         // size of the body
+  std::string passed_body;       // if the request goes to the engine's own API (passing.h)
+  Streams::Ticket ticket;        // null: the turn takes a ticket itself
 };
-// Any thread, as long as the request stays as it is.
+// Any thread may call this while the request does not change.
 [[nodiscard]] apis::Outcome<ReadRequest> read_request(Service::State& state, chat::Api api,
                                                       const net::ServerRequest& http);
 
-// The same of a body that came some other way.
+// The parts of a request whose body did not come over HTTP.
 struct RequestParts {
   std::string_view text;
   apis::HeaderLookup headers;
   std::shared_ptr<Visit> visit;
-  std::span<const std::string_view> left_out{};  // keys of the body that are not the request's
+  std::span<const std::string_view> left_out{};  // keys of the body that do not belong to the request
   const ResponseRecord* nearby = nullptr;        // a response that no store has
-  bool is_told = false;                          // the reply is told as events, whatever the body says
+  bool is_told = false;                          // the reply is sent as events, whatever the body says
 };
 [[nodiscard]] apis::Outcome<ReadRequest> read_parts(Service::State& state, chat::Api api, const RequestParts& parts);
-// For `/rondo/v1/log`, if requests are kept.  Any thread.
+// Keeps the request for `/rondo/v1/log`, if requests are kept.  Any thread.
 void keep_request(Service::State& state, const RequestParts& parts);
 [[nodiscard]] RequestParts parts_of(const net::ServerRequest& http);
 
-// Reads a request that generates on a worker, then runs it on the loop; answers where it may not run, or can't be read.
+// Reads a request that generates on a worker, then runs it on the loop.  Answers with the fault if it may not run or
+// cannot be read.
 template <typename Request>
 void read_then_run(Service::State& state, chat::Api api, net::Exchange exchange,
                    std::function<apis::Outcome<Request>(const net::ServerRequest& http)> read,
@@ -173,15 +177,15 @@ void read_then_run(Service::State& state, chat::Api api, net::Exchange exchange,
       });
 }
 
-// The conversation that the request asks to go on with, and what of its wishes is not in it.
+// The conversation that the request asks to continue, and the wishes that it does not express.
 struct AskedCall {
   core::Call call;
   ReasoningPlan reasoning;
 };
 [[nodiscard]] AskedCall call_of(const ServedModel& model, const apis::GenerateRequest& request);
 
-// A message that is missing from the prompt without a word, because the template does not know its role (core/roles.h).
-// `owners`: as spans::Plan's.
+// Returns a fault if a message is silently missing from the prompt because the template does not know its role
+// (core/roles.h).  `owners` are as in spans::Plan.
 [[nodiscard]] std::optional<apis::Fault> unwritten_role(const ServedModel& model, const apis::GenerateRequest& request,
                                                         std::span<const std::int32_t> owners);
 

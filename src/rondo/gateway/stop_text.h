@@ -1,4 +1,4 @@
-// Content up to a stop text.  Private to gateway/.
+// Cuts content at a stop text.  Private to gateway/.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ class StopText {
  public:
   explicit StopText(std::vector<std::string> stops) : stops_(std::move(stops)) {}
 
-  // What is certain of the text now.
+  // Returns the text that is now certain.
   [[nodiscard]] std::string feed(std::string_view text);
-  // What was held back: something else comes, or nothing more does.
+  // Returns what was held back, because something else follows or nothing does.
   [[nodiscard]] std::string flush();
-  // The text that ended it; "" where none has come yet.
+  // Returns the stop text that ended the content; "" if none has come yet.
   [[nodiscard]] const std::string& found() const { return found_; }
   [[nodiscard]] bool is_idle() const { return stops_.empty(); }
 

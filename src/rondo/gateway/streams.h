@@ -1,5 +1,5 @@
-// How many requests generate at once, altogether and for each tenant.  Held by a shared pointer.  Private to gateway/.  Any
-// thread.
+// Limits how many requests generate at once, in total and for each tenant.  Held by a shared pointer.  Private to
+// gateway/.  Any thread.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@ namespace rondo::gateway {
 
 class Streams : public std::enable_shared_from_this<Streams> {
  public:
-  // A request that generates, as long as somebody holds it.
+  // A request that generates.  It counts while somebody holds the ticket.
   using Ticket = std::shared_ptr<void>;
 
-  // Null where there are too many.  0: no bound.
+  // Returns null if too many requests generate.  A limit of 0 means no limit.
   [[nodiscard]] Ticket begin(const std::string& tenant, std::size_t most, std::size_t most_of_tenant) {
     const std::lock_guard lock(mutex_);
     if (most > 0 && running_ >= most) return nullptr;

@@ -1,4 +1,4 @@
-// One request of a chat API on its way: prompt, engine, parser, reply.  Private to gateway/.
+// One running request of a chat API: prompt, engine, parser, reply.  Private to gateway/.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
  public:
   TurnRun(std::shared_ptr<Service::State> state, ReadRequest read, std::shared_ptr<ReplySink> sink);
 
-  // Makes the prompt on a worker, then begins; answers where the request can't be served.
+  // Makes the prompt on a worker, then starts the engine.  If the request cannot be served, answers with the fault.
   void begin();
 
   void on_start(const engine::Start& start) override;
@@ -29,7 +29,7 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   void on_end(const engine::Outcome& outcome) override;
 
  private:
-  // What one choice has come to.
+  // The state of one choice.
   struct Choice {
     spans::TurnKey key;
     std::optional<core::ParserStream> parser;
@@ -41,7 +41,8 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   };
 
   // turn_plan.cpp
-  // All that is needed to begin.  On a worker: nothing else touches the turn meanwhile but the client's going.
+  // Prepares everything that the engine needs.  Runs on a worker.  Meanwhile nothing else touches the turn, except when
+  // the client goes away.
   [[nodiscard]] apis::Outcome<engine::Request> prepare();
   [[nodiscard]] std::optional<apis::Fault> prepare_choices();
   [[nodiscard]] apis::Outcome<engine::Request> engine_request();
@@ -56,9 +57,9 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   [[nodiscard]] net::Headers headers(const engine::Usage* usage) const;
   void tell(const std::vector<apis::TurnEvent>& events);
   void take(std::size_t choice, const engine::SampledToken& token);
-  // What the client is told of a token besides its text.
+  // Returns what the client gets for a token besides its text.
   [[nodiscard]] apis::Tokens told_of(const engine::SampledToken& token) const;
-  // Content up to a stop text; the rest is held until it is certain.
+  // Returns content up to a stop text.  Holds the rest back until it is certain.
   [[nodiscard]] static std::vector<parse::Event> cut_at_stop(Choice& choice, std::vector<parse::Event> events,
                                                              bool is_last);
   void end_choice(std::size_t choice, apis::Finish finish);
@@ -85,18 +86,18 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   apis::ReplyMeta meta_;
   std::unique_ptr<apis::TurnWriter> writer_;
   std::unique_ptr<engine::Submission> submission_;
-  std::optional<std::int64_t> reasoning_budget_;            // that the template is not told
-  std::optional<apis::Outcome<engine::Request>> prepared_;  // from the worker to the loop
+  std::optional<std::int64_t> reasoning_budget_;            // a budget that no template variable takes
+  std::optional<apis::Outcome<engine::Request>> prepared_;  // passed from the worker to the loop
   net::Timer time_limit_;
   net::Time plan_begin_;
   net::Time plan_end_;
-  bool is_gone_ = false;       // the client, before the engine had begun
-  bool is_late_ = false;       // its time is over
-  std::optional<Error> lost_;  // why the turn could not be kept
+  bool is_gone_ = false;       // the client left before the engine had started
+  bool is_late_ = false;       // the time limit was exceeded
+  std::optional<Error> lost_;  // why the turn could not be stored
   bool is_streaming_ = false;
   bool keeps_logprobs_ = false;
-  std::string replica_;  // the server that was asked, "" where there is only one
-  std::string session_;  // the turn's, once it is kept
+  std::string replica_;  // the server that got the request; "" if there is only one
+  std::string session_;  // the turn's session, once it is stored
   std::size_t unkept_ = 0;
   std::int64_t reasoning_tokens_ = 0;
 };

@@ -1,4 +1,4 @@
-// Visit: what the gateway knows of a request besides what it says.  Private to gateway/.
+// Visit: what the gateway knows about a request besides its content.  Private to gateway/.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace rondo::gateway {
 
-// Of its loop's thread; what a worker finds out comes back with its result.
+// Belongs to the loop's thread.  What a worker finds out comes back with its result.
 struct Visit final : net::RequestNote {
   std::string request_id;
-  std::string tenant;  // whose key it has; "" where no keys are asked for
+  std::string tenant;  // the tenant whose key it has; "" if no keys are required
   net::Time began;
 
-  // Of requests that generate, for the log and the metrics.
+  // For requests that generate: values for the log and the metrics.
   std::string model;
   std::string how;
   std::optional<std::int64_t> prompt_tokens;
@@ -26,7 +26,7 @@ struct Visit final : net::RequestNote {
   std::optional<net::Time> first_token;
 };
 
-// That of a request which Service::admit() has seen; of another one a visit that is nobody's.
+// Returns the visit of a request that Service::admit() has seen; for any other request, a visit without a tenant.
 [[nodiscard]] inline std::shared_ptr<Visit> visit_of(const net::ServerRequest& request) {
   auto visit = std::dynamic_pointer_cast<Visit>(request.note);
   return visit ? visit : std::make_shared<Visit>();

@@ -1,4 +1,4 @@
-// Tool calls in the syntax of a format.  Internal to grammar/.
+// Builds grammars of tool calls in the syntax of a format.  Internal to grammar/.
 #pragma once
 
 #include <memory>
@@ -16,32 +16,33 @@ namespace rondo::grammar {
 
 class CallBuilder {
  public:
-  // Both must outlive this.
+  // `grammar` and `format` must outlive this.
   CallBuilder(Grammar& grammar, const format::Format& format, std::vector<chat::ToolDefinition> tools,
               SchemaContext& context);
 
-  // Texts that begin calls, each with all that may follow it up to the section's close.  Empty where nothing but the
-  // call's own JSON marks its begin.
+  // The texts that begin calls, each with everything that may follow it up to the section's close.  Empty if only the
+  // JSON of the call itself marks its beginning.
   struct Opening {
     std::string word;
     NodeId rest{};
-    // Where the word ends with the name of a tool, the marker behind it: a call of anything else has that one too, so
-    // text before the calls does not hold it.  "" if there is none.
+    // If the word ends with the name of a tool: the marker after the name.  Every call has this marker, so the text
+    // before the calls must not contain it.  "" if there is none.
     std::string behind_name;
   };
   [[nodiscard]] std::vector<Opening> openings(bool is_parallel);
-  // All calls, from the first character up to the section's close.
+  // All calls, from the first character to the section's close.
   [[nodiscard]] std::size_t space_before_name() const;
   [[nodiscard]] NodeId all(bool is_parallel);
-  // The word with which a further call begins where the calls have no close of their own: text behind the calls does not
-  // hold it.  "" if there is none.
+  // Returns the word that begins a further call, if calls have no close of their own: the text after the calls must not
+  // contain it.  Returns "" if there is none.
   [[nodiscard]] std::string next_word() const;
-  // True if calls need no marker before them, also where there are openings.
+  // Returns true if calls need no marker before them, even if there are openings.
   [[nodiscard]] bool may_be_bare() const;
-  // An ECMA-262 pattern whose first group is the begin of the calls, at the begin of the text; for formats without
-  // openings.  With `is_reasoning_open` behind the end of reasoning that the prompt has opened.
+  // For formats without openings: returns an ECMA-262 pattern whose first group is the beginning of the calls at the
+  // beginning of the text.  With `is_reasoning_open`, the calls come after the end of reasoning that the prompt has
+  // opened.
   [[nodiscard]] std::string bare_pattern(bool is_reasoning_open) const;
-  // Characters with which bare calls begin.
+  // The characters that begin bare calls.
   [[nodiscard]] static CharSet bare_begin() { return CharSet::any_of("{["); }
   [[nodiscard]] bool is_exhausted() const { return is_exhausted_; }
 
@@ -74,7 +75,7 @@ class CallBuilder {
   [[nodiscard]] NodeId parameters(const Tool& tool);
   [[nodiscard]] NodeId parameter(SchemaCompiler& schema, const Property& property, const std::string& name);
   [[nodiscard]] NodeId extra_parameter(SchemaCompiler& schema, const Properties& all, const std::string& name);
-  // What follows key_close: the value in each of its forms and `closing`.
+  // What follows key_close: the value in each of its forms, and `closing`.
   [[nodiscard]] NodeId value(SchemaCompiler& schema, const Parts& parts, const std::string& closing,
                              const std::string& name);
   NodeId raw_form(SchemaCompiler& schema, const Parts& parts, const format::ValueForm& form, const std::string& ending,
@@ -90,7 +91,7 @@ class CallBuilder {
   const format::Format& format_;
   std::vector<Tool> tools_;
   SchemaContext& context_;
-  std::map<std::string, NodeId> arguments_;  // by tool
+  std::map<std::string, NodeId> arguments_;  // by name of the tool
   std::map<Start, NodeId> any_call_;
   bool is_exhausted_ = false;
 };

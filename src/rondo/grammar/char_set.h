@@ -1,4 +1,4 @@
-// Sets of code points as sorted, disjoint ranges.  Surrogates belong to no set.
+// Sets of code points as sorted, disjoint ranges.  No set contains surrogates.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ class CharSet {
  public:
   struct Range {
     char32_t first = 0;
-    char32_t last = 0;  // belongs to it
+    char32_t last = 0;  // included
     bool operator==(const Range&) const = default;
   };
 
@@ -21,13 +21,13 @@ class CharSet {
   [[nodiscard]] static CharSet all();
   [[nodiscard]] static CharSet of(char32_t one) { return range(one, one); }
   [[nodiscard]] static CharSet range(char32_t first, char32_t last);
-  // Each character of `ascii`.
+  // Returns the set of the characters in `ascii`.
   [[nodiscard]] static CharSet any_of(std::string_view ascii);
 
   [[nodiscard]] const std::vector<Range>& ranges() const { return ranges_; }
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
   [[nodiscard]] bool contains(char32_t code_point) const;
-  // The one character that it holds, if that is so.
+  // Returns true if the set has exactly one character, and sets `code_point` to it.
   [[nodiscard]] bool is_single(char32_t& code_point) const;
 
   void add(char32_t first, char32_t last);

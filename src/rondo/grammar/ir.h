@@ -7,9 +7,9 @@
 //   g.set_root(list);
 //   to_gbnf(g)                                   // gbnf.h; lark.h and structural_tag.h print the same graph
 //
-// Nodes are values: two that are built alike are one, so size is that of the distinct parts.  Simplified on building:
-// sequences and choices are flat, neighbouring literals are joined, what can never match is dropped.  Text is valid
-// UTF-8; characters are code points.  Not thread-safe while it is built.
+// Nodes are values: two equal nodes are the same node, so the size is that of the distinct parts.  Building simplifies:
+// sequences and choices are flat, neighbouring literals are joined, and parts that can never match are removed.  Text
+// is valid UTF-8; characters are code points.  Not thread-safe while it is built.
 #pragma once
 
 #include <cstdint>
@@ -30,13 +30,13 @@ enum class NodeKind : std::uint8_t {
   kNever,       // matches nothing, not even the empty text
   kLiteral,     // `text`
   kChars,       // one character of `set`
-  kSequence,    // `children` one after the other; none: the empty text
+  kSequence,    // `children` in sequence; none: the empty text
   kChoice,      // one of `children`
   kRepeat,      // `children[0]`, `least` to `most` times
   kReference,   // the rule `rule`
-  kText,        // any text up to its first marker, see Grammar::text
-  kExceptWord,  // any text of characters, but none of `words`, see Grammar::except
-  kToken,       // `children[0]`, which has no references: printers with a lexer make it one lexeme
+  kText,        // any text up to its first marker; see Grammar::text
+  kExceptWord,  // any text of characters, except `words`; see Grammar::except
+  kToken,       // `children[0]`, without references: printers with a lexer make it one lexeme
 };
 
 inline constexpr std::uint32_t kUnbounded = std::numeric_limits<std::uint32_t>::max();
@@ -67,16 +67,18 @@ class Grammar {
   NodeId optional(NodeId item) { return repeat(item, 0, 1); }
   NodeId any_number(NodeId item) { return repeat(item, 0, kUnbounded); }
   NodeId reference(RuleId rule);
-  // Any text, then `closing`, where `closing` ends the first of all `markers` in it.  With an empty `closing`: any text
-  // without a marker.  Markers are not empty; `closing` counts as one of them.
+  // Any text followed by `closing`, where `closing` ends the first occurrence of any of `markers`.  With an empty
+  // `closing`: any text without a marker.  Markers are not empty; `closing` counts as one of them.
   NodeId text(std::vector<std::string> markers, std::string_view closing);
-  // `item`, which stands for one character, any number of times; but not one of `words`.  REQUIRES: `item` is a choice
-  // (or one) of kChars and sequences that begin with a literal; `words` consist of characters that its kChars have.
+  // `item`, which stands for one character, any number of times, except the texts `words`.
+  //
+  // REQUIRES: `item` is a choice of (or is one of) kChars and sequences that begin with a literal; `words` consist of
+  // characters in its kChars.
   NodeId except(NodeId item, std::vector<std::string> words);
   NodeId token(NodeId item);
 
-  // A rule is declared first, so that it may refer to itself, and defined once.  `name` is for people; printers make it
-  // unique and legal.
+  // A rule is declared first, so that it may refer to itself, and then defined once.  `name` is for people; printers
+  // make it unique and legal.
   RuleId declare(std::string_view name);
   void define(RuleId rule, NodeId body);
   void set_root(RuleId rule) { root_ = rule; }
@@ -88,9 +90,10 @@ class Grammar {
   [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
   [[nodiscard]] std::size_t rule_count() const { return rules_.size(); }
 
-  // Whether each rule, by index, matches any text at all.
+  // Returns for each rule, by index, whether it matches any text at all.
   [[nodiscard]] std::vector<bool> productive_rules() const;
-  // The part that the root reaches, without what can never match.  A root that matches nothing has the body kNever.
+  // Returns the part that the root reaches, without parts that can never match.  If the root matches nothing, its body
+  // is kNever.
   [[nodiscard]] Grammar pruned() const;
 
  private:

@@ -1,7 +1,7 @@
-// Lark grammars that say no more than a regular expression does, as one.
+// Converts a Lark grammar into a regular expression, if it is no more than that.
 //
-// Clients give custom tools a grammar in Lark.  Most of them do not refer to themselves, and are then a pattern, which all dialects
-// can say within a string of JSON.
+// Clients give custom tools a grammar in Lark.  Most of these grammars have no recursion and are therefore a pattern,
+// which every dialect can express inside a JSON string.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace rondo::grammar {
 
-// A pattern (ECMA-262, anchored) of the texts that `definition` has, from its rule `start`.  Taken: rules and terminals,
-// alternatives, groups, optional parts, `?` `*` `+` `~ n` `~ n..m`, texts, regular expressions without flags, ranges, aliases,
-// `%import common.NAME`.  Fails with kUnsupported for the rest (rules that refer to themselves, `%ignore`, templates), and with
-// kInvalidArgument where the text is no such grammar.
+// Returns an anchored ECMA-262 pattern for the texts of `definition`, from its rule `start`.  Accepts rules and
+// terminals, alternatives, groups, optional parts, `?` `*` `+` `~ n` `~ n..m`, texts, regular expressions without
+// flags, ranges, aliases, and `%import common.NAME`.  Fails with kUnsupported for everything else (recursive rules,
+// `%ignore`, templates), or with kInvalidArgument if the text is not such a grammar.
 [[nodiscard]] Result<std::string> lark_pattern(std::string_view definition);
 
 }  // namespace rondo::grammar

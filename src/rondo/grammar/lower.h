@@ -1,16 +1,17 @@
-// Text up to a marker, excepted words and long repetitions, written out as plain rules.
+// Rewrites text up to a marker, excepted words and long repetitions as plain rules.
 //
-// What remains are literals, characters, sequences, choices, references and repetitions of at most kLongestRepeat: what
-// every grammar language has.  The rules are exact: text up to a marker is the automaton that looks for all markers at
-// once, so a marker may overlap itself or another.  Parts used more than once are rules, so that printing each rule once
-// prints each part once.
+// The result has only literals, characters, sequences, choices, references and repetitions of at most kLongestRepeat,
+// which every grammar language has.  The rules are exact: text up to a marker becomes the automaton that searches for
+// all markers at once, so a marker may overlap itself or another.  A part that is used more than once becomes a rule,
+// so that it is printed once.
 #pragma once
 
 #include "grammar/ir.h"
 
 namespace rondo::grammar {
 
-// Longer repetitions become repetitions of repetitions; 64 keeps rules short and any count below 2^32 at most six deep.
+// Longer repetitions become repetitions of repetitions.  64 keeps rules short and any count below 2^32 at most six
+// levels deep.
 inline constexpr std::uint32_t kLongestRepeat = 64;
 
 [[nodiscard]] Grammar lowered(const Grammar& grammar);

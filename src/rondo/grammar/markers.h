@@ -1,4 +1,4 @@
-// A format's markers as grammar nodes, with free white space at their ends.  Internal to grammar/.
+// A format's markers as grammar nodes, with any white space at their ends.  Internal to grammar/.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@
 
 namespace rondo::grammar {
 
-// Nodes one after the other, where neighbouring runs of white space become one.  White space and the word behind it are
-// one token: a lexer that takes the longest piece sees at once which word it is.
+// Nodes in sequence.  Neighbouring runs of white space become one.  White space and the word after it are one token, so
+// that a lexer that takes the longest lexeme sees at once which word it is.
 class Line {
  public:
   explicit Line(Grammar& grammar) : grammar_(&grammar) {}
 
   Line& add(NodeId node);
   Line& literal(std::string_view text);
-  // `least` (0 or 1) to kMostSpace characters of white space.
+  // Adds `least` (0 or 1) to kMostSpace characters of white space.
   Line& space(std::size_t least = 0);
-  // Its words, with white space where the marker has some; at its ends only if it has some there.
+  // Adds the words of a marker, with white space where the marker has some; at its ends only if it has some there.
   Line& marker(std::string_view text);
   [[nodiscard]] NodeId node() const { return grammar_->sequence(parts_); }
 
@@ -32,10 +32,10 @@ class Line {
 
 [[nodiscard]] NodeId marker(Grammar& grammar, std::string_view text);
 
-// Whether the white space at the end of a marker keeps a word in it apart from a word behind it.
+// Returns whether the white space at the end of a marker separates a word in it from a word after it.
 [[nodiscard]] bool ends_with_word(std::string_view marker);
 
-// `text` as an ECMA-262 pattern that matches it.
+// Returns an ECMA-262 pattern that matches exactly `text`.
 [[nodiscard]] std::string pattern_escaped(std::string_view text);
 
 }  // namespace rondo::grammar

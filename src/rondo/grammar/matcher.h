@@ -1,12 +1,14 @@
-// Whether a text fits a grammar, character by character: what constrained sampling does, without a vocabulary.
+// Checks whether a text fits a grammar, character by character, as constrained sampling does, but without a vocabulary.
 //
 //   Matcher matcher(grammar);
-//   for (char32_t c : text) if (!matcher.feed(c)) ...;     // no text that begins like this fits
-//   matcher.is_complete()                                  // this one does
+//   for (char32_t c : text) if (!matcher.feed(c)) ...;     // no text with this beginning fits
+//   matcher.is_complete()                                  // the text so far fits
 //
-// All ways to read the text are followed at once; each is a place in the grammar and a stack of places to return to,
-// and equal stacks are one.  A call at the end of a rule leaves no trace on the stack, so long texts need no memory.
-// REQUIRES: no rule refers to itself before it has read a character.  Not thread-safe.
+// It follows all ways to read the text at once.  Each is a place in the grammar and a stack of places to return to;
+// equal stacks are shared.  A call at the end of a rule leaves nothing on the stack, so long texts need no memory.  Not
+// thread-safe.
+//
+// REQUIRES: no rule refers to itself before it has read a character.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +23,16 @@ namespace rondo::grammar {
 
 class Matcher {
  public:
-  // Keeps nothing of `grammar`.
+  // Does not keep a reference to `grammar`.
   explicit Matcher(const Grammar& grammar);
 
-  // False once no continuation fits; the matcher then stays there.
+  // Returns false once no continuation fits; the matcher then keeps its state.
   bool feed(char32_t code_point);
-  // The whole text; bytes that are no UTF-8 fit nothing.
+  // Feeds a whole text; bytes that are not UTF-8 never fit.
   bool feed(std::string_view text);
   [[nodiscard]] bool is_complete() const { return is_complete_; }
   [[nodiscard]] bool is_dead() const { return threads_.empty() && !is_complete_; }
-  // True if the grammar was given up as too ambiguous or left-recursive.
+  // Returns true if the matcher gave up because the grammar is too ambiguous or left-recursive.
   [[nodiscard]] bool gave_up() const { return gave_up_; }
   void restart();
 
@@ -39,8 +41,8 @@ class Matcher {
   struct Instruction {
     Code code = Code::kReturn;
     std::uint32_t set = 0;
-    std::uint32_t a = 0;  // target, or the rule called
-    std::uint32_t b = 0;  // second target
+    std::uint32_t a = 0;  // the target, or the rule that is called
+    std::uint32_t b = 0;  // the second target
   };
   struct Thread {
     std::uint32_t at = 0;
@@ -55,13 +57,13 @@ class Matcher {
 
   std::vector<Instruction> code_;
   std::vector<CharSet> sets_;
-  std::vector<std::uint32_t> entries_;  // of rules
+  std::vector<std::uint32_t> entries_;  // by rule
   std::uint32_t root_ = 0;
   struct Frame {
     std::uint32_t at = 0;
     std::uint32_t below = 0;
   };
-  std::vector<Frame> frames_;  // 0: the bottom
+  std::vector<Frame> frames_;  // element 0 is the bottom
   std::unordered_map<std::uint64_t, std::uint32_t> frame_ids_;
   std::vector<Thread> threads_;
   std::unordered_set<std::uint64_t> seen_;
@@ -69,7 +71,7 @@ class Matcher {
   bool gave_up_ = false;
 };
 
-// Whether all of `text` fits.
+// Returns whether all of `text` fits.
 [[nodiscard]] bool accepts(const Grammar& grammar, std::string_view text);
 
 }  // namespace rondo::grammar

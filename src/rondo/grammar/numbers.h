@@ -1,4 +1,4 @@
-// Numbers within bounds, as grammar nodes: the digits that spell them, and no others.
+// Numbers in a range, as grammar nodes for the digits that spell them.
 #pragma once
 
 #include <optional>
@@ -19,10 +19,10 @@ struct NumberRange {
   std::optional<Bound> most;
 };
 
-// Integers of the range (fractions of bounds are rounded inwards), without leading zeros; kNever if there are none.
+// Integers of the range without leading zeros; fractional bounds are rounded inwards.  kNever if there are none.
 [[nodiscard]] NodeId integers_within(Grammar& grammar, const NumberRange& range);
 
-// Decimal numbers of the range with any number of digits behind the point, without exponent.
+// Decimal numbers of the range with any number of digits after the point, without exponent.
 [[nodiscard]] NodeId numbers_within(Grammar& grammar, const NumberRange& range);
 
 }  // namespace rondo::grammar

@@ -1,9 +1,9 @@
-// Regular expressions of JSON schemas (ECMA-262) as grammar nodes.
+// The regular expressions of JSON schemas (ECMA-262), as grammar nodes.
 //
-// Taken: alternatives, groups (named or not), quantifiers (greedy or lazy is the same here), classes with ranges and
-// \d \w \s and their opposites, `.`, escapes (\n \t \r \f \v \0 \xHH \uHHHH \u{H} \cX), anchors at the ends.  A pattern
-// without anchors may match anywhere, so any text is allowed around it.  Not taken: look-around, back-references, \b,
-// \p, anchors in the middle.
+// Supported: alternatives, groups (named or not), quantifiers (greedy and lazy are the same here), classes with ranges
+// and \d \w \s and their opposites, `.`, escapes (\n \t \r \f \v \0 \xHH \uHHHH \u{H} \cX), and anchors at the ends.  A
+// pattern without anchors may match anywhere, so any text is allowed around it.  Not supported: look-around,
+// back-references, \b, \p, and anchors in the middle.
 #pragma once
 
 #include <string_view>
@@ -13,14 +13,14 @@
 
 namespace rondo::grammar {
 
-// What a string that matches `pattern` looks like, spelled by `speller`, without quotes.  Fails with kUnsupported, with
-// the construct named, and with kInvalidArgument where the pattern is none.
+// Returns the content of a string that matches `pattern`, as `speller` spells it, without quotes.  Fails with
+// kUnsupported, which names the construct, or with kInvalidArgument if the pattern is not valid.
 [[nodiscard]] Result<NodeId> pattern_content(const Speller& speller, std::string_view pattern);
 
-// Whether `text` matches; no if the pattern is not taken.
+// Returns whether `text` matches; false if the pattern is not supported.
 [[nodiscard]] bool pattern_matches(std::string_view pattern, std::string_view text);
 
-// The pattern for a `format` of JSON Schema ("date-time", "uuid", ...); "" for one that is not known.
+// Returns the pattern for a `format` of JSON Schema ("date-time", "uuid", ...); "" for an unknown one.
 [[nodiscard]] std::string_view format_pattern(std::string_view format);
 
 }  // namespace rondo::grammar

@@ -1,16 +1,17 @@
-// JSON schemas (draft 2020-12, and what older drafts call by another name) as grammar nodes.
+// JSON schemas (draft 2020-12, and the older names for the same keywords) as grammar nodes.
 //
 //   SchemaContext context;
 //   SchemaCompiler compiler(grammar, document, "tool `search`", context);
 //   compiler.value(compiler.root(), Speller(grammar, Spelling::json()), "search");
 //
-// What a context-free grammar can't say, or this one does not, is left out and named in a warning with its JSON pointer;
-// the result then accepts more than the schema does, never less, but for two intentions that schemas rarely spell out: a
-// schema with `properties` and no `type` is one of objects (and so on), and integers are written without a fraction.
+// What a context-free grammar cannot express, or this one does not, is left out and named in a warning with its JSON
+// pointer.  The result then accepts more than the schema does, never less.  There are two exceptions, for intentions
+// that schemas rarely spell out: a schema with `properties` and no `type` is one of objects (and similar), and integers
+// are written without a fraction.
 //
-// Members of an object may come in any order.  Required ones are tracked exactly in groups of kTracked, in the order of
-// the schema from group to group; others may come anywhere, and are not kept from coming twice, which would take
-// exponential size.
+// The members of an object may come in any order.  Required members are tracked exactly in groups of kTracked; the
+// groups come in the order of the schema.  Other members may come anywhere.  They may also be repeated, because
+// preventing that would take exponential size.
 #pragma once
 
 #include <cstdint>
@@ -28,19 +29,19 @@
 
 namespace rondo::grammar {
 
-// Sentences, each once, in the order of their discovery.
+// Sentences, each once, in the order in which they were added.
 class Warnings {
  public:
   void add(std::string sentence);
   [[nodiscard]] const std::vector<std::string>& sentences() const { return sentences_; }
 
  private:
-  static constexpr std::size_t kMost = 1000;  // a hostile schema could make any number
+  static constexpr std::size_t kMost = 1000;  // a hostile schema could produce any number
   std::vector<std::string> sentences_;
   std::set<std::string> seen_;
 };
 
-// What the compilers of several documents share: one rule for "any value", one list of warnings.
+// What the compilers of several documents share: one rule for "any value", and one list of warnings.
 struct SchemaContext {
   Warnings warnings;
   std::map<std::string, RuleId> anything;
@@ -60,16 +61,16 @@ using TypeSet = std::uint8_t;
 inline constexpr TypeSet kAnyType = 127;
 inline constexpr TypeSet kNumericTypes = kIntegerType | kNumberType;
 
-// One schema that a value must satisfy, and where it stands in the document.
+// A schema that a value must satisfy, and its place in the document.
 struct Part {
   const json::Value* schema = nullptr;
   std::string where;             // JSON pointer
-  std::uint8_t distributed = 0;  // 1: its anyOf, 2: its oneOf has been chosen from
+  std::uint8_t distributed = 0;  // 1: an alternative of its anyOf was chosen; 2: of its oneOf
 };
-// All of them hold.
+// All of these must hold.
 using Parts = std::vector<Part>;
 
-// The members that an object may or must have.
+// A member that an object may or must have.
 struct Property {
   std::string name;
   Parts parts;
@@ -77,36 +78,37 @@ struct Property {
 };
 struct Properties {
   std::vector<Property> known;
-  bool has_extra = false;                               // others are allowed
-  Parts extra;                                          // what their values satisfy
-  std::vector<std::pair<std::string, Parts>> patterns;  // names that match a pattern
-  Parts names;                                          // what the names of others satisfy
+  bool has_extra = false;                               // other members are allowed
+  Parts extra;                                          // what the values of other members must satisfy
+  std::vector<std::pair<std::string, Parts>> patterns;  // members whose names match a pattern
+  Parts names;                                          // what the names of other members must satisfy
   std::uint32_t least = 0;
   std::uint32_t most = kUnbounded;
 };
 
 class SchemaCompiler {
  public:
-  // `document` resolves references and must outlive this; `label` begins each warning.
+  // `document` resolves references and must outlive this.  `label` begins each warning.
   SchemaCompiler(Grammar& grammar, const json::Value& document, std::string label, SchemaContext& context);
 
   [[nodiscard]] Parts root() const { return {{document_, "", 0}}; }
-  // A value that satisfies all of `parts` and is of one of `types`.  `name` is for the names of rules.
+  // A value that satisfies all of `parts` and has one of `types`.  `name` is used for the names of rules.
   NodeId value(const Parts& parts, const Speller& speller, const std::string& name, TypeSet types = kAnyType);
 
-  // The alternatives of anyOf and oneOf, each with everything that holds beside it and all references followed.
+  // Returns the alternatives of anyOf and oneOf, each with everything that holds besides, and with all references
+  // resolved.
   std::vector<Parts> alternatives(const Parts& parts);
-  // Of one alternative: the types it allows, and its members.
+  // The types that one alternative allows, and its members.
   [[nodiscard]] TypeSet types(const Parts& alternative) const;
   Properties properties(const Parts& alternative);
-  // True if any string will do: no enumeration, pattern, format or length.
+  // Returns true if every string satisfies it: no enumeration, pattern, format or length.
   [[nodiscard]] static bool is_free_text(const Parts& alternative);
-  // The values of enum or const that all parts allow; nullopt if there is no such keyword.
+  // Returns the values of enum or const that all parts allow; nullopt if there is no such keyword.
   [[nodiscard]] std::optional<std::vector<json::Value>> enumerated(const Parts& alternative, TypeSet types) const;
 
   // Any JSON value.
   NodeId anything(const Speller& speller, TypeSet types = kAnyType);
-  // True once a limit on size or depth was reached: what came after is taken for any value.
+  // Returns true once a limit on size or depth was reached; everything after that is treated as any value.
   [[nodiscard]] bool is_exhausted() const { return is_exhausted_; }
 
  private:
@@ -132,7 +134,7 @@ class SchemaCompiler {
   void drop_excluded(const Parts& parts, std::vector<json::Value>& values) const;
   NodeId compile(const Parts& alternative, const Speller& speller, const std::string& name, TypeSet types);
 
-  // schema_values.cpp: what values of each type look like
+  // schema_values.cpp: the values of each type
   NodeId object(const Parts& parts, const Speller& speller, const std::string& name);
   NodeId object_body(const Parts& parts, const Speller& speller, const std::string& name);
   NodeId array(const Parts& parts, const Speller& speller, const std::string& name);
@@ -157,26 +159,26 @@ class SchemaCompiler {
   std::map<std::string, NodeId> values_;
   std::map<std::string, RuleId> containers_;
   int depth_ = 0;
-  int outermost_ = 0;  // depth of the schema that this was made for
+  int outermost_ = 0;  // depth of the schema that the request was made for
   mutable std::size_t work_ = 0;
   bool is_exhausted_ = false;
-  bool ignores_values_ = false;  // of the outermost schema: its enum and const
+  bool ignores_values_ = false;  // ignore the enum and const of the outermost schema
 };
 
-// A step of a JSON pointer, with its slash.
+// Returns a step of a JSON pointer with its slash.
 [[nodiscard]] std::string pointer_step(std::string_view key);
 
-// Required members in any order (see above) with `others` anywhere between them.  `separator` stands between two
-// members.  The empty text where nothing is required.
+// Required members in any order (see above), with `others` anywhere between them.  `separator` is between two members.
+// The empty text if nothing is required.
 struct Members {
   std::vector<NodeId> required;
   std::vector<NodeId> others;
-  std::uint32_t least = 0;  // of all members
+  std::uint32_t least = 0;  // the least number of members in all
   std::uint32_t most = kUnbounded;
 };
 inline constexpr std::size_t kTracked = 4;
 [[nodiscard]] NodeId in_any_order(Grammar& grammar, const Members& members, NodeId separator, const std::string& name);
-// Whether in_any_order holds `least` and `most` exactly.
+// Returns whether in_any_order keeps `least` and `most` exactly.
 [[nodiscard]] bool counts_are_kept(const Members& members);
 
 }  // namespace rondo::grammar

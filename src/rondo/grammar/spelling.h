@@ -1,7 +1,7 @@
-// How JSON values are spelled: as JSON, as Python literals, or in a format's own syntax with its own quotes.
+// Spellings of JSON values: JSON, Python literals, or a format's own syntax with its own quotes.
 //
-// A Speller makes the nodes for strings, characters, numbers and constants in one such spelling; schemas and patterns
-// are compiled against it and know no syntax of their own.
+// A Speller makes the nodes for strings, characters, numbers and constants in one spelling.  Schemas and patterns are
+// compiled with it and know no syntax of their own.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace rondo::grammar {
 
-// Counts beyond this are taken for "any number"; a text of a billion characters is nobody's.
+// Larger counts are treated as "any number"; no real text has a billion characters.
 inline constexpr std::uint32_t kLargestCount = 1'000'000'000;
 
 struct Spelling {
@@ -23,16 +23,16 @@ struct Spelling {
     kJson,       // "a\nb"
     kPython,     // 'a\nb' or "a\nb"
     kDelimited,  // open, the string's own characters, close
-    kBare,       // the string's own characters; what ends them is the caller's
+    kBare,       // the string's own characters; the caller ends them
   };
   Strings strings = Strings::kJson;
-  std::string open;   // of kDelimited
-  std::string close;  // of kDelimited; of kBare: what the caller writes behind, "" for anything
+  std::string open;   // for kDelimited
+  std::string close;  // for kDelimited; for kBare: what the caller writes after it, "" for anything
   std::string true_word = "true";
   std::string false_word = "false";
   std::string null_word = "null";
-  std::vector<format::Escape> escapes;  // of kBare: how characters of whole values are written
-  bool bare_keys = false;               // keys of objects stand without quotes
+  std::vector<format::Escape> escapes;  // for kBare: replacements inside whole values
+  bool bare_keys = false;               // keys of objects have no quotes
 
   bool operator==(const Spelling&) const = default;
   [[nodiscard]] static Spelling json() { return {}; }
@@ -41,7 +41,7 @@ struct Spelling {
   [[nodiscard]] static Spelling bare();
 };
 
-// Nodes of one spelling.  The grammar must outlive it.
+// Makes nodes in one spelling.  The grammar must outlive it.
 class Speller {
  public:
   Speller(Grammar& grammar, Spelling spelling) : grammar_(&grammar), spelling_(std::move(spelling)) {}
@@ -49,13 +49,13 @@ class Speller {
   [[nodiscard]] Grammar& grammar() const { return *grammar_; }
   [[nodiscard]] const Spelling& spelling() const { return spelling_; }
 
-  // White space between the parts of a value: none to kMostSpace characters.
+  // White space between the parts of a value: at most kMostSpace characters.
   [[nodiscard]] NodeId space() const;
 
-  // A whole string, with its quotes.
+  // A whole string with its quotes.
   [[nodiscard]] NodeId any_string() const;
   [[nodiscard]] NodeId string(std::string_view text) const;
-  // `content` is made of characters(); with kPython it is made for each of both quotes.
+  // `content` consists of characters(); for kPython it is made once for each kind of quote.
   template <typename Content>
   [[nodiscard]] NodeId quoted(const Content& content) const {
     std::vector<NodeId> ways;
@@ -66,14 +66,14 @@ class Speller {
     return grammar_->choice(ways);
   }
 
-  // One character of `set`, as it is spelled inside a string (with this speller's quote).
+  // One character of `set`, as spelled inside a string with this speller's quote.
   [[nodiscard]] NodeId character(const CharSet& set) const;
-  // All of `text` inside a string.
+  // All of `text`, inside a string.
   [[nodiscard]] NodeId content(std::string_view text) const;
   // The content of a string of `least` to `most` characters.
   [[nodiscard]] NodeId any_content(std::uint32_t least, std::uint32_t most) const;
 
-  // A key of an object, with its quotes if keys have any; any key but those of `names`.
+  // A key of an object, with quotes if keys have any; and any key except `names`.
   [[nodiscard]] NodeId key(std::string_view name) const;
   [[nodiscard]] NodeId key_except(const std::vector<std::string>& names) const;
 
@@ -81,7 +81,7 @@ class Speller {
   [[nodiscard]] NodeId number() const;
   [[nodiscard]] NodeId boolean() const;
   [[nodiscard]] NodeId null() const { return grammar_->literal(spelling_.null_word); }
-  // Exactly `value`; members and elements with white space between them, members in their order.
+  // Exactly `value`: members in their order, with white space between members and elements.
   [[nodiscard]] NodeId constant(const json::Value& value) const;
 
  private:

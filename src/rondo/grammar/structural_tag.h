@@ -6,8 +6,8 @@
 
 namespace rondo::grammar {
 
-// The turn as a `structural_tag` object.  A lazy turn becomes `triggered_tags`: any text, and behind each trigger word the
-// calls; it then covers the whole output.
+// Returns the turn as a `structural_tag` object.  A lazy turn becomes `triggered_tags`: any text, and after each
+// trigger word the calls.  It then covers the whole output.
 [[nodiscard]] json::Value to_structural_tag(const TurnGrammar& turn);
 
 }  // namespace rondo::grammar

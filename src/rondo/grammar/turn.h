@@ -1,13 +1,13 @@
-// What a model may write after a prompt, as a grammar: reasoning, content and tool calls in the syntax of a Format, with
-// arguments as the tools' schemas say, or an answer as a schema says.
+// A grammar of what a model may write after a prompt: reasoning, content, and tool calls in the syntax of a Format with
+// arguments that fit the tools' schemas; or an answer that fits a schema.
 //
 //   TurnOptions options{.tools = tools, .choice = ToolChoice::kRequired};
 //   Result<TurnGrammar> turn = turn_grammar(format, options);
 //   to_gbnf(turn.value().grammar)
 //
-// The grammar is over the output text behind the prompt, special tokens as text, with or without the turn's stop at the
-// end.  Every turn that the template writes for calls that fit the schemas is in it; white space around markers and
-// inside JSON is free, within bounds.
+// The grammar covers the output text after the prompt, special tokens spelled out, with or without the turn's stop at
+// the end.  It accepts every turn that the template writes for calls that fit the schemas.  White space around markers
+// and inside JSON is free, within limits.
 #pragma once
 
 #include <optional>
@@ -22,38 +22,38 @@
 namespace rondo::grammar {
 
 enum class ToolChoice : std::uint8_t {
-  kAuto,      // text, or calls
+  kAuto,      // text or calls
   kNone,      // no call
   kRequired,  // at least one call
 };
 
-// Whether the grammar may begin at a trigger, so that the sampler leaves the text before it alone.
+// Whether the grammar may begin at a trigger, so that the text before it is unconstrained.
 enum class Laziness : std::uint8_t {
-  kNever,       // it is over the whole output
-  kWords,       // where the triggers are words
-  kAnyTrigger,  // words or patterns
+  kNever,       // it covers the whole output
+  kWords,       // allowed if all triggers are words
+  kAnyTrigger,  // allowed for words and patterns
 };
 
 struct TurnOptions {
-  std::optional<json::Value> tools;  // an array of definitions, as for a template
+  std::optional<json::Value> tools;  // an array of definitions, as a template gets them
   ToolChoice choice = ToolChoice::kAuto;
-  std::string tool_name;  // with kRequired: only this tool
+  std::string tool_name;  // for kRequired: only this tool
   bool parallel_calls = true;
-  // Narrower than what a turn may be read as: no text in front of required calls, no reasoning where the prompt has ended it,
-  // and nothing behind the turn's end.
+  // Accepts less than what can be parsed: no text before required calls, no reasoning if the prompt has ended it, and
+  // nothing after the end of the turn.
   bool is_direct = false;
   std::optional<json::Value> response_schema;
-  std::string prompt_tail;  // the end of the prompt: says whether reasoning is open
+  std::string prompt_tail;  // the end of the prompt; shows whether reasoning is open
   Laziness laziness = Laziness::kAnyTrigger;
 };
 
-// What to look for in the output: the grammar begins where the word, or the first group of the pattern, begins.
+// What to search for in the output: the grammar begins where the word, or the first group of the pattern, begins.
 struct Trigger {
-  bool is_pattern = false;  // ECMA-262, else a word
+  bool is_pattern = false;  // an ECMA-262 pattern; otherwise a word
   std::string value;
 };
 
-// A part of a lazy grammar: a trigger word, and what comes behind it.
+// A part of a lazy grammar: a trigger word, and what follows it.
 struct TriggeredPart {
   std::string word;
   RuleId rest{};
@@ -63,13 +63,15 @@ struct TurnGrammar {
   Grammar grammar;
   bool is_needed = false;  // false: there is nothing to constrain, and `grammar` has no root
   bool is_lazy = false;
-  std::vector<Trigger> triggers;     // of a lazy grammar
-  std::vector<TriggeredPart> parts;  // of a lazy grammar whose triggers are all words
+  std::vector<Trigger> triggers;     // for a lazy grammar
+  std::vector<TriggeredPart> parts;  // for a lazy grammar whose triggers are all words
   std::vector<std::string> warnings;
 };
 
-// Fails with kInvalidArgument if `tool_name` is no tool, and with kLimit if the schemas are too large.
-// REQUIRES: format.verify() has no objection.
+// Makes the grammar.  Fails with kInvalidArgument if `tool_name` is not a tool, or with kLimit if the schemas are too
+// large.
+//
+// REQUIRES: format.verify() returns nullopt.
 [[nodiscard]] Result<TurnGrammar> turn_grammar(const format::Format& format, const TurnOptions& options);
 
 }  // namespace rondo::grammar

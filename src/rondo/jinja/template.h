@@ -4,8 +4,8 @@
 //   auto rendered = compiled.value()->render(variables, {});   // variables: a json::Object
 //   rendered.value().text                                       // text::Text: bytes and runs
 //
-// A Template is immutable and may be rendered from many threads at once.  Nothing here knows of chat messages, except
-// that the paths of text::PathTable give the elements of the variable `messages` an index.
+// A Template is immutable; many threads may render it at once.  It knows nothing about chat messages.  The only
+// exception: the paths of text::PathTable number the elements of the variable `messages`.
 #pragma once
 
 #include <array>
@@ -29,21 +29,21 @@ namespace rondo::jinja {
 
 class Outline;
 
-// What one render produced.  Self-contained: outlives the template.
+// The result of one render.  Self-contained: it may outlive the template.
 struct Rendered {
   text::Text text;
   text::Origins origins;
   std::vector<Decision> decisions;  // in the order of evaluation
-  std::vector<text::PathId> reads;  // of all decisions
+  std::vector<text::PathId> reads;  // the paths that all decisions read
   std::vector<Strip> strips;
   std::vector<Probe> probes;
   // {% generation %} blocks, as byte ranges of the text.
   std::vector<std::pair<std::size_t, std::size_t>> generation_blocks;
 
-  // After a render with RenderOptions::whole_dumps: from here on the text has the runs that it has without it.
+  // For a render with RenderOptions::whole_dumps: gives the text the runs that it would have without that option.
   void take_dumps_apart() { text.take_dumps_apart(origins.paths); }
 
-  // The input values that a condition looked at, in order; what was read again at once is not repeated.
+  // Returns the input values that a condition read, in order.  A value that is read twice in a row is listed once.
   [[nodiscard]] std::span<const text::PathId> reads_of(const Decision& decision) const {
     return std::span(reads).subspan(decision.reads_begin, decision.reads_end - decision.reads_begin);
   }
@@ -51,38 +51,40 @@ struct Rendered {
 
 class Template {
  public:
-  // Fails with kTemplateSyntax and its place.  `name` is used in messages only.
+  // Compiles a template.  Fails with kTemplateSyntax and the place of the error.  `name` appears only in messages.
   [[nodiscard]] static Result<std::shared_ptr<const Template>> compile(const std::string& source,
                                                                        const CompileOptions& options, std::string name);
   ~Template();
   Template(const Template&) = delete;
   Template& operator=(const Template&) = delete;
 
-  // Renders with the given variables (members of `variables` are the variables; nothing else is defined but the globals).
-  // `variables` must stay alive and unchanged during the call.  Fails with kTemplateRaised, kTemplateError or kLimit.
+  // Renders with the members of `variables` as variables; besides them, only the globals are defined.  `variables` must
+  // stay alive and unchanged during the call.  Fails with kTemplateRaised, kTemplateError or kLimit.
   [[nodiscard]] Result<Rendered> render(const json::Object& variables, const RenderOptions& options) const;
 
   [[nodiscard]] const std::string& source() const;
   [[nodiscard]] const CompileOptions& options() const;
-  // Which statements stand around a place of the source; made when first asked for.
+  // Returns the statements around each place of the source.  Made on first use.
   [[nodiscard]] const Outline& outline() const;
   [[nodiscard]] const std::string& name() const;
-  // Variables that the template reads and nobody sets (as jinja2.meta.find_undeclared_variables), sorted.
+  // Returns the variables that the template reads and never sets (as jinja2.meta.find_undeclared_variables), sorted.
   [[nodiscard]] const std::vector<std::string>& undeclared_variables() const;
-  // Every string constant and text piece of the template, by LiteralId.
+  // Returns every string constant and text of the template, by LiteralId.
   [[nodiscard]] const std::vector<std::string>& literal_texts() const;
   [[nodiscard]] const std::vector<text::Literal>& literals() const;
-  // Names of variables, members, filters and whatever else the template names, each once.
+  // Returns the names of variables, members, filters and everything else that the template names, each once.
   [[nodiscard]] const std::vector<std::string>& names() const;
-  // The places of the expressions whose value is written ({{ ... }}); text::Run::expression counts them from 1.
+  // Returns the places of the expressions whose value is written ({{ ... }}).  text::Run::expression counts them from
+  // 1.
   [[nodiscard]] std::vector<text::Literal> expressions() const;
-  // The places of all conditions, by Decision::node.
+  // Returns the places of all conditions, by Decision::node.
   [[nodiscard]] std::vector<text::Literal> conditions() const;
-  // String constants that stand in a comparison with, or a test of, a name or attribute `role` or with `.role` / ['role'].
+  // Returns the string constants that the template compares with, or tests on, a variable or attribute named `role`
+  // (.role or ['role']).
   [[nodiscard]] const std::vector<std::string>& compared_roles() const;
-  // True if there is a {% generation %} block.
+  // Returns true if there is a {% generation %} block.
   [[nodiscard]] bool has_generation_block() const;
-  // The instruction listing, for goldens and debugging.
+  // Returns the instruction listing, for goldens and debugging.
   [[nodiscard]] std::string disassemble() const;
 
  private:

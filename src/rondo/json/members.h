@@ -1,4 +1,5 @@
-// Structs as JSON objects: one description of a struct's members serves writing and reading, so these can't differ.
+// Structs as JSON objects.  One description of a struct's members serves both writing and reading, so the two cannot
+// differ.
 //
 //   struct Shapes {  // a tag; in its namespace stand the two below
 //     static constexpr bool kRefusesUnknown = true;  // an object with other members is a mistake
@@ -14,8 +15,8 @@
 //   std::string wrong;                                          // the first mistake, empty if all fits
 //   MemberReader<Shapes>::read(value, "point", point, wrong);
 //
-// Members are strings, booleans, integers from 0 on, enumerations, JSON, structs, optional ones, and vectors of these.
-// What is absent stays as it is.
+// A member is a string, a boolean, an integer from 0 on, an enumeration, JSON, a struct, an optional one of these, or a
+// vector of these.  A member that is absent from the JSON keeps its value.
 #pragma once
 
 #include <array>
@@ -40,7 +41,7 @@ inline constexpr bool kIsOptional = false;
 template <typename T>
 inline constexpr bool kIsOptional<std::optional<T>> = true;
 
-// The names of an enumeration's values.
+// The names of the values of an enumeration.
 template <typename E, std::size_t N>
 using Names = std::array<std::pair<E, std::string_view>, N>;
 
@@ -85,7 +86,7 @@ class MemberWriter {
       if (std::is_enum_v<T> || !is_nothing(written)) object_.set(key, std::move(written));
     }
   }
-  // Whether what is visited next is to be written.
+  // Returns whether the next visited members are written.
   static bool wants(bool is_wanted) { return is_wanted; }
 
  private:
@@ -100,8 +101,8 @@ class MemberWriter {
 template <typename Tag>
 class MemberReader {
  public:
-  // `place` is what the value is called in messages; `wrong` gets one unless it has one.  What can't be read stays as
-  // it is.
+  // `place` names the value in messages.  `wrong` gets a message unless it already has one.  A value that cannot be
+  // read is left unchanged.
   template <typename T>
   static void read(const Value& found, const std::string& place, T& out, std::string& wrong) {
     const auto is = [&](bool fits, const char* expected) {

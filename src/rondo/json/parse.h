@@ -13,11 +13,11 @@ struct ParseOptions {
   int max_depth = limits::kJsonDepth;
 };
 
-// The one value in `text` (white space around it is allowed).  Fails with kJson and line, column, offset and the line
-// as code frame; with kLimit beyond `max_depth`.  Invalid UTF-8 is refused.
+// Parses the one value in `text`; white space around it is allowed.  Fails with kJson and line, column, offset and the
+// line as a code frame, or with kLimit beyond `max_depth`.  Refuses invalid UTF-8.
 [[nodiscard]] Result<Value> parse(std::string_view text, const ParseOptions& options = {});
 
-// The value that starts at `text[0]` (after white space) and the offset behind it; what follows is not looked at.
+// The value that starts at `text[0]` (after white space), and the offset after it.  The rest of the text is not read.
 struct Prefix {
   Value value;
   std::size_t end = 0;

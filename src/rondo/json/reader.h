@@ -1,5 +1,5 @@
-// Reads JSON text piece by piece, for documents too large to become values: nothing is stored, nothing is allocated per
-// element.
+// Reads JSON text piece by piece, for documents that are too large to become values.  It stores nothing, and allocates
+// nothing per element.
 //
 //   json::Reader in(R"({"vocab": {"a": 0, "b": 1}})");
 //   std::string_view key;
@@ -10,7 +10,7 @@
 //   }
 //   if (in.failed()) return in.error();
 //
-// Every function that reads returns false where it can't; after a failure all do.  The rules of the language, the limit on
+// Every reading function returns false if it fails; after a failure, all of them do.  The language, the limit on
 // nesting and the errors are those of parse.h.  Not thread-safe.
 #pragma once
 
@@ -27,36 +27,38 @@ namespace rondo::json {
 
 class Reader {
  public:
-  // Reads from byte `at` of `text`, which must outlive this; places in errors count from the text's beginning.
+  // Reads from byte `at` of `text`, which must outlive this.  Places in errors count from the beginning of the text.
   explicit Reader(std::string_view text, std::size_t at = 0) : text_(text), at_(at) {}
-  // The same for a value that skip() passed over before: its strings are not checked again, which is faster.
+  // Does the same for a value that skip() has already passed.  Its strings are not checked again, which is faster.
   struct Checked {};
   Reader(std::string_view text, std::size_t at, Checked /*tag*/) : text_(text), at_(at), is_checked_(true) {}
 
-  // Into an object or array; then member() or element() leads to one value after the other, each of which must be read
-  // or skipped, and is false behind the last.
+  // Enters an object or array.  Then member() or element() moves to the next value, which must be read or skipped.
+  // They return false after the last one.
   bool enter_object();
   bool member(std::string_view& key);
   bool enter_array();
   bool element();
 
-  // One value of that kind.  What `out` views lives until the next key or string is read.
+  // Read one value of that kind.  What `out` refers to lives until the next key or string is read.
   bool string(std::string_view& out);
   bool integer(std::int64_t& out);     // fails for fractions, exponents and more than 64 bits
   bool number(std::string_view& out);  // its spelling
-  bool value(Value& out);              // any, as parse() reads it
-  bool skip();                         // any; checked as thoroughly
+  bool value(Value& out);              // any value, as parse() reads it
+  bool skip();                         // any value; checks it just as thoroughly
 
-  // The first byte of the next value or closing bracket; 0 at the end of the text.
+  // Returns the first byte of the next value or closing bracket; 0 at the end of the text.
   [[nodiscard]] char peek();
-  // Nothing but white space is left.  Fails otherwise.
+  // Returns true if only white space is left, and fails otherwise.
   bool finish();
-  [[nodiscard]] std::size_t at() const { return at_; }  // behind what was read
+  [[nodiscard]] std::size_t at() const { return at_; }  // the offset after what was read
   [[nodiscard]] bool failed() const { return failed_; }
-  // What went wrong, with kJson or kLimit, line, column and offset.  REQUIRES: failed().
+  // Returns the failure: kJson or kLimit, with line, column and offset.
+  //
+  // REQUIRES: failed().
   [[nodiscard]] const Error& error() const { return error_; }
 
-  // Makes the value at `offset` the cause of a failure of the caller's own: `message` with that place.
+  // Reports a failure of the caller's own: `message`, with the place of the value at `offset`.
   bool fail_at(std::size_t offset, std::string message, ErrorCode code = ErrorCode::kJson);
 
  private:
@@ -88,11 +90,11 @@ class Reader {
 
   std::string_view text_;
   std::size_t at_;
-  bool is_first_ = false;  // directly behind an opening bracket
+  bool is_first_ = false;  // directly after an opening bracket
   bool is_checked_ = false;
   bool failed_ = false;
   std::string decoded_;     // the last string with escapes
-  std::vector<char> open_;  // what closes the containers around, in skip()
+  std::vector<char> open_;  // in skip(): what closes the open containers
   Error error_;
 };
 

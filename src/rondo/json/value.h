@@ -1,11 +1,11 @@
-// JSON as sent: ordered objects, numbers by their spelling, and where in the source each value stood.
+// JSON as it was sent: ordered objects, numbers with their spelling, and the place of each value in the source.
 //
 //   Result<json::Value> parsed = json::parse(R"({"a": 1.0, "b": [1e5]})");
 //   parsed.value().find("a")->number()      // "1.0", not 1
 //   json::to_compact(parsed.value())        // {"a":1.0,"b":[1e5]}
 //   json::to_python(parsed.value(), {})     // {"a": 1.0, "b": [100000.0]}, as json.dumps
 //
-// A Value owns everything below it; copying copies the tree.  Thread-compatible; a const Value may be shared.
+// A Value owns everything below it; copying copies the tree.  Thread-compatible; threads may share a const Value.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct Member;
 
 enum class Kind : std::uint8_t { kNull, kBool, kInteger, kFloat, kString, kArray, kObject };
 
-// Bytes [begin, end) of the text that a value was parsed from; both 0 for values that were made.
+// Bytes [begin, end) of the text that a value was parsed from; both are 0 for a value that was not parsed.
 struct SourceRange {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
@@ -34,16 +34,15 @@ struct SourceRange {
 
 using Array = std::vector<Value>;
 
-// Members in the order of the source.  Keys are unique: of duplicates the first position and the last value remain,
-// as in Python.
+// Members in source order.  Keys are unique: of duplicates the first position and the last value remain, as in Python.
 //
-// Looking up is linear in small objects and hashed in large ones.  Equality looks at the order of members too.
+// Lookup is linear in small objects and hashed in large ones.  Equality compares the order of members too.
 class Object {
  public:
   Object() = default;
-  // Members in this order, duplicates as above: Object{{"role", "user"}, {"content", text}}.
+  // Makes an object with these members in this order, duplicates as above: Object{{"role", "user"}, {"content", text}}.
   Object(std::initializer_list<Member> members);
-  // Takes over the members; faster than setting them one by one.
+  // Takes the members over; faster than setting them one by one.
   [[nodiscard]] static Object from_members(std::vector<Member> members);
 
   [[nodiscard]] std::size_t size() const;
@@ -52,11 +51,11 @@ class Object {
   [[nodiscard]] const Member* end() const;
   [[nodiscard]] const Value* find(std::string_view key) const;
   [[nodiscard]] Value* find(std::string_view key);
-  // The position of the member of that key; size() if there is none.
+  // Returns the position of the member with that key; size() if there is none.
   [[nodiscard]] std::size_t position(std::string_view key) const;
-  // Replaces the value of an existing key in place, else appends.  Returns the stored value.
+  // Replaces the value of an existing key in place, or appends a member.  Returns the stored value.
   Value& set(std::string_view key, Value value);
-  // True if there was such a key.
+  // Returns true if the key existed.
   bool erase(std::string_view key);
 
   bool operator==(const Object& other) const;
@@ -64,7 +63,7 @@ class Object {
  private:
   // An entry of the hash table; empty if `next` is 0.
   struct Slot {
-    std::uint32_t hash = 0;  // part of the key's hash, so that other keys are rarely looked at
+    std::uint32_t hash = 0;  // part of the key's hash, so that different keys are rarely compared
     std::uint32_t next = 0;  // position of the member + 1
   };
   struct KeyHash;
@@ -75,19 +74,19 @@ class Object {
   bool enter(std::size_t position);
 
   std::vector<Member> members_;
-  std::vector<Slot> slots_;  // open addressing, a power of two in size; empty while a linear search is faster
+  std::vector<Slot> slots_;  // open addressing; the size is a power of two; empty while a linear search is faster
 };
 
-// A number keeps its spelling; Python's printing normalises it (1e5 -> 100000.0) only on output.
+// A number keeps its spelling; only Python-style printing normalises it (1e5 -> 100000.0).
 struct Number {
   std::string text;
-  bool is_float = false;  // has a fraction or an exponent, or is NaN or an infinity
+  bool is_float = false;  // it has a fraction or an exponent, or is NaN or an infinity
   bool operator==(const Number&) const = default;
 };
 
 class Value {
  public:
-  // Defined below, behind Member: clang needs the complete type as soon as a constructor could destroy an Object.
+  // Defined after Member: clang needs the complete type as soon as a constructor could destroy an Object.
   Value();                        // null
   Value(std::nullptr_t);          // NOLINT(google-explicit-constructor)
   Value(bool value);              // NOLINT(google-explicit-constructor)
@@ -124,20 +123,20 @@ class Value {
   [[nodiscard]] const Object& as_object() const { return *std::get_if<Object>(&data_); }
   [[nodiscard]] Object& as_object() { return *std::get_if<Object>(&data_); }
 
-  // The integer, if this is one that fits 64 bits.
+  // Returns the integer, if the value is one that fits 64 bits.
   [[nodiscard]] std::optional<std::int64_t> to_int64() const;
-  // The nearest double of any number ("1e400" is infinity).
+  // Returns the nearest double of any number ("1e400" is infinity).
   [[nodiscard]] std::optional<double> to_double() const;
 
-  // Member of an object; nullptr if this is no object or has no such key.
+  // Returns the member of an object; nullptr if this is not an object or has no such key.
   [[nodiscard]] const Value* find(std::string_view key) const;
-  // The string member `key`, if there is one.
+  // Returns the member `key` if it is a string.
   [[nodiscard]] std::optional<std::string_view> find_string(std::string_view key) const;
 
   [[nodiscard]] SourceRange source() const { return source_; }
   void set_source(SourceRange source) { source_ = source; }
 
-  // Structural equality; source ranges do not count, spellings of numbers do.
+  // Structural equality: ignores source ranges, but compares the spellings of numbers.
   bool operator==(const Value& other) const { return data_ == other.data_; }
 
  private:
@@ -167,7 +166,7 @@ inline bool Object::empty() const { return members_.empty(); }
 inline const Member* Object::begin() const { return members_.data(); }
 inline const Member* Object::end() const { return members_.data() + members_.size(); }
 
-// "null", "a boolean", "an integer", ...: for messages such as "expected an array, found a string".
+// Returns "null", "a boolean", "an integer", ..., for messages such as "expected an array, found a string".
 [[nodiscard]] std::string_view describe(Kind kind);
 
 }  // namespace rondo::json

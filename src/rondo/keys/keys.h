@@ -4,9 +4,10 @@
 //   auto ring = keys::KeyRing::read(text, "keys.txt");
 //   ring.value().tenant_of(secret);             // "ann"
 //
-// The file has lines `NAME HASH`, empty lines, and comments behind `#`; a name may have several keys.  The hash is BLAKE2b of
-// 256 bits.  A hash that is made slow on purpose would protect words that people think of; a secret of 256 random bits cannot
-// be guessed however fast its hash is, and each request is hashed once.  Nobody can use a hash in place of its secret.
+// The file has lines `NAME HASH`, empty lines, and comments after `#`.  A name may have several keys.  The hash is
+// BLAKE2b with 256 bits.  A deliberately slow hash would protect words that people invent.  A secret of 256 random bits
+// cannot be guessed however fast its hash is, and every request is hashed once.  A hash cannot be used in place of its
+// secret.
 #pragma once
 
 #include <array>
@@ -22,14 +23,15 @@
 namespace rondo::keys {
 
 inline constexpr std::size_t kMostNameBytes = 64;
-inline constexpr std::size_t kMostSecretBytes = 512;  // longer ones are nobody's, and not hashed
+inline constexpr std::size_t kMostSecretBytes = 512;  // longer ones belong to nobody and are not hashed
 
 struct NewKey {
   std::string secret;  // "rk-" and 43 letters, digits, `-` and `_`
-  std::string line;    // for the file, with its end
+  std::string line;    // for the file, with its line end
 };
 
-// kInvalidArgument for a name with other characters than letters, digits, `.`, `_` and `-`, or too long a one.
+// Makes a key.  Fails with kInvalidArgument if the name is too long or has characters other than letters, digits, `.`,
+// `_` and `-`.
 [[nodiscard]] Result<NewKey> make_key(std::string_view name);
 
 // The keys of a file.  Immutable.
@@ -37,10 +39,11 @@ class KeyRing {
  public:
   KeyRing() = default;
 
-  // kInvalidArgument with `source`, line and column.  No error repeats what the file says: it may be a secret.
+  // Reads a file.  Fails with kInvalidArgument, `source`, line and column.  No error quotes the file, because its text
+  // may be a secret.
   [[nodiscard]] static Result<KeyRing> read(std::string_view text, const std::string& source);
 
-  // Takes the same time whichever key it is, and for none.
+  // Returns the name of the key's owner.  Takes the same time for every key, and for an unknown one.
   [[nodiscard]] std::optional<std::string> tenant_of(std::string_view secret) const;
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 

@@ -1,4 +1,5 @@
-// What a fix is to reach, and what it must not touch: every scenario under every setting, as the original template plays it.
+// What a fix should reach, and what it must not change: every scenario under every setting, as the original template
+// plays it.
 #pragma once
 
 #include <cstddef>
@@ -19,56 +20,58 @@ using audit::Stage;
 using audit::Step;
 using audit::Subject;
 
-// A scenario under a setting, as something to be reached.
+// A scenario under a setting, as a goal.
 struct Goal {
   const Setting* setting = nullptr;
   const Scenario* scenario = nullptr;
-  // It is about the form in which clients send, or models spell, what may be said in several, or about what few templates
-  // take: it is mended where an edit does that, but a template that holds to one form is append-only all the same.
+  // It concerns a form that clients or models may choose freely, or something that few templates accept.  An edit may
+  // mend it, but a template that insists on one form is append-only all the same.
   bool is_form = false;
 };
 
 [[nodiscard]] bool is_about_form(const Scenario& scenario);
-// Whether a system or developer message comes late: few templates take that, and where it is written may have to change.
+// Returns whether a system or developer message comes late.  Few templates accept that, and the place where it is
+// written may have to change.
 [[nodiscard]] bool has_late_rules(const Scenario& scenario);
 
-// What became of a goal under one source.
+// The result of a goal with one source.
 struct Attempt {
   bool is_played = false;
   bool holds = false;
-  // White space that the model wrote beside a field is in no field of the message that a client keeps: no template could
-  // write it again.
+  // The model wrote white space beside a field, and no field of the message that a client keeps contains it: no
+  // template could write it again.
   bool loses_space = false;
-  std::size_t kept = 0;               // bytes of what the model has seen, up to where a next prompt differs from that
-  std::vector<Sampled> samples;       // see Played
-  std::vector<std::string> texts;     // the same
-  std::vector<std::string> alones;    // the same
-  std::vector<render::Extent> tails;  // the same
+  std::size_t kept = 0;  // how many bytes the next prompts keep of what the model has seen, up to the first difference
+  std::vector<Sampled> samples;       // as in Played
+  std::vector<std::string> texts;     // as in Played
+  std::vector<std::string> alones;    // as in Played
+  std::vector<render::Extent> tails;  // as in Played
   std::size_t data_bytes = 0;
 };
 
 [[nodiscard]] Attempt attempt_of(const Played& played);
 
-// Whether the mended template may take the place of the original in this case, and is not further from holding than what
-// there is:
-//   - what held, holds with the same texts (but for late rules);
-//   - the first prompt is the same, and a conversation that ends with the turn, where the turn was written as it was sampled;
-//   - as much is kept, and as much of the messages is shown, but nothing twice;
-//   - what follows the turn is what followed it, and nothing of the turn itself.
-// What was written of a form that was not understood is free.
+// Returns whether the mended template may replace the original in this case, and is not further from holding than the
+// current one.  These conditions must hold:
+//   - what held, holds with the same texts (except for late rules);
+//   - the first prompt is the same; so is a conversation that ends with the turn, if the turn was written as it was
+//     sampled;
+//   - as much is kept and as much of the messages is shown, but nothing twice;
+//   - what follows the turn is what followed it, and contains nothing of the turn itself.
+// Text of a form that was not understood may change.
 [[nodiscard]] bool is_kept(const Goal& goal, const Attempt& original, const Attempt& current, const Attempt& mended);
 
-// How far a source is: goals that hold, those about forms, and bytes that are kept of what breaks.
+// The value of a source: goals that hold, those about forms, and the bytes that are kept of what breaks.
 struct Score {
   std::size_t held = 0;
   std::size_t formed = 0;
   std::size_t kept = 0;
 
-  // More goals hold.
+  // Returns whether more goals hold.
   [[nodiscard]] bool wins(const Score& other) const {
     return std::pair(held, formed) > std::pair(other.held, other.formed);
   }
-  // Bytes count only where no goal is won: an edit that stands first is the likelier one.
+  // Bytes decide only if no goal is won, because an edit that comes first is the more likely one.
   [[nodiscard]] bool is_better_than(const Score& best, const Score& now) const {
     if (wins(best) || best.wins(*this)) return wins(best);
     return !wins(now) && kept > best.kept;

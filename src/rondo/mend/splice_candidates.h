@@ -1,4 +1,4 @@
-// Edits of a template that make a prompt go on as a splice says.  Whether they do is found out by trying (fix.h).
+// Edits of a template that make a prompt continue as a splice says.  fix.h tries whether they do.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace rondo::mend {
 
-// What the edits are made from.  `step` was rendered by `source`'s template.  The references must outlive it.
+// The basis of the edits.  The template of `source` rendered `step`.  The references must outlive it.
 struct SpliceContext {
   const Source& source;
   const SourceBlocks& blocks;
@@ -19,7 +19,7 @@ struct SpliceContext {
   const audit::Step& step;
 };
 
-// In each place where the splice may be made, with each condition that may belong to it; the plainest first.
+// Returns edits for each place where the splice may be made, with each condition that may belong to it; simplest first.
 [[nodiscard]] std::vector<Candidate> splice_candidates(const SpliceContext& context, const Splice& splice);
 
 }  // namespace rondo::mend

@@ -1,9 +1,9 @@
-// What a prompt would have to write in place of what it writes, to go on as the model has seen it: found in the two texts.
+// What a prompt would have to write instead, to continue as the model has seen it; found by comparing the two texts.
 //
-//   seen   <turn>(think)ok(done)It is sunny.<end>        Splice: at "It is", nothing goes,
-//   again  <turn>It is sunny.<end><turn>...              "(think)" ~ reasoning ~ "(done)" comes
+//   seen   <turn>(think)ok(done)It is sunny.<end>        Splice: at "It is", nothing is removed,
+//   again  <turn>It is sunny.<end><turn>...              "(think)" ~ reasoning ~ "(done)" is inserted
 //
-// Which edits of the template do that: splice_candidates.h.
+// splice_candidates.h finds the edits of the template that do this.
 #pragma once
 
 #include <cstddef>
@@ -19,23 +19,25 @@ namespace rondo::mend {
 struct SplicePiece {
   enum class Kind : std::uint8_t { kText, kReasoning, kContent };
   Kind kind = Kind::kText;
-  std::string text;  // of kText
+  std::string text;  // for kText
 };
 
-// Bytes [begin, end) of the next prompt go, and the pieces come.
+// Replaces bytes [begin, end) of the next prompt by the pieces.
 struct Splice {
   std::size_t begin = 0;
   std::size_t end = 0;
   std::vector<SplicePiece> pieces;
-  std::size_t prompt_bytes = 0;  // of the first piece: what the generation prompt wrote
-  bool is_close = false;         // the pieces go up to the end of the turn
+  std::size_t prompt_bytes = 0;  // how much of the first piece the generation prompt wrote
+  bool is_close = false;         // the pieces reach to the end of the turn
 };
 
-// Those that may let the next prompt of `step` go on further than its first difference from what was seen; the smallest
-// first.  REQUIRES: step.again.
+// Returns the splices with which the next prompt of `step` may continue past its first difference from what was seen;
+// smallest first.
+//
+// REQUIRES: step.again is set.
 [[nodiscard]] std::vector<Splice> splices_of(const audit::Step& step, const format::Format& format);
 
-// The bytes that the next prompt keeps of what was seen.
+// Returns how many bytes the next prompt keeps of what was seen.
 [[nodiscard]] std::size_t common_bytes(const std::string& seen, const std::string& again);
 
 }  // namespace rondo::mend

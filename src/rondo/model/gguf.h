@@ -1,4 +1,4 @@
-// GGUF metadata, and a check of the whole file that is strict enough to hand it to an engine that asserts.
+// Reads GGUF metadata, and checks the whole file strictly enough to hand it to an engine that asserts.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +25,14 @@ struct GgufTensor {
   std::uint64_t size_bytes = 0;
 };
 
-// The metadata of a GGUF file; tensor data is not read.
+// The metadata of a GGUF file.  Tensor data is not read.
 struct Gguf {
   std::string path;
   std::uint32_t version = 0;
   std::map<std::string, GgufValue, std::less<>> metadata;
   std::vector<GgufTensor> tensors;
 
-  // The value of `key` if it exists and has that type.
+  // Returns the value of `key` if it exists and has that type.
   [[nodiscard]] const std::string* find_string(std::string_view key) const;
   [[nodiscard]] std::optional<std::int64_t> find_int(std::string_view key) const;
   [[nodiscard]] std::optional<bool> find_bool(std::string_view key) const;
@@ -41,8 +41,8 @@ struct Gguf {
   [[nodiscard]] const std::vector<double>* find_floats(std::string_view key) const;
 };
 
-// Reads and checks header, counts, keys, types, tensor shapes, offsets and sizes against the size of the file.
-// Fails with kNotFound, kIo, or kTokenizer with the byte offset of the first violation.
+// Reads a file and checks header, counts, keys, types, tensor shapes, offsets and sizes against the size of the file.
+// Fails with kNotFound, kIo, or kTokenizer and the byte offset of the first violation.
 [[nodiscard]] Result<Gguf> read_gguf(const std::string& path);
 
 }  // namespace rondo::model

@@ -1,5 +1,6 @@
-// Rank files (.tiktoken, and some files named tokenizer.model): a line per token, its bytes in base64, a space, its rank.
-// The rank is the token's id and its turn in merging.  What splits text, and special tokens, stand elsewhere.
+// Reads rank files (.tiktoken, and some files named tokenizer.model).  Each line is a token: its bytes in base64, a
+// space, its rank.  The rank is both the token's id and its order in merging.  The pattern that splits text and the
+// special tokens are in other files.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +18,16 @@ struct RankedToken {
 };
 
 struct RankFile {
-  std::vector<RankedToken> tokens;  // in the order of the file; neither bytes nor ranks stand twice
+  std::vector<RankedToken> tokens;  // in file order; no bytes and no rank occurs twice
 };
 
-// Ids above this are no token of any vocabulary; tables by id stay small.
+// Larger ids belong to no vocabulary.  The limit keeps tables by id small.
 inline constexpr std::int64_t kMaxTokenId = std::int64_t{1} << 22U;
 
 // Fails with kTokenizer and the line at fault.
 [[nodiscard]] Result<RankFile> parse_rank_file(std::string_view text);
 
-// Whether the first line of `text` is one of a rank file.
+// Returns whether the first line of `text` is a line of a rank file.
 [[nodiscard]] bool is_rank_file(std::string_view text);
 
 }  // namespace rondo::model

@@ -1,5 +1,5 @@
-// SentencePiece models (tokenizer.model, spiece.model, ...): the pieces and what of the trainer's and the normaliser's
-// settings matters when text is encoded.  The format is a protocol buffer, read here by hand.
+// Reads SentencePiece models (tokenizer.model, spiece.model, ...): the pieces, and the settings of the trainer and the
+// normaliser that matter for encoding.  The format is a protocol buffer, parsed here by hand.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +33,9 @@ struct SentencePieceFile {
     bool escape_whitespaces = true;
   };
 
-  std::vector<Piece> pieces;  // by id; no text is empty, holds a NUL or stands twice; exactly one is kUnknown
+  std::vector<Piece> pieces;  // by id; no text is empty, contains a NUL or occurs twice; exactly one is kUnknown
   Kind kind = Kind::kUnigram;
-  bool byte_fallback = false;  // then all 256 byte pieces exist, else none
+  bool byte_fallback = false;  // true: all 256 byte pieces exist; false: none does
   bool treat_whitespace_as_suffix = false;
   std::string unk_piece = "<unk>";
   std::string bos_piece = "<s>";
@@ -48,7 +48,7 @@ struct SentencePieceFile {
 // Fails with kTokenizer and the byte offset of the first violation.
 [[nodiscard]] Result<SentencePieceFile> parse_sentence_piece(std::string_view bytes);
 
-// Whether `bytes` start as such a file does.
+// Returns whether `bytes` start like such a file.
 [[nodiscard]] bool is_sentence_piece(std::string_view bytes);
 
 }  // namespace rondo::model

@@ -1,5 +1,6 @@
-// What the Python file beside a rank file says about its tokenizer.  Rank files hold no pattern; the models that ship them
-// ship a tokenization_*.py, which assigns it.  Nothing is run: string literals are read where they are assigned.
+// Reads the Python file beside a rank file, for what it says about its tokenizer.  Rank files have no pattern.  The
+// models that use them come with a tokenization_*.py, which assigns it.  The file is not run: string literals are read
+// at their assignments.
 #pragma once
 
 #include <optional>
@@ -9,8 +10,8 @@
 namespace rondo::model {
 
 struct TokenizerCode {
-  std::optional<std::string> pattern;  // of the first assignment to a name such as `pat_str`
-  bool nfc = false;                    // the text is brought into NFC first
+  std::optional<std::string> pattern;  // the first assignment to a name such as `pat_str`
+  bool nfc = false;                    // the text is first normalised to NFC
 };
 
 [[nodiscard]] TokenizerCode read_tokenizer_code(std::string_view python);

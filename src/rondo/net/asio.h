@@ -1,4 +1,4 @@
-// Boost.Asio as net/ uses it: concrete types, errors as values.  For the sources of net/ alone.
+// Boost.Asio as net/ uses it: concrete types, and errors as values.  Only for the sources of net/.
 #pragma once
 
 #include <array>
@@ -32,7 +32,8 @@ using Awaitable = asio::awaitable<T, LoopExecutor>;
 inline constexpr asio::as_tuple_t<asio::use_awaitable_t<LoopExecutor>> kAwait{};
 
 struct Loop::Impl {
-  // What plain sockets are read into: a connection that waits holds no buffer.
+  // The buffer that plain sockets are read into.  All connections of a loop share it, so a waiting connection holds
+  // none.
   static constexpr std::size_t kScratchBytes = std::size_t{64} << 10U;
 
   asio::io_context context{1};
@@ -41,7 +42,7 @@ struct Loop::Impl {
   std::array<char, kScratchBytes> scratch;
 };
 
-// "127.0.0.1:80", "[::1]:80"; "" where there is none.
+// Returns "127.0.0.1:80" or "[::1]:80"; "" if there is no address.
 [[nodiscard]] std::string name_of(const Protocol::endpoint& endpoint);
 
 }  // namespace rondo::net

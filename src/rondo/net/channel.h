@@ -1,7 +1,7 @@
-// Channel: a connected socket, plain or with TLS, as a queue of bytes out and a callback for bytes in.
+// Channel: a connected socket, plain or with TLS.  Bytes go out through a queue and come in through a callback.
 //
-// Reading costs no buffer while nothing comes.  All calls and callbacks are on the loop's thread; no callback comes from
-// inside of a call.
+// A connection on which nothing comes needs no buffer.  All calls and callbacks are on the loop's thread.  No callback
+// is made inside a call.
 #pragma once
 
 #include <memory>
@@ -18,11 +18,12 @@ namespace rondo::net {
 class ChannelOwner {
  public:
   virtual ~ChannelOwner() = default;
-  // Each of them may close the channel and destroy the owner.
+  // Each of these may close the channel and destroy the owner.
   virtual void on_bytes(std::string_view bytes) = 0;
-  // Everything that was sent has been handed to the system.
+  // Everything that was sent has been given to the system.
   virtual void on_sent() = 0;
-  // The connection is over: nothing if the other side ended it in order.  Last.  Not after close().
+  // The connection has ended; no error if the other side closed it properly.  This is the last callback.  Not called
+  // after close().
   virtual void on_closed(const std::optional<Error>& error) = 0;
 };
 
@@ -33,25 +34,26 @@ class Channel : public std::enable_shared_from_this<Channel> {
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
-  // Before start(): TLS on this socket, for whoever does the handshake.
+  // Puts TLS on this socket, before start().  The caller does the handshake.
   TlsStream& add_tls(asio::ssl::context& context);
   [[nodiscard]] TlsStream& tls() { return *tls_; }
 
-  // Begins to read.  `stall`: how long the other side may take no byte of what is sent.
+  // Begins to read.  `stall` is how long the other side may take no bytes of what is sent.
   void start(ChannelOwner& owner, Milliseconds stall);
   void set_stall(Milliseconds stall) { stall_time_ = stall; }
 
   void send(std::string bytes);
   [[nodiscard]] std::size_t unsent() const { return queued_.size() + flying_.size() - flown_; }
 
-  // What comes while it is paused stays in the system, or here.
+  // While it is paused, incoming bytes stay in the system or in this object.
   void pause() { paused_ = true; }
   void resume();
   [[nodiscard]] bool is_paused() const { return paused_; }
 
-  // At once; the owner hears nothing more.
+  // Closes at once.  The owner gets no more callbacks.
   void close();
-  // Sends the rest, says that nothing follows, and waits a moment for the other side to read it.  Then on_closed.
+  // Sends the rest, tells the other side that nothing follows, and waits a moment for it to read.  Then calls
+  // on_closed.
   void finish();
 
   [[nodiscard]] const std::string& peer() const { return peer_; }
@@ -72,13 +74,13 @@ class Channel : public std::enable_shared_from_this<Channel> {
   std::unique_ptr<char[]> tls_buffer_;
   std::string peer_;
   ChannelOwner* owner_ = nullptr;
-  std::string queued_;  // waits for flying_
-  std::string flying_;  // is being sent, up to flown_
+  std::string queued_;  // waits for flying_ to be sent
+  std::string flying_;  // being sent; up to flown_ is done
   std::size_t flown_ = 0;
-  std::string held_;  // was read while paused
+  std::string held_;  // read while paused
   Milliseconds stall_time_{0};
   Deadline stall_;
-  std::optional<Error> held_end_;  // the connection ended while bytes were held
+  std::optional<Error> held_end_;  // the connection ended while bytes were held back
   bool reading_ = false;
   bool writing_ = false;
   bool paused_ = false;

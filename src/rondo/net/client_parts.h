@@ -1,4 +1,4 @@
-// The inside of the client: its pools of connections, and how a call gets one and loses it.
+// The inside of the client: its pools of connections, and how a call gets and leaves a connection.
 #pragma once
 
 #include <deque>
@@ -18,17 +18,17 @@ namespace rondo::net {
 
 class ClientConnection;
 
-// A call: in the queue, dialling, or on a connection.
+// A call, which is in the queue, dialling, or on a connection.
 struct Call::State : std::enable_shared_from_this<Call::State> {
   State(Client::Impl& owner, Request asked);
 
   void begin(const std::shared_ptr<Client::Impl>& client);
-  void advance(Stage to);          // with the deadline of that stage
-  void heard();                    // a byte came
-  void fail(Error error);          // leaves what it is on, then tells
-  void end(const Ending& ending);  // tells
-  void cancel();                   // leaves what it is on, and never tells
-  void leave();                    // queue, dial or connection
+  void advance(Stage to);          // and sets the deadline of that stage
+  void heard();                    // a byte has come
+  void fail(Error error);          // leaves its place, then reports the error
+  void end(const Ending& ending);  // reports the end
+  void cancel();                   // leaves its place and reports nothing
+  void leave();                    // leaves the queue, dial or connection
   void set_paused(bool value);
   [[nodiscard]] bool is_over() const { return handler == nullptr; }
 
@@ -37,10 +37,10 @@ struct Call::State : std::enable_shared_from_this<Call::State> {
   Request request;
   Url url;
   Timeouts timeouts;
-  StreamHandler* handler = nullptr;      // none once it has heard the end, or does not want to
-  std::unique_ptr<StreamHandler> own;    // of fetch()
-  std::shared_ptr<Dial> dial;            // while stage is kConnect
-  std::shared_ptr<ClientConnection> on;  // from kSend
+  StreamHandler* handler = nullptr;      // null once it has got the end, or must not be called
+  std::unique_ptr<StreamHandler> own;    // for fetch()
+  std::shared_ptr<Dial> dial;            // set while the stage is kConnect
+  std::shared_ptr<ClientConnection> on;  // set from kSend on
   Stage stage = Stage::kQueue;
   bool answered = false;
   bool retried = false;
@@ -49,14 +49,14 @@ struct Call::State : std::enable_shared_from_this<Call::State> {
   Deadline whole;
 };
 
-// One connection to an origin: idle, or with one call.
+// One connection to an origin, which is idle or has one call.
 class ClientConnection : public ChannelOwner, public std::enable_shared_from_this<ClientConnection> {
  public:
   ClientConnection(Client::Impl& client, std::string origin, std::shared_ptr<Channel> channel);
 
   void take(std::shared_ptr<Call::State> call);
-  void rest();   // idle from now on
-  void close();  // at once, without a word to its call
+  void rest();   // is idle from now on
+  void close();  // closes at once; its call is not told
   void pause() { channel_->pause(); }
   void resume();
 
@@ -77,7 +77,7 @@ class ClientConnection : public ChannelOwner, public std::enable_shared_from_thi
   std::string origin_;
   std::shared_ptr<Channel> channel_;
   std::shared_ptr<Call::State> call_;
-  std::string in_;  // not understood yet
+  std::string in_;  // received but not yet parsed
   wire::BodyReader body_;
   bool in_body_ = false;
   bool keeps_alive_ = true;
@@ -88,7 +88,7 @@ class ClientConnection : public ChannelOwner, public std::enable_shared_from_thi
 struct Client::Impl : std::enable_shared_from_this<Client::Impl> {
   struct Pool {
     std::vector<std::shared_ptr<ClientConnection>> all;
-    std::vector<std::shared_ptr<ClientConnection>> idle;  // the last one used last
+    std::vector<std::shared_ptr<ClientConnection>> idle;  // most recently used last
     std::size_t dials = 0;
     std::deque<std::weak_ptr<Call::State>> waiting;
   };
@@ -96,8 +96,8 @@ struct Client::Impl : std::enable_shared_from_this<Client::Impl> {
   Impl(Loop& on, ClientOptions wanted, TlsContext context)
       : loop(on), options(std::move(wanted)), tls(std::move(context)) {}
 
-  void place(const std::shared_ptr<Call::State>& call);  // on a connection, else in the queue
-  void dial(const std::shared_ptr<Call::State>& call);   // on a fresh one
+  void place(const std::shared_ptr<Call::State>& call);  // puts the call on a connection, or in the queue
+  void dial(const std::shared_ptr<Call::State>& call);   // puts the call on a new connection
   void dialled(const std::shared_ptr<Call::State>& call, Result<std::shared_ptr<Channel>> channel);
   void forget_dial(const std::string& origin);
   void rested(const std::shared_ptr<ClientConnection>& connection);

@@ -1,6 +1,6 @@
-// A moment until which something must have happened, that is put off often: for each byte that comes.
+// A deadline that is postponed often, such as for each byte that comes.
 //
-// Putting it off costs no timer: the one that is running finds, when it ends, that there is time left.
+// Postponing starts no timer: when the running timer ends, it finds that time is left.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class Deadline {
   // `expired` may destroy the deadline.
   Deadline(Loop& loop, std::function<void()> expired) : loop_(loop), expired_(std::move(expired)) {}
 
-  // `time` from now; zero is never.
+  // Sets the deadline `time` from now; zero means never.
   void set(Milliseconds time) {
     due_.reset();
     if (time == Milliseconds::zero()) return;
@@ -40,7 +40,7 @@ class Deadline {
       return;
     }
     due_.reset();
-    const std::function<void()> expired = expired_;  // this may be gone while it runs
+    const std::function<void()> expired = expired_;  // this object may be destroyed while it runs
     expired();
   }
 

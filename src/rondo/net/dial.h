@@ -1,4 +1,4 @@
-// Dial: from an address to a channel: name, connection, TLS.
+// Dial: gets from an address to a channel, by name lookup, connection and TLS.
 #pragma once
 
 #include <functional>
@@ -16,12 +16,12 @@ class Dial : public std::enable_shared_from_this<Dial> {
  public:
   using Answer = std::function<void(Result<std::shared_ptr<Channel>>)>;
 
-  // `tls`: for https.
+  // `tls` is for https.
   Dial(Loop& loop, Url url, std::shared_ptr<asio::ssl::context> tls, Answer answer);
 
-  // Calls the answer once, later.  `limit` zero: no limit but the system's.
+  // Calls the answer once, later.  A `limit` of zero means only the system's limit.
   void start(Milliseconds limit);
-  // No answer follows.
+  // Stops.  The answer is not called.
   void cancel();
 
  private:
@@ -37,7 +37,7 @@ class Dial : public std::enable_shared_from_this<Dial> {
   Answer answer_;
   asio::ip::basic_resolver<Protocol, LoopExecutor> resolver_;
   std::unique_ptr<Socket> connecting_;
-  std::shared_ptr<Channel> channel_;  // connected, in its handshake
+  std::shared_ptr<Channel> channel_;  // connected, doing its handshake
   Deadline deadline_;
 };
 

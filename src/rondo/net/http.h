@@ -1,4 +1,4 @@
-// What HTTP's client and server share: header fields, addresses, names of statuses.
+// What the HTTP client and server share: header fields, addresses, names of statuses.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace rondo::net {
 
-// ASCII letters alone have a case here.
+// Ignores the case of ASCII letters only.
 [[nodiscard]] bool equal_ignoring_case(std::string_view left, std::string_view right);
 
 struct Header {
@@ -22,7 +22,7 @@ struct Header {
   std::string value;
 };
 
-// Header fields in their order.  Names are compared without regard to case.
+// Header fields in order.  Names are compared without regard to case.
 class Headers {
  public:
   Headers() = default;
@@ -33,10 +33,10 @@ class Headers {
   void set(std::string_view name, std::string value);
   void remove(std::string_view name);
 
-  // The first field of that name; nothing if there is none.
+  // Returns the first field of that name; nullopt if there is none.
   [[nodiscard]] std::optional<std::string_view> find(std::string_view name) const;
   [[nodiscard]] std::size_t count(std::string_view name) const;
-  // True if a field of that name has `word` among its comma-separated words.
+  // Returns true if a field of that name contains `word` in its comma-separated list.
   [[nodiscard]] bool has_word(std::string_view name, std::string_view word) const;
 
   [[nodiscard]] std::size_t size() const { return fields_.size(); }
@@ -48,7 +48,7 @@ class Headers {
   std::vector<Header> fields_;
 };
 
-// Checks that a field can be sent: a name of token characters, a value without control characters.
+// Checks that a field can be sent: its name has only token characters, and its value no control characters.
 [[nodiscard]] Status check_header(const Header& header);
 
 // An address as `https://host:port/path?query`.
@@ -58,21 +58,22 @@ struct Url {
   std::uint16_t port = 80;
   std::string target = "/";  // path and query; never empty
 
-  // kInvalidArgument for anything but http and https, user names, fragments, and characters that no address has.
+  // Parses an address.  Fails with kInvalidArgument for schemes other than http and https, user names, fragments, and
+  // characters that an address cannot have.
   [[nodiscard]] static Result<Url> parse(std::string_view text);
-  // "https://host:port", the port always.
+  // Returns "https://host:port", always with the port.
   [[nodiscard]] std::string origin() const;
-  // As the header field `Host` has it: the port only where it is not the scheme's own.
+  // Returns the value of the header field `Host`: with the port only if it is not the scheme's default.
   [[nodiscard]] std::string authority() const;
 };
 
-// `text` with %XX replaced; kInvalidArgument for a % without two hexadecimal digits.
+// Returns `text` with %XX decoded.  Fails with kInvalidArgument for a % without two hexadecimal digits.
 [[nodiscard]] Result<std::string> percent_decoded(std::string_view text);
 
-// The value of `name` in "a=1&b=2", decoded, with + as space; nothing if there is none or it is malformed.
+// Returns the decoded value of `name` in "a=1&b=2", with + as a space; nullopt if there is none or it is malformed.
 [[nodiscard]] std::optional<std::string> query_value(std::string_view query, std::string_view name);
 
-// "Not Found" for 404; "" for a number without a name.
+// Returns "Not Found" for 404; "" for a number without a name.
 [[nodiscard]] std::string_view reason_phrase(int status);
 
 }  // namespace rondo::net

@@ -1,11 +1,12 @@
-// Loop: one thread's event loop.  Clients, servers and timers of net/ live on one, and answer on its thread.
+// Loop: the event loop of one thread.  Clients, servers and timers of net/ belong to a loop and call back on its
+// thread.
 //
 //   net::Loop loop;
 //   net::Timer timer = loop.after(std::chrono::seconds(1), [&] { loop.stop(); });
 //   loop.run();
 //
-// Nothing else in rondo below the command line has a clock: who needs the time or a delay asks a loop.
-// A loop outlives everything that was made on it.
+// Below the command line, nothing else in rondo has a clock: code that needs the time or a delay asks a loop.  A loop
+// must outlive everything that was made on it.
 #pragma once
 
 #include <chrono>
@@ -21,10 +22,10 @@ namespace rondo::net {
 using Milliseconds = std::chrono::milliseconds;
 using Time = std::chrono::steady_clock::time_point;
 
-// A delayed call that can be taken back.  Destroying the handle takes it back too.
+// A delayed call that can be cancelled.  Destroying the handle cancels it.
 class Timer {
  public:
-  Timer() = default;  // nothing is waited for
+  Timer() = default;  // nothing is scheduled
   Timer(Timer&&) noexcept = default;
   Timer& operator=(Timer&& other) noexcept;
   ~Timer() { cancel(); }
@@ -40,28 +41,29 @@ class Timer {
 
 class Loop final : public Executor {
  public:
-  struct Impl;  // for the sources of net/ alone
+  struct Impl;  // only for the sources of net/
 
   Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
   ~Loop() override;
 
-  // Works until stop(), also while there is nothing to do; may be called again then.  The thread that calls it is the loop's.
+  // Works until stop(), even while there is nothing to do; may be called again afterwards.  The calling thread becomes
+  // the loop's thread.
   void run();
 
-  // Ends run() after the task that is at work; a stop() before run() ends that at once.  Any thread.
+  // Ends run() after the current task.  If called before run(), ends that run() at once.  Any thread.
   void stop();
 
   void post(std::function<void()> task) override;
 
   [[nodiscard]] Time now() const;
 
-  // Calls `task` once, `delay` from now, on the loop's thread.
+  // Calls `task` once on the loop's thread, `delay` from now.
   [[nodiscard]] Timer after(Milliseconds delay, std::function<void()> task);
 
-  // Calls `task` on the loop's thread whenever one of `signals` arrives (SIGTERM, SIGINT), instead of what the signal does
-  // otherwise, as long as the loop lives.  kUnsupported where a signal cannot be taken.  Once for each loop.
+  // While the loop lives, calls `task` on its thread whenever one of `signals` arrives (SIGTERM, SIGINT), instead of
+  // the signal's normal effect.  Fails with kUnsupported if a signal cannot be caught.  Call it at most once per loop.
   [[nodiscard]] Status on_signals(std::span<const int> signals, std::function<void(int)> task);
 
   [[nodiscard]] Impl& impl() { return *impl_; }

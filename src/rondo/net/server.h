@@ -5,14 +5,15 @@
 //   });
 //   std::uint16_t port = server.value()->port();
 //
-// The handler is called on the loop's thread with one request at a time of each connection, when its body is complete.  It
-// answers at once or keeps the exchange and answers later.  Requests that are pipelined wait for those before them.  A client
-// that ends its side of the connection is gone.
+// The handler is called on the loop's thread when the body of a request is complete, with one request at a time for
+// each connection.  It answers at once, or keeps the exchange and answers later.  Pipelined requests wait for those
+// before them.  A client that closes its side of the connection counts as gone.
 //
-// It is strict: what two readers might take for two different requests (Content-Length beside Transfer-Encoding, twice, or in
-// an odd spelling; folded lines; lone line feeds; odd chunk sizes) is answered with 400, and the connection is closed.
+// The server is strict.  It answers 400 and closes the connection if two readers might see two different requests:
+// Content-Length beside Transfer-Encoding, repeated or oddly spelled; folded lines; lone line feeds; odd chunk sizes.
 //
-// Several threads: a loop and a server for each, all with the same port and `reuse_port`; the system spreads connections.
+// For several threads, make a loop and a server for each, all with the same port and `reuse_port`; the system
+// distributes connections.
 #pragma once
 
 #include <cstddef>
@@ -39,20 +40,20 @@ struct RequestNote {
 struct ServerRequest {
   std::string method;
   std::string target;  // as it was sent, without scheme and authority
-  std::string path;    // of the target, up to `?`, not decoded
-  std::string query;   // behind `?`
+  std::string path;    // the target up to `?`, not decoded
+  std::string query;   // what follows `?`
   Headers headers;
   std::string body;
-  std::string peer;  // the client's address and port
-  // The handler's own, not read from the client.
-  Headers answer_headers;  // are added to the answer, whoever gives it
+  std::string peer;  // address and port of the client
+  // Set by the handler, not read from the client.
+  Headers answer_headers;  // added to the answer, whoever gives it
   std::shared_ptr<RequestNote> note;
 };
 
 // How an exchange ended.
 struct Answered {
-  int status = 0;         // 0: the client went before there was an answer
-  bool is_whole = false;  // false: it was cut
+  int status = 0;         // 0: the client left before there was an answer
+  bool is_whole = false;  // false: it was cut off
 };
 
 struct Reply {
@@ -61,9 +62,9 @@ struct Reply {
   std::string body{};
 };
 
-// A request and the answer to it.  Handed to the handler, which may keep it and move it.  Destroyed without an answer it answers
-// 500; destroyed within one, the connection is cut, so that the client sees that something is missing.  Once the client
-// is gone, or the answer complete, everything below does nothing.
+// A request and its answer.  The handler may keep and move it.  If it is destroyed without an answer, it answers 500.
+// If it is destroyed during an answer, the connection is cut, so that the client notices.  Once the client has gone or
+// the answer is complete, all functions below do nothing.
 class Exchange {
  public:
   struct State;
@@ -73,14 +74,14 @@ class Exchange {
   ~Exchange();
 
   [[nodiscard]] const ServerRequest& request() const;
-  [[nodiscard]] ServerRequest& request();  // to move its body out
+  [[nodiscard]] ServerRequest& request();  // for moving its body out
 
-  // The whole answer.  Content-Length, Connection and Date are the server's own; fields that cannot be sent (check_header)
-  // are left out.
+  // Sends a whole answer.  The server itself sets Content-Length, Connection and Date.  Fields that cannot be sent
+  // (check_header) are left out.
   void reply(int status, const Headers& headers, std::string body);
   void reply(Reply reply) { this->reply(reply.status, reply.headers, std::move(reply.body)); }
 
-  // An answer in pieces: start, any number of writes, finish.
+  // Send an answer in pieces: start(), any number of write(), finish().
   void start(int status, const Headers& headers);
   void write(std::string_view bytes);
   void finish();
@@ -89,45 +90,49 @@ class Exchange {
 
   [[nodiscard]] bool started() const;
   [[nodiscard]] bool is_gone() const;
-  // Bytes that wait for the client to take those before.  A write that finds more than ServerOptions::buffered_bytes cuts the connection.
+  // Returns how many bytes wait to be sent.  A write that finds more than ServerOptions::buffered_bytes cuts the
+  // connection.
   [[nodiscard]] std::size_t buffered() const;
 
-  // Called once if the connection ends before the answer does, from the loop, never inside of the functions above.  Also
-  // when it ended before this was called.  May destroy the exchange.
+  // Calls `task` once if the connection ends before the answer does, from the loop and never inside these functions.
+  // Also if it had already ended.  `task` may destroy the exchange.
   void on_gone(std::function<void()> task);
-  // Called whenever the client has taken everything that was written: to go on with what was held back.
+  // Calls `task` whenever the client has taken everything that was written, so that more can be sent.
   void on_drained(std::function<void()> task);
 
  private:
-  friend class WebSocket;  // takes the connection over
+  friend class WebSocket;  // takes over the connection
   std::shared_ptr<State> state_;
 };
 
 struct ServerOptions {
-  std::string host = "127.0.0.1";  // an address, or a name that has one; "::" and "0.0.0.0": all
-  std::uint16_t port = 0;          // 0: any free one
-  bool reuse_port = false;         // other servers may listen on the same port
-  std::string certificate_pem{};   // with its chain; "": no TLS
+  std::string host = "127.0.0.1";  // an address, or a name with one; "::" and "0.0.0.0": all addresses
+  std::uint16_t port = 0;          // 0: any free port
+  bool reuse_port = false;         // allow other servers to listen on the same port
+  std::string certificate_pem{};   // including its chain; "": no TLS
   std::string key_pem{};
 
   std::size_t header_bytes = std::size_t{32} << 10U;
   std::size_t header_count = 100;
   std::size_t body_bytes = std::size_t{64} << 20U;
-  std::size_t bodies_bytes = std::size_t{2} << 30U;  // of all requests that are not answered; more get 503
+  // For the bodies of all unanswered requests together; further requests get 503.
+  std::size_t bodies_bytes = std::size_t{2} << 30U;
   std::size_t buffered_bytes = std::size_t{4} << 20U;
-  std::size_t connections = 4096;  // more are answered with 503, with TLS closed
+  std::size_t connections = 4096;  // further ones are answered with 503, or closed if TLS is used
   Milliseconds idle{75'000};       // between requests
-  Milliseconds head{15'000};       // from a request's first byte, or the connection's begin, to the end of its head
+  // From the first byte of a request, or the start of the connection, to the end of the head.
+  Milliseconds head{15'000};
   Milliseconds body_idle{30'000};  // between bytes of a body
   Milliseconds body{300'000};      // for the whole body
-  Milliseconds stall{60'000};      // a client that takes no byte for so long is cut off
+  Milliseconds stall{60'000};      // a client that takes no byte for this time is cut off
 
-  // Looks at a request before its body is read: an answer from here ends it.  None: every body is read.
+  // Looks at a request before its body is read, and may answer it, which ends the request.  If empty, every body is
+  // read.
   std::function<std::optional<Reply>(ServerRequest&)> admit{};
-  // Is told how each exchange ended, those that the server answers by itself too.
+  // Gets the end of each exchange, including those that the server answers by itself.
   std::function<void(const ServerRequest&, const Answered&)> answered{};
-  // The body of an answer that the server gives by itself (400, 408, 413, 431, 500, 503): status and a sentence.
-  // None: the sentence as text.
+  // Makes the body of an answer that the server gives by itself (400, 408, 413, 431, 500, 503) from the status and a
+  // sentence.  If empty, the body is the sentence.
   std::function<Reply(int status, std::string_view sentence)> explain{};
 };
 
@@ -136,25 +141,28 @@ class Server {
   struct Impl;
   using Handler = std::function<void(Exchange)>;
 
-  // Listens at once.  kIo if the address cannot be had, kInvalidArgument for a certificate or key that cannot be read.
+  // Listens at once.  Fails with kIo if the address is not available, or with kInvalidArgument if the certificate or
+  // key cannot be read.
   [[nodiscard]] static Result<std::unique_ptr<Server>> make(Loop& loop, ServerOptions options, Handler handler);
   explicit Server(std::shared_ptr<Impl> impl);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
-  // Cuts all connections; exchanges are gone, and nothing is called any more.
+  // Cuts all connections.  Exchanges are gone, and there are no more callbacks.
   ~Server();
 
   [[nodiscard]] std::uint16_t port() const;
-  // "http://127.0.0.1:8080"; for all addresses, that of this machine's loopback.
+  // Returns "http://127.0.0.1:8080"; if it listens on all addresses, the one of this machine's loopback.
   [[nodiscard]] std::string url() const;
   [[nodiscard]] std::size_t connections() const;
 
-  // Connections that begin from now on are given this certificate; those that are open stay as they are.  Where it can't be
-  // read, the one before counts on.  REQUIRES: the server was made with one.
+  // Uses this certificate for connections that begin from now on; open ones keep theirs.  If it cannot be read, the
+  // previous one stays in use.
+  //
+  // REQUIRES: the server was made with a certificate.
   [[nodiscard]] Status renew_certificate(const std::string& certificate_pem, const std::string& key_pem);
 
-  // No new connections or requests; running answers end, then their connections; after `deadline` the rest is cut.  Calls
-  // `done` when none is left, with how many were cut.  Once.
+  // Accepts no new connections or requests.  Running answers end, then their connections.  After `deadline` the
+  // remaining ones are cut.  Calls `done` once when none is left, with the number of those that were cut.
   void drain(Milliseconds deadline, std::function<void(std::size_t cut)> done);
 
  private:

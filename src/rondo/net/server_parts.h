@@ -1,4 +1,4 @@
-// The inside of the server: connections, and the answers that are given on them.
+// The inside of the server: connections, and the answers that are sent on them.
 #pragma once
 
 #include <map>
@@ -16,8 +16,8 @@ namespace rondo::net {
 class ServerConnection;
 struct WebSocketState;
 
-// Shared by the connection and the exchange that the handler has.  The connection is none once the answer is complete or
-// the client gone.
+// Shared by the connection and by the exchange that the handler has.  `connection` is null once the answer is complete
+// or the client has gone.
 struct Exchange::State : std::enable_shared_from_this<Exchange::State> {
   State(Loop& on, ServerConnection& of) : loop(on), connection(&of) {}
 
@@ -25,7 +25,7 @@ struct Exchange::State : std::enable_shared_from_this<Exchange::State> {
   void write(std::string_view bytes);
   void finish();
   void abort();
-  void let_go();  // the exchange is destroyed
+  void let_go();  // the exchange was destroyed
   void went();    // the connection ended first
   void tell_gone();
   void tell_answered(bool is_whole);
@@ -50,12 +50,12 @@ class ServerConnection : public ChannelOwner, public std::enable_shared_from_thi
 
   void start();
   void cut();    // at once
-  void drain();  // after the answer that is being given
+  void drain();  // after the current answer
   // The answer is complete.
   void answered(bool keeps_alive);
-  // Sends the answer to the handshake; what comes from now on is the socket's.
+  // Sends the answer to the handshake.  Everything that comes from now on is for the socket.
   void upgrade(const Headers& headers, std::shared_ptr<WebSocketState> socket);
-  // The socket has said its last.
+  // The socket is finished.
   void end_socket();
 
   void on_bytes(std::string_view bytes) override;
@@ -65,7 +65,7 @@ class ServerConnection : public ChannelOwner, public std::enable_shared_from_thi
   [[nodiscard]] Channel& channel() { return *channel_; }
   [[nodiscard]] Server::Impl& server() { return server_; }
   [[nodiscard]] bool is_draining() const { return draining_; }
-  // An answer of the server's own; nothing is read afterwards.
+  // Sends an answer of the server's own.  Nothing is read afterwards.
   void refuse(int status, std::string_view sentence);
 
  private:
@@ -82,7 +82,7 @@ class ServerConnection : public ChannelOwner, public std::enable_shared_from_thi
   void refuse(const Error& error);
   void send_and_end(Reply reply);
   void forget();
-  // False: all bodies together would be too large.
+  // Returns false if all bodies together would be too large.
   [[nodiscard]] bool hold(std::size_t bytes);
   void release();
 
@@ -90,14 +90,14 @@ class ServerConnection : public ChannelOwner, public std::enable_shared_from_thi
   std::shared_ptr<Channel> channel_;
   std::shared_ptr<Exchange::State> exchange_;
   std::shared_ptr<WebSocketState> socket_;
-  std::string in_;  // not understood yet
+  std::string in_;  // received but not yet parsed
   wire::BodyReader body_;
   Phase phase_ = Phase::kHead;
-  std::size_t held_ = 0;  // bytes of the body that count among those of all
+  std::size_t held_ = 0;  // how many bytes of the body count towards those of all bodies
   bool draining_ = false;
-  bool is_head_begun_ = true;  // the first head is waited for as if it had
-  Deadline slow_;              // to the end of the head, of the body
-  Deadline quiet_;             // between requests, between bytes of a body
+  bool is_head_begun_ = true;  // wait for the first head as if it had begun
+  Deadline slow_;              // limits the time to the end of the head and of the body
+  Deadline quiet_;             // limits the time between requests and between bytes of a body
 };
 
 struct Server::Impl : std::enable_shared_from_this<Server::Impl> {
@@ -119,7 +119,7 @@ struct Server::Impl : std::enable_shared_from_this<Server::Impl> {
   void cut_all();
   void drained();
   [[nodiscard]] Reply explained(int status, std::string_view sentence) const;
-  // "Sun, 06 Nov 1994 08:49:37 GMT"; made once a second.
+  // Returns "Sun, 06 Nov 1994 08:49:37 GMT"; made once per second.
   [[nodiscard]] const std::string& date();
 
   Loop& loop;
@@ -127,10 +127,10 @@ struct Server::Impl : std::enable_shared_from_this<Server::Impl> {
   Handler handler;
   TlsContext tls;
   Acceptor acceptor;
-  SystemTimer pause;  // while no connection can be accepted
+  SystemTimer pause;  // runs while no connection can be accepted
   std::map<ServerConnection*, std::shared_ptr<ServerConnection>> connections;
   std::map<Channel*, std::shared_ptr<Channel>> handshakes;
-  std::size_t bodies = 0;  // bytes of all that are held
+  std::size_t bodies = 0;  // how many bytes of bodies are held
   std::uint16_t port = 0;
   std::string date_text;
   std::chrono::sys_seconds date_of{};

@@ -1,4 +1,4 @@
-// Server-Sent Events: what streams of all engines and APIs are made of.
+// Server-Sent Events: the streams of all engines and APIs consist of them.
 //
 //   net::SseReader reader;
 //   Status status = reader.read(bytes, [](const net::SseEvent& event) { ... });   // any number of times
@@ -6,8 +6,8 @@
 //   std::string out;
 //   net::append_sse(out, "message_start", data);
 //
-// The reader takes bytes cut anywhere, also inside a character or a line break; lines that end with CR, LF or both; a byte
-// order mark; comments.  As browsers do, it drops an event that the stream ends in.
+// The reader accepts bytes that are cut anywhere, even inside a character or a line break; lines that end with CR, LF
+// or both; a byte order mark; and comments.  As browsers do, it drops an event that the end of the stream interrupts.
 #pragma once
 
 #include <cstddef>
@@ -21,22 +21,23 @@
 namespace rondo::net {
 
 struct SseEvent {
-  std::string name;  // field `event`; "" if there was none
+  std::string name;  // field `event`; "" if it is missing
   std::string data;  // its lines, joined by line feeds
-  std::string id;    // the last `id` of the stream so far
+  std::string id;    // the latest `id` of the stream
 };
 
 class SseReader {
  public:
-  static constexpr std::size_t kEventBytes = std::size_t{16} << 20U;  // a last event with a whole prompt's ids fits
+  // Enough for a last event with all ids of a prompt.
+  static constexpr std::size_t kEventBytes = std::size_t{16} << 20U;
 
   explicit SseReader(std::size_t event_bytes = kEventBytes) : limit_(event_bytes) {}
 
-  // Calls `take` for each event that `bytes` complete, in order; `take` must not destroy the reader.  kLimit for an event
-  // that is too long: nothing is read afterwards, and the same error comes again.
+  // Calls `take` for each event that `bytes` complete, in order; `take` must not destroy the reader.  Fails with kLimit
+  // if an event is too long.  Nothing is read after that, and every call returns the same error.
   [[nodiscard]] Status read(std::string_view bytes, const std::function<void(const SseEvent&)>& take);
 
-  // True if the stream would end inside an event.
+  // Returns true if the stream would end inside an event.
   [[nodiscard]] bool is_inside() const { return !line_.empty() || has_data_ || !event_.name.empty(); }
 
  private:
@@ -45,17 +46,20 @@ class SseReader {
   std::size_t limit_;
   std::string line_;
   SseEvent event_;
-  std::uint8_t mark_bytes_ = 0;  // how much of a byte order mark was read; kNoMark once that is settled
+  std::uint8_t mark_bytes_ = 0;  // how much of a byte order mark was read; kNoMark once that is decided
   bool has_data_ = false;
-  bool after_return_ = false;  // a line feed that follows ends no further line
+  bool after_return_ = false;  // a line feed that follows belongs to the same line break
   bool too_long_ = false;
 };
 
-// Appends an event: `event: NAME` unless that is empty, `data: ` before each line of `data`, an empty line.
-// REQUIRES: no line break in `name`.
+// Appends an event: `event: NAME` unless the name is empty, `data: ` before each line of `data`, and an empty line.
+//
+// REQUIRES: `name` contains no line break.
 void append_sse(std::string& out, std::string_view name, std::string_view data);
 
-// Appends a comment, which readers skip: keeps a connection alive.  REQUIRES: no line break in `text`.
+// Appends a comment, which readers skip.  It keeps a connection alive.
+//
+// REQUIRES: `text` contains no line break.
 void append_sse_comment(std::string& out, std::string_view text);
 
 }  // namespace rondo::net

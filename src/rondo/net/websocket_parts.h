@@ -1,4 +1,4 @@
-// The inside of a WebSocket.  For the sources of net/ alone.
+// The inside of a WebSocket.  Only for the sources of net/.
 #pragma once
 
 #include <deque>
@@ -13,7 +13,7 @@ class ServerConnection;
 struct WebSocketState : std::enable_shared_from_this<WebSocketState> {
   WebSocketState(Loop& on, const WebSocketOptions& wanted, std::size_t most_buffered, websocket::Deflate agreed);
 
-  // From the connection.
+  // Called by the connection.
   void take(std::string_view bytes);
   void drain();
   void went();
@@ -22,7 +22,7 @@ struct WebSocketState : std::enable_shared_from_this<WebSocketState> {
   void close(std::uint16_t code, std::string_view reason);
   void take_message(websocket::Message message);
   void was_quiet();
-  // Calls what waits, later.
+  // Delivers the waiting callbacks, later.
   void tell();
 
   Loop& loop;
@@ -30,7 +30,7 @@ struct WebSocketState : std::enable_shared_from_this<WebSocketState> {
   std::size_t buffered_bytes;
   websocket::Deflate deflate;
   websocket::Reader reader;
-  std::shared_ptr<ServerConnection> connection;  // none once it is closed
+  std::shared_ptr<ServerConnection> connection;  // null once it is closed
   Deadline quiet;
   bool has_pinged = false;
   std::deque<std::string> messages;

@@ -1,7 +1,7 @@
-// HTTP/1.1 as bytes: heads of requests and answers, and bodies in their framings.  No sockets here.
+// HTTP/1.1 on the level of bytes: heads of requests and answers, and bodies with their framing.  No sockets here.
 //
-// Reading is strict (RFC 9112, and where that leaves a choice, the narrow one): what two readers might understand
-// differently is an error.
+// Reading is strict: it follows RFC 9112 and takes the narrow option where the RFC leaves a choice.  What two readers
+// might understand differently is an error.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,15 @@
 
 namespace rondo::net::wire {
 
-// Where the head that `bytes` begin with ends: behind its empty line; 0 while that has not come.  kInvalidArgument for a line
-// feed without a carriage return; kLimit if it is longer than `most`.
+// Returns the offset after the empty line that ends the head at the start of `bytes`; 0 if the head is incomplete.
+// Fails with kInvalidArgument for a line feed without a carriage return, or with kLimit if the head is longer than
+// `most`.
 [[nodiscard]] Result<std::size_t> head_end(std::string_view bytes, std::size_t most);
 
 struct RequestHead {
   std::string method;
   std::string target;  // begins with `/`, or is `*`
-  int minor = 1;       // of HTTP/1.x
+  int minor = 1;       // the minor version of HTTP/1.x
   Headers headers;
 };
 
@@ -32,12 +33,12 @@ struct ResponseHead {
   Headers headers;
 };
 
-// `head` ends with the empty line.  kInvalidArgument for what is no HTTP, kLimit for more than `most_fields` header fields,
-// kUnsupported for another version.
+// `head` ends with the empty line.  Fails with kInvalidArgument if it is not HTTP, with kLimit for more than
+// `most_fields` header fields, or with kUnsupported for another version.
 [[nodiscard]] Result<RequestHead> read_request(std::string_view head, std::size_t most_fields);
 [[nodiscard]] Result<ResponseHead> read_response(std::string_view head, std::size_t most_fields);
 
-// How the end of a body is known.
+// How the end of a body is recognised.
 struct Framing {
   enum class Kind : std::uint8_t { kNone, kLength, kChunked, kUntilClose };
   Kind kind = Kind::kNone;
@@ -46,21 +47,21 @@ struct Framing {
 [[nodiscard]] Result<Framing> framing_of(const RequestHead& head);
 [[nodiscard]] Result<Framing> framing_of(const ResponseHead& head, std::string_view method);
 
-// False if the connection ends behind this message.
+// Returns false if the connection ends after this message.
 [[nodiscard]] bool keeps_alive(const Headers& headers, int minor);
 
-// Takes a body out of its framing, cut anywhere.
+// Extracts a body from its framing, which may be cut anywhere.
 class BodyReader {
  public:
   BodyReader() = default;
   explicit BodyReader(Framing framing);
 
-  // Calls `take` with pieces of the body; returns how many of `bytes` belong to it.  When done, the rest is the next message's.
-  // `take` returns false to stop reading at once.
+  // Calls `take` with pieces of the body, and returns how many of `bytes` belong to it.  When it is complete, the rest
+  // belongs to the next message.  `take` returns false to stop reading at once.
   [[nodiscard]] Result<std::size_t> read(std::string_view bytes, const std::function<bool(std::string_view)>& take);
 
   [[nodiscard]] bool done() const { return state_ == State::kDone; }
-  // True if the body may end where the connection does.
+  // Returns true if the body may end where the connection does.
   [[nodiscard]] bool ends_with_connection() const { return state_ == State::kUntilClose; }
 
  private:
@@ -73,7 +74,7 @@ class BodyReader {
   std::string line_;
 };
 
-// `headers` must be sendable (check_header); what is not is left out of the bytes.
+// REQUIRES: `headers` can be sent (check_header); others are left out.
 void append_request(std::string& out, const std::string& method, const std::string& target, const Headers& headers);
 void append_response(std::string& out, int status, const Headers& headers);
 // REQUIRES: !bytes.empty().

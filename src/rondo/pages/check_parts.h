@@ -15,40 +15,41 @@ struct CheckedModel {
   const report::Report& report;
   std::string key;  // "m1"
 
-  // "m1-f2": places to link to.
+  // Returns places to link to: "m1-f2".
   [[nodiscard]] std::string finding_id(std::size_t index) const { return key + "-f" + std::to_string(index); }
   [[nodiscard]] std::string case_id(std::size_t index) const { return key + "-c" + std::to_string(index); }
 };
 
-// Where a place is shown: a line of the template, or a piece of a long one (rows.h).
+// How a place is shown: a line of the template, or a piece of a long line (rows.h).
 struct Spot {
   std::string id;    // "m1-L66", "m1-L1-480"
   std::string name;  // "line 66", "line 1:480"
-  std::string text;  // of the line or piece, some of it where it is long; the place's own where there is no such line
+  std::string text;  // of the line or piece, shortened if it is long; the place's own text if there is no such line
 };
 // REQUIRES: place.line > 0.
 [[nodiscard]] Spot spot_of(const CheckedModel& model, const causes::TemplatePlace& place);
 
-// `text` for an element, valid and with marks for what cannot be seen; `marks_spaces`: plain spaces too.
+// Returns valid text for an element, with marks for invisible characters; with `marks_spaces`, also for plain spaces.
 [[nodiscard]] std::string marked_text(std::string_view text, bool marks_spaces);
 [[nodiscard]] inline std::string shown(std::string_view text) { return marked_text(text, false); }
 
-// `text` for a quoted attribute, valid.
+// Returns valid text for a quoted attribute.
 [[nodiscard]] std::string attribute_text(std::string_view text);
 
-// A link to the place in the template shown beside; "" for none.  `with_source`: and what stands there.
+// Returns a link to the place in the template on the page; "" if there is none.  `with_source` adds the text at the
+// place.
 [[nodiscard]] std::string place_link(const CheckedModel& model, const causes::TemplatePlace& place,
                                      bool with_source = false);
 
 [[nodiscard]] std::string remedy_list(const std::vector<report::Remedy>& remedies);
 
-// What is told of a case when its row is opened; "" if there is nothing.
+// Returns what is shown when the row of a case is opened; "" if there is nothing.
 [[nodiscard]] std::string case_body(const CheckedModel& model, const report::Case& played);
 
-// The table of conversations with its filters, and behind it what its rows open.
+// Returns the table of conversations with its filters, followed by what its rows open.
 [[nodiscard]] std::string case_table(const CheckedModel& model);
 
-// The template's lines, with links to the findings that blame them.
+// Returns the template's lines, with links to the findings that blame them.
 [[nodiscard]] std::string template_source(const CheckedModel& model);
 
 }  // namespace rondo::pages

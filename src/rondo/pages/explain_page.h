@@ -1,4 +1,4 @@
-// A format and the template lines that it was read from, as a page for the browser.
+// A format and the template lines that it comes from, as a page for the browser.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace rondo::pages {
 
-// A self-contained HTML document that shows `reply`, a reply of the op `explain`.  It loads nothing and needs no script;
-// nothing in the template becomes markup.
+// Returns a self-contained HTML document that shows `reply`, a reply of the operation `explain`.  It loads nothing and
+// needs no script; nothing in the template becomes markup.
 [[nodiscard]] std::string explain_page(const json::Value& reply);
 
 }  // namespace rondo::pages

@@ -1,4 +1,4 @@
-// Text inside pages for the browser.
+// Text in pages for the browser.
 #pragma once
 
 #include <string>
@@ -6,17 +6,17 @@
 
 namespace rondo::pages {
 
-// `text` so that nothing of it is markup, inside an element.  The ends of lines are marked, which is markup of its own; controls
-// become their pictures.
+// Returns `text` for the inside of an element, so that nothing in it is markup.  The ends of lines are marked by markup
+// of our own; control characters become visible symbols.
 [[nodiscard]] std::string html_text(std::string_view text);
 
-// The same for quoted attributes and titles, without any markup.
+// Returns the same for quoted attributes and titles, without any markup.
 [[nodiscard]] std::string html_attribute(std::string_view text);
 
 enum class Scripts : unsigned char { kNone, kInline };
 
-// The beginning of a page, up to the body's first element.  The page may load nothing, and run nothing but the scripts that
-// stand in it, where they are allowed.
+// Returns the beginning of a page, up to the first element of the body.  The page may load nothing.  It may run only
+// the scripts inside it, and only if `scripts` allows them.
 [[nodiscard]] std::string html_head(std::string_view title, std::string_view style, Scripts scripts = Scripts::kNone);
 
 }  // namespace rondo::pages

@@ -7,7 +7,7 @@
 
 namespace rondo::pages {
 
-// A self-contained HTML document that shows `reply`, a reply of the op `render` with `text` and `trace`
+// Returns a self-contained HTML document that shows `reply`, a reply of the operation `render` with `text` and `trace`
 // (RunOptions::trace).  It loads nothing, and nothing in the prompt or the template becomes markup.
 [[nodiscard]] std::string trace_page(const json::Value& reply);
 

@@ -1,4 +1,5 @@
-// The source of the pages of page.h, check_page.h and serve_page.h: the files in files/, embedded.  Internal to pages/.
+// The sources of the pages in page.h, check_page.h and serve_page.h: the files in files/, embedded.  Internal to
+// pages/.
 #pragma once
 
 #include <string_view>

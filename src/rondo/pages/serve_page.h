@@ -1,4 +1,4 @@
-// What `rondo serve` shows people at `/`: sessions, their turns and tokens, and a chat box.
+// The page that `rondo serve` shows at `/`: sessions, their turns and tokens, and a chat box.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace rondo::pages {
 
-// A self-contained HTML document.  It holds no data: it asks the server that sent it.  Its scripts and styles have `nonce`, so
-// that a Content-Security-Policy can allow them and nothing else.
+// Returns a self-contained HTML document.  It contains no data and asks the server that sent it.  Its scripts and
+// styles carry `nonce`, so that a Content-Security-Policy can allow only them.
 [[nodiscard]] std::string serve_page(std::string_view nonce);
 
 }  // namespace rondo::pages

@@ -1,8 +1,8 @@
-// Reads one JSON value byte by byte: where values begin and end, under which keys, and what would close it.
+// Reads one JSON value byte by byte: where values begin and end, under which keys, and what would close the value.
 //
-// It also goes along with what models write by mistake and whose end is clear all the same: single quotes, Python's
-// words, line ends and unknown escapes inside strings, a comma before a closing bracket.  is_loose() then says that the
-// text is no valid JSON.
+// It also accepts mistakes of models that leave the end of the value clear: single quotes, Python's words, line ends
+// and unknown escapes in strings, a comma before a closing bracket.  is_loose() then returns true: the text is not
+// valid JSON.
 #pragma once
 
 #include <cstdint>
@@ -14,34 +14,34 @@ namespace rondo::parse {
 
 class JsonScanner {
  public:
-  // What one byte did.
+  // The effect of one byte.
   struct Step {
-    bool bad = false;           // the byte cannot stand here; the scanner stays where it was
+    bool bad = false;           // the byte is not allowed here; the scanner's state is unchanged
     bool begins_value = false;  // it is the first byte of a value
     bool ends_value = false;    // it is the last byte of a value (string, object, array)
-    bool ended_before = false;  // a number or word ended before it
-    bool left_over = false;     // ... and it was the outermost value: the byte is not part of it
+    bool ended_before = false;  // a number or word ended just before it
+    bool left_over = false;     // ... and that was the outermost value: the byte is not part of it
   };
   [[nodiscard]] Step step(char byte);
 
-  // True once the outermost value is complete.  A number or word at the top ends only with the next byte.
+  // Returns true once the outermost value is complete.  A number or word at the top level ends only with the next byte.
   [[nodiscard]] bool done() const { return state_ == State::kDone; }
   [[nodiscard]] bool started() const { return state_ != State::kValue || !frames_.empty(); }
   [[nodiscard]] bool is_loose() const { return is_loose_; }
   void forget_loose() { is_loose_ = false; }
-  // Inside a string that holds a line end: perhaps its closing quote was forgotten.
+  // Returns true inside a string that contains a line end: its closing quote may have been forgotten.
   [[nodiscard]] bool is_doubtful() const { return is_doubtful_; }
-  // How many bytes at the front of `text` are the inside of a string and nothing else; step() need not see them.
+  // Returns how many bytes at the start of `text` are only the inside of a string.  step() need not see them.
   [[nodiscard]] std::size_t plain_prefix(std::string_view text) const;
 
-  // Nesting: 0 outside, 1 inside the outermost object or array.
+  // Returns the nesting depth: 0 outside, 1 inside the outermost object or array.
   [[nodiscard]] std::size_t depth() const { return frames_.size(); }
-  // The key, as written between the quotes, under which the current or next value stands in the frame at `depth`
-  // (counting from 1); "" in arrays.
+  // Returns the key of the current or next value in the frame at `depth` (from 1), as written between the quotes; "" in
+  // arrays.
   [[nodiscard]] const std::string& key_at(std::size_t depth) const { return frames_[depth - 1].key; }
   [[nodiscard]] bool is_array_at(std::size_t depth) const { return frames_[depth - 1].is_array; }
 
-  // What makes the value complete from here.
+  // Returns the text that completes the value from here.
   [[nodiscard]] std::string closing() const;
 
  private:
@@ -74,7 +74,7 @@ class JsonScanner {
   char quote_ = '"';
   bool is_loose_ = false;
   bool is_doubtful_ = false;
-  int escape_ = 0;      // bytes that still belong to an escape
+  int escape_ = 0;      // how many bytes still belong to an escape
   std::string scalar_;  // the number or word so far
   std::vector<Frame> frames_;
 };

@@ -1,8 +1,8 @@
 // The state machine behind Parser.  Internal to parse/.
 //
-// Input is appended to a buffer.  Bytes before `head_` have been reported in events; `pos_` is the cursor; what lies
-// between is held back.  Each phase has one function that looks at the bytes from `pos_` on, reports what is certain
-// and returns whether it got anywhere; with `is_end_` set it must decide.
+// Input is appended to a buffer.  `head_` is the end of the bytes that events have reported, `pos_` is the cursor, and
+// the bytes between them are held back.  Each phase has one function.  It looks at the bytes from `pos_` on, reports
+// what is certain, and returns whether it made progress.  If `is_end_` is set, it must decide.
 #pragma once
 
 #include <memory>
@@ -21,24 +21,25 @@
 namespace rondo::parse {
 
 inline constexpr std::string_view kFence = "```";
-// "```json\n" at the begin of `text`.
+// Matches "```json\n" at the start of `text`.
 [[nodiscard]] Match fence_at(std::string_view text, bool is_end);
 
 class Machine {
  public:
-  // `prompt_tail` as Options::prompt_tail, in whose place it counts; `begun` as Parser's.
+  // `prompt_tail` replaces Options::prompt_tail; `begun` is as in Parser.
   [[nodiscard]] static std::unique_ptr<Machine> make(std::shared_ptr<const Syntax> syntax, std::string_view prompt_tail,
                                                      std::string_view begun = {});
   Machine(std::shared_ptr<const Syntax> syntax, std::string_view prompt_tail);
-  Machine(const Machine&) = delete;  // it points into itself
+  Machine(const Machine&) = delete;  // it contains pointers into itself
   Machine& operator=(const Machine&) = delete;
 
-  // Text of which nothing is known, of ordinary tokens, of one added token.
+  // The kind of input: text whose tokens are unknown, text of ordinary tokens, or one added token.
   enum class Input { kText, kTokenText, kToken };
   void feed(std::string_view text, Input input = Input::kText);
   void feed_special(std::string_view bytes);
   void close();
-  // Since forget_events(), or since the begin: also what the prompt's tail already has of a continued message.
+  // Returns the events since forget_events(), or since the start.  They include the text that the prompt's tail already
+  // has of a continued message.
   [[nodiscard]] const std::vector<Event>& events() const { return events_; }
   void forget_events();
 
@@ -87,8 +88,8 @@ class Machine {
   [[nodiscard]] bool is_answer_text(const MarkerSet::Found& found) const;
   bool top_marker(const MarkerSet::Found& found);
   bool top_opener(const MarkerSet::Found& found);
-  // Reports text up to a marker, or up to what may become one; true if a whole marker was found (then pos_ is behind it
-  // and head_ at the begin of its own white space).
+  // Reports text up to a marker, or up to what may become one.  Returns true if a whole marker was found: then pos_ is
+  // after it, and head_ is at the start of the marker's own white space.
   bool scan(const MarkerSet& set, EventKind kind, MarkerSet::Found& found);
   void finish_open();
   void emit(EventKind kind, std::size_t end);
@@ -133,14 +134,14 @@ class Machine {
   [[nodiscard]] std::string heading_lead() const;
   [[nodiscard]] std::string completed_heading(std::string_view begun) const;
 
-  // attempts.cpp: what may be a call
+  // attempts.cpp: text that may be a call
   void begin_attempt(bool in_section, Opening opening);
   [[nodiscard]] bool may_commit() const;
-  // Whether no marker announces the call.
+  // Returns whether the call has no marker before it.
   [[nodiscard]] bool is_bare() const {
     return attempt_.opening == Opening::kBare || attempt_.opening == Opening::kInText;
   }
-  // ... and no list of tools can say whether it is one: then it takes a name and arguments.
+  // ... and no list of tools can tell whether it is a call: then it needs a name and arguments.
   [[nodiscard]] bool needs_evidence() const { return is_bare() && !options().tools; }
   [[nodiscard]] bool is_named_by_marker() const;
   MatchKind named_call(std::size_t at);
@@ -170,7 +171,7 @@ class Machine {
   void adopt(format::Calls calls);
   void settle_format();
 
-  // calls.cpp: names, arguments, what ends a call
+  // calls.cpp: names, arguments, the ends of calls
   bool start_body();
   bool pieces();
   bool piece_literal(const Marker& literal);
@@ -239,7 +240,7 @@ class Machine {
   [[nodiscard]] std::string rest_of_call(std::size_t piece) const;
   [[nodiscard]] std::string opener_closing() const;
 
-  // tags.cpp: tags that are not as the format writes them, what a call is said to be
+  // tags.cpp: tags that differ from what the format writes, and tags around a call's description
   struct DamagedOpener {
     Match match;
     const format::ValueForm* form = nullptr;
@@ -250,21 +251,21 @@ class Machine {
   void look_for_tags(std::string_view value);
   void judge_call();
 
-  // Where added tokens begin in the buffer, if that is known.
+  // Returns where added tokens begin in the buffer; nullptr if that is unknown.
   [[nodiscard]] const TokenStarts* starts() const { return starts_ ? &*starts_ : nullptr; }
 
   std::shared_ptr<const Syntax> syntax_;
-  std::shared_ptr<const Syntax> own_syntax_;  // the format's own, while calls of another are read
-  std::vector<std::string> closes_;           // what closes the wrappers around these
-  bool inline_reasoning_ = false;             // Options::inline_reasoning, but for the prompt's tail
+  std::shared_ptr<const Syntax> own_syntax_;  // the format's own syntax, while calls in another syntax are read
+  std::vector<std::string> closes_;           // what closes the wrappers around these calls
+  bool inline_reasoning_ = false;             // Options::inline_reasoning, adjusted by the prompt's tail
 
   // Input.
   std::string buffer_;
-  std::optional<TokenStarts> starts_;  // only if Options::special_tokens says what is one
-  std::size_t base_ = 0;               // bytes dropped from the front of the buffer
+  std::optional<TokenStarts> starts_;  // only if Options::special_tokens lists the added tokens
+  std::size_t base_ = 0;               // how many bytes were dropped from the front of the buffer
   std::size_t head_ = 0;
   std::size_t pos_ = 0;
-  mutable std::size_t space_begin_ = 0;  // the run of white space that was seen last, offsets in all text
+  mutable std::size_t space_begin_ = 0;  // the latest run of white space; offsets in the whole text
   mutable std::size_t space_end_ = 0;
   bool is_end_ = false;
   bool is_closed_ = false;
@@ -281,12 +282,12 @@ class Machine {
   Call call_;
   JsonCall envelope_;
   Parameter parameter_;
-  JsonScanner scanner_;  // of arguments, or of a parameter's value
+  JsonScanner scanner_;  // for arguments, or for a parameter's value
   std::optional<Held> held_;
 
   chat::AssistantMessage message_;
   std::vector<Event> events_;
-  bool events_are_old_ = false;  // the next call begins with none
+  bool events_are_old_ = false;  // the next call clears them
   std::optional<Error> mistake_;
 };
 

@@ -1,4 +1,4 @@
-// Markers: the template's own texts, searched in sampled text with tolerance for white space.
+// Markers: texts of the template, searched for in sampled text with tolerance for white space.
 #pragma once
 
 #include <array>
@@ -11,17 +11,17 @@
 
 namespace rondo::parse {
 
-// Which bytes of the input are the first of an added token.
+// Knows which bytes of the input are the first of an added token.
 class TokenStarts {
  public:
-  // REQUIRES: `buffer` outlives it.
+  // REQUIRES: `buffer` outlives this.
   explicit TokenStarts(const std::string& buffer) : buffer_(buffer) {}
 
-  // The byte that is appended to the buffer next.
+  // Adds the byte that is appended to the buffer next.
   void append(bool may_start) { starts_.push_back(may_start ? 1 : 0); }
   void drop_front(std::size_t bytes) { starts_.erase(0, bytes); }
   void clear() { starts_.clear(); }
-  // `at` points into the buffer.
+  // Returns whether an added token may start at `at`, which points into the buffer.
   [[nodiscard]] bool has(const char* at) const { return starts_[static_cast<std::size_t>(at - buffer_.data())] != 0; }
 
  private:
@@ -36,66 +36,67 @@ struct Match {
   std::size_t size = 0;
 };
 
-// A text without the white space at its ends.  Where it has white space, and between its units, any white space matches,
-// also none.
+// A marker's text without the white space at its ends.  Inside it, wherever the text has white space and between its
+// units, any amount of white space matches.
 class Marker {
  public:
   Marker() = default;
-  // The first of `tokens`, texts of added tokens, that it holds must come as one wherever the marker stands.
+  // `tokens` are the texts of added tokens.  The first of them that the marker contains must come as one token wherever
+  // the marker matches.
   explicit Marker(std::string_view text, std::span<const std::string> tokens = {});
 
-  // True if the text is white space only; such a marker matches nowhere.
+  // Returns true if the text is only white space; such a marker never matches.
   [[nodiscard]] bool empty() const { return chunks_.empty(); }
   [[nodiscard]] char first() const { return chunks_.front().front(); }
-  // The template's white space before and behind it.
+  // Returns the template's white space before and after the marker.
   [[nodiscard]] const std::string& lead() const { return lead_; }
   [[nodiscard]] const std::string& trail() const { return trail_; }
-  // Without white space at its ends.
+  // Returns the text without white space at its ends.
   [[nodiscard]] const std::string& core() const { return core_; }
 
-  // False for a marker of punctuation only (`[`, `>>>`), which may well be ordinary text.
+  // Returns false for a marker of punctuation only (`[`, `>>>`), which may well be ordinary text.
   [[nodiscard]] bool is_distinct() const { return is_distinct_; }
-  // True if it has the shape of a control token, which nobody writes by chance: a bar at the inside of a bracket, or a
-  // word in capitals in square brackets.
+  // Returns true if the marker has the shape of a control token, which nobody writes by chance: a bar inside a bracket,
+  // or a word in capitals in square brackets.
   [[nodiscard]] bool is_reserved() const { return is_reserved_; }
 
-  // Whether it stands at text[0].  kPartial: `text` ends too early to tell (never with `is_end`,
-  // where the first whole units of the marker count as all of it: a stop token that was cut off).  `starts` says where
-  // added tokens begin in the buffer that `text` is part of; nullptr: no matter.
+  // Returns whether the marker is at text[0].  kPartial means that `text` is too short to tell.  With `is_end` the
+  // result is never kPartial, and the first whole units of the marker count as all of it: a stop token that was cut
+  // off.  `starts` tells where added tokens begin in the buffer that contains `text`; nullptr: that does not matter.
   [[nodiscard]] Match match(std::string_view text, bool is_end, const TokenStarts* starts = nullptr) const;
 
-  // The rest of it, where `text` is its beginning, one of its units at least; "" otherwise.
+  // Returns the rest of the marker if `text` is its beginning, by at least one unit; otherwise "".
   [[nodiscard]] std::string_view missing_behind(std::string_view text) const;
 
-  // How much of the white space that ends `before` is the template's own.
+  // Returns how much of the white space at the end of `before` is the template's own.
   [[nodiscard]] std::size_t own_lead(std::string_view before) const;
 
  private:
   std::string lead_, trail_, core_;
   std::vector<std::string> chunks_;
-  std::vector<std::size_t> cuts_;  // unit boundaries of the core
+  std::vector<std::size_t> cuts_;  // unit boundaries in the core
   bool has_token_ = false;
-  std::size_t token_chunk_ = 0;  // where the first added token begins
+  std::size_t token_chunk_ = 0;  // the chunk at which the first added token begins
   std::size_t token_offset_ = 0;
   bool is_distinct_ = false;
   bool is_reserved_ = false;
   bool has_blank_signs_ = false;
 };
 
-// A text in the shape of a control token, `<|...|>`, at the begin of `text`.
+// Matches text in the shape of a control token, `<|...|>`, at the start of `text`.
 [[nodiscard]] Match control_token(std::string_view text, bool is_end);
 
-// Some markers that are searched together; `id` is the caller's own.
+// Markers that are searched for together.  The caller chooses each `id`.
 class MarkerSet {
  public:
-  // Markers of white space only are left out.
+  // Adds a marker.  Ignores a marker of white space only.
   void add(int id, const Marker* marker);
-  // Control tokens that are none of the markers are found too, as `id`.
+  // Also finds control tokens that are not among the markers, and reports them as `id`.
   void add_control_tokens(int id);
-  // White space that is held back like a marker's lead.
+  // Adds white space that is held back like a marker's lead.
   void add_lead(const std::string& lead);
   [[nodiscard]] bool empty() const { return entries_.empty(); }
-  // Calls visit(id, marker) for each, in the order of adding.
+  // Calls visit(id, marker) for each marker, in the order of adding.
   template <typename Visit>
   void for_each(Visit visit) const {
     for (const Entry& entry : entries_) visit(entry.id, *entry.marker);
@@ -103,20 +104,20 @@ class MarkerSet {
 
   struct Found {
     MatchKind kind = MatchKind::kNone;
-    std::size_t begin = 0;  // kNone: everything before is free of markers
+    std::size_t begin = 0;  // kNone: no marker begins before this offset
     std::size_t size = 0;
     int id = 0;
     const Marker* marker = nullptr;
   };
-  // The longest marker at text[at]; kPartial while a longer one is still possible.
+  // Finds the longest marker at text[at].  kPartial means that a longer one is still possible.
   [[nodiscard]] Found at(std::string_view text, std::size_t at, bool is_end, const TokenStarts* starts) const;
-  // The first marker at or behind `from`.
+  // Finds the first marker at or after `from`.
   [[nodiscard]] Found find(std::string_view text, std::size_t from, bool is_end, const TokenStarts* starts) const;
 
-  // Length of the front of `text` in which no marker and no lead begins.
+  // Returns how many bytes at the start of `text` begin no marker and no lead.
   [[nodiscard]] std::size_t plain_prefix(std::string_view text) const;
 
-  // How many bytes of white space that end `text` may still turn out to be some marker's lead.
+  // Returns how many bytes of white space at the end of `text` may still become a marker's lead.
   [[nodiscard]] std::size_t possible_lead(std::string_view text) const;
 
  private:
@@ -127,8 +128,8 @@ class MarkerSet {
   std::vector<Entry> entries_;
   std::vector<std::string> leads_;
   std::optional<int> control_id_;
-  std::array<bool, 256> first_{};    // of markers
-  std::array<bool, 256> special_{};  // of markers, and all bytes of leads
+  std::array<bool, 256> first_{};    // first bytes of markers
+  std::array<bool, 256> special_{};  // first bytes of markers, and all bytes of leads
 };
 
 }  // namespace rondo::parse

@@ -1,13 +1,13 @@
-// The JSON value that a call's arguments are so far, while they arrive.
+// The JSON value of a call's arguments, while they arrive.
 //
 //   PartialValue value;
 //   for (const Event& event : parser.feed(piece))
 //     if (event.kind == EventKind::kArguments) value.feed(event.text);
 //   show(value.value());
 //
-// A string is there with its first character, objects and arrays with their opening bracket; a number or word only when
-// it is complete, a member only when its value has begun.  Fed the whole of a valid text in any pieces, value() equals
-// json::parse of it.  Work is linear in the text, however often value() is looked at.  Not thread-safe.
+// A string is visible from its first character, an object or array from its opening bracket.  A number or word becomes
+// visible when it is complete, a member when its value has begun.  Once a whole valid text was fed, in any pieces,
+// value() equals json::parse of it.  The work is linear in the text, however often value() is called.  Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -23,19 +23,20 @@ namespace rondo::parse {
 class PartialValue {
  public:
   PartialValue() = default;
-  PartialValue(const PartialValue&) = delete;  // points into itself
+  PartialValue(const PartialValue&) = delete;  // it contains pointers into itself
   PartialValue& operator=(const PartialValue&) = delete;
 
-  // The next piece.  From a byte that no JSON has there on, nothing more is read.
+  // Feeds the next piece.  Reading stops for good at a byte that JSON does not allow there.
   void feed(std::string_view text);
-  // The text ends here: a number at the top, which has no end of its own, is complete.
+  // Ends the text.  This completes a number at the top level, which has no end mark of its own.
   void close();
 
-  // Null before the value has begun.  Valid until the next feed().
+  // Returns the value so far; null before it begins.  Valid until the next feed().
   [[nodiscard]] const json::Value& value() const { return root_; }
-  // The value without a string that is not complete.
+  // Returns the value without its incomplete string, if it has one.
   [[nodiscard]] json::Value without_open_text() const;
-  // A JSON pointer to the innermost value that has begun and is not complete, "" for the whole; nullopt if there is none.
+  // Returns a JSON pointer to the innermost value that is still incomplete; "" is the whole value.  Returns nullopt if
+  // no value is incomplete.
   [[nodiscard]] std::optional<std::string> open_path() const;
   [[nodiscard]] bool has_begun() const { return state_ != State::kValue || !open_.empty() || !is_valid_; }
   [[nodiscard]] bool is_complete() const { return state_ == State::kDone; }
@@ -55,7 +56,7 @@ class PartialValue {
     kDone
   };
 
-  // False: the byte was not taken and must be looked at again.
+  // Returns false if the byte was not taken and must be offered again.
   [[nodiscard]] bool take(char byte);
   void begin_value(char byte);
   json::Value& place(json::Value value);
@@ -69,15 +70,16 @@ class PartialValue {
   [[nodiscard]] std::string& text();
 
   json::Value root_;
-  std::vector<json::Value*> open_;  // a container is not moved while one inside it is open
-  json::Value* string_ = nullptr;   // the string being read
+  std::vector<json::Value*> open_;  // containers, which do not move while one inside is open
+  json::Value* string_ = nullptr;   // the string that is being read
   State state_ = State::kValue;
   bool is_valid_ = true;
   std::string key_;
   std::string scalar_;
-  int escape_ = 0;          // 0: none; 1: behind a backslash; 5 to 2: hexadecimal digits to come, plus one
-  char32_t code_ = 0;       // of these digits
-  char32_t surrogate_ = 0;  // a first half that waits for its second
+  // 0: not in an escape; 1: after a backslash; 2 to 5: this minus one hexadecimal digits are still to come.
+  int escape_ = 0;
+  char32_t code_ = 0;       // the value of those digits
+  char32_t surrogate_ = 0;  // a first half that waits for its second half
 };
 
 }  // namespace rondo::parse

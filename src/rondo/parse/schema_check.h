@@ -1,7 +1,8 @@
-// What a tool's schema has to say about the arguments of a call: their types and their names.
+// Checks the arguments of a call against the tool's schema: their types and their names.
 //
-// It is no validator.  It complains only where nobody reads the schema otherwise: what it does not know (patterns, bounds, `enum`
-// beyond its types, names of types that are none of JSON's) it takes for granted.
+// This is not a full validator.  It reports only what is wrong under every reading of the schema.  It accepts
+// everything that it does not know: patterns, bounds, `enum` beyond the types of its values, type names that JSON does
+// not have.
 #pragma once
 
 #include <vector>
@@ -11,10 +12,11 @@
 
 namespace rondo::parse {
 
-// One for each parameter of the wrong type or that the schema does not have; none where `schema` says nothing of parameters.
+// Returns one problem for each parameter that has a wrong type or that the schema does not have.  Returns none if
+// `schema` says nothing about parameters.
 [[nodiscard]] std::vector<chat::CallProblem> schema_problems(const json::Value& arguments, const json::Value& schema);
 
-// True if the schema lists its parameters, and others are not meant.
+// Returns true if the schema lists its parameters and allows no others.
 [[nodiscard]] bool lists_parameters(const json::Value& schema);
 
 }  // namespace rondo::parse

@@ -1,4 +1,4 @@
-// The variables that a template reads: which are its own, and what stands for them where it does not render without.
+// The variables that a template reads: which are its own, and values for those without which it does not render.
 #pragma once
 
 #include <span>
@@ -13,15 +13,16 @@ namespace rondo::probe {
 
 [[nodiscard]] bool reads_variable(const jinja::Template& chat_template, std::string_view name);
 
-// Those that the template reads and nobody sets, but for `known` and what every request may have: messages, tools, documents,
-// add_generation_prompt, bos_token and eos_token.  Sorted.
+// Returns the variables that the template reads and never sets, sorted.  Leaves out `known` and those of every request:
+// messages, tools, documents, add_generation_prompt, bos_token and eos_token.
 [[nodiscard]] std::vector<std::string> own_variables(const jinja::Template& chat_template,
                                                      std::span<const std::string_view> known = {});
 
-// `text` for each name.  A text is true, has a length and can be printed, which is what templates mostly want of a variable.
+// Returns `text` as the value of each name.  A text is true, has a length and can be printed, which is what templates
+// mostly need.
 [[nodiscard]] json::Object stand_ins(const std::vector<std::string>& names, std::string_view text);
 
-// Sets what `variables` do not have.
+// Sets the variables that `variables` does not have.
 void add_missing(json::Object& variables, const json::Object& stand_ins);
 
 }  // namespace rondo::probe

@@ -1,24 +1,25 @@
-// The words of probes: texts that no template writes itself, so that a render shows whether and where a message's text went.
+// The words of probes: texts that no template writes itself.  So a render shows whether and where a message's text was
+// written.
 //
-// There are three sets.  They do not stand for each other: a format, the ids of a prompt and the proofs that people read all
-// come from renders of the very words.  Within a set every word is another one, and none is a part of another.
+// There are three sets, which must not replace each other: a format, the ids of a prompt, and the proofs that people
+// read all come from renders of these exact words.  In a set, all words differ and none is a part of another.
 #pragma once
 
 #include <string_view>
 
 namespace rondo::probe {
 
-// ---- Two letters, for renders of which only what stands beside them is read: closes, stops, generation prompts.
+// ---- Two letters, for renders of which only the text around them is read: closes, stops, generation prompts.
 inline constexpr std::string_view kShortSystem = "Hs";
 inline constexpr std::string_view kShortQuestion = "Hq";
 inline constexpr std::string_view kShortNextQuestion = "Nq";
 inline constexpr std::string_view kShortThought = "YY";
 inline constexpr std::string_view kShortAnswer = "ZZ";
 inline constexpr std::string_view kShortResult = "Rr";
-// With a space, for texts that are sent as parts too.
+// Contains a space, for texts that are also sent as parts.
 inline constexpr std::string_view kPartText = "Zq7 text";
 
-// Two letters as well, for a history that is compared with another one of the words above.
+// Also two letters, for a history that is compared with one made of the words above.
 inline constexpr std::string_view kOlderSystem = "Ss";
 inline constexpr std::string_view kOlderQuestion = "Uu";
 inline constexpr std::string_view kOlderThought = "Rr";
@@ -26,7 +27,7 @@ inline constexpr std::string_view kOlderAnswer = "Aa";
 inline constexpr std::string_view kOlderResult = "Tt";
 inline constexpr std::string_view kNewQuestion = "Nn";
 
-// ---- Words with a hyphen, for proofs: people see whose text it is.
+// ---- Words with a hyphen, for proofs: people can see whose text it is.
 inline constexpr std::string_view kSystemWord = "system-one";
 inline constexpr std::string_view kQuestionWord = "question-one";
 inline constexpr std::string_view kSecondQuestionWord = "question-two";
@@ -36,17 +37,18 @@ inline constexpr std::string_view kSecondAnswerWord = "answer-two";
 inline constexpr std::string_view kResultWord = "result-one";
 inline constexpr std::string_view kSecondResultWord = "result-two";
 
-// ---- Two words between capital letters, for the format: what a template trims, splits or prints as a value shows.
+// ---- Two words between capital letters, for the format: they show what a template trims, splits or prints as a value.
 inline constexpr std::string_view kQuestionText = "Uprobe questionU";
 inline constexpr std::string_view kSecondQuestionText = "Uprobe againU";
 inline constexpr std::string_view kReasoningText = "Rprobe thoughtR";
 inline constexpr std::string_view kContentText = "Cprobe answerC";
 inline constexpr std::string_view kResultText = "Tprobe resultT";
 
-// ---- Tools, in the same three sets.  All have flat schemas with a description everywhere: some templates cannot describe others.
-inline constexpr std::string_view kSmallTool = "probe";  // with one text `z` (probe/messages.h)
+// ---- Tools, in the same three sets.  All have flat schemas with descriptions everywhere, because some templates
+// cannot describe others.
+inline constexpr std::string_view kSmallTool = "probe";  // with one text parameter `z` (probe/messages.h)
 
-// Two as JSON text: the first with the texts `k` and `z`, the second with `q`.
+// Two tools as JSON text: the first with the text parameters `k` and `z`, the second with `q`.
 inline constexpr std::string_view kToolName = "find_city";
 inline constexpr std::string_view kSecondToolName = "find_road";
 inline constexpr std::string_view kWordTools = R"([
@@ -55,7 +57,7 @@ inline constexpr std::string_view kWordTools = R"([
 {"type":"function","function":{"name":"find_road","description":"finds a road","parameters":{"type":"object","properties":{
  "q":{"type":"string","description":"the query"}},"required":["q"]}}}])";
 
-// Two as JSON text: the first with the texts `k0` to `k2`, the second with `q0`.
+// Two tools as JSON text: the first with the text parameters `k0` to `k2`, the second with `q0`.
 inline constexpr std::string_view kFirstTool = "alpha_tool";
 inline constexpr std::string_view kSecondTool = "beta_tool";
 inline constexpr std::string_view kTextTools = R"([

@@ -1,4 +1,4 @@
-// The ops of the line protocol, one function each.  Internal to protocol/.
+// The operations of the line protocol, one function each.  Internal to protocol/.
 #pragma once
 
 #include "json/value.h"
@@ -8,7 +8,7 @@
 
 namespace rondo::protocol {
 
-// What the ops share.
+// What the operations share.
 struct OpContext {
   Models& models;
   RunOptions options;

@@ -1,4 +1,4 @@
-// Replies of the line protocol, made from the library's values.
+// Makes replies of the line protocol from the library's values.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@
 
 namespace rondo::protocol {
 
-// The message with the file or field that it is about, where it does not say it itself.
+// Returns the message, preceded by the file or field concerned unless the message names it.
 [[nodiscard]] std::string sentence(const Error& error);
-// The column in code points; 0: unknown.
+// Returns the column in code points; 0: unknown.
 [[nodiscard]] std::size_t code_point_column(const Error& error);
 
-// {"code", "message", "at"?} as docs/batch.md describes it.
+// Returns {"code", "message", "at"?} as docs/batch.md describes it.
 [[nodiscard]] json::Value error_to_json(const Error& error);
 
-// The parts of a rendered text: [{"start", "end", "from", "path"?, "line"?}], without gap or overlap.  `chat_template` is
-// the one that made it, `messages` and `shaping` as of core::OriginNamer.
+// Returns the parts of a rendered text: [{"start", "end", "from", "path"?, "line"?}], without gap or overlap.
+// `chat_template` made the text; `messages` and `shaping` are as in core::OriginNamer.
 [[nodiscard]] json::Array spans_to_json(const jinja::Rendered& rendered, const jinja::Template& chat_template,
                                         const json::Array& messages, const tmpl::Shaping& shaping);
 

@@ -1,4 +1,5 @@
-// The fields that several ops of the line protocol share: template, tokenizer, conversation (docs/batch.md section 3).
+// The fields that several operations of the line protocol share: template, tokenizer, conversation (docs/batch.md
+// section 3).
 #pragma once
 
 #include <functional>
@@ -14,7 +15,7 @@ namespace rondo::protocol {
 
 using core::Fields;
 
-// What a request says about its template; nothing is loaded yet.
+// What a request says about its template.  Nothing is loaded yet.
 struct TemplateFields {
   std::optional<std::string> text;
   std::optional<std::string> file;
@@ -31,36 +32,36 @@ struct ConversationDefaults {
   bool messages_required = false;
   bool add_generation_prompt = false;
 };
-// `has_messages`: whether the request gave any (an empty array counts).
+// `has_messages` tells whether the request has messages (an empty array counts).
 struct ConversationFields {
   chat::Conversation conversation;
   bool has_messages = false;
 };
 [[nodiscard]] ConversationFields read_conversation(Fields& fields, const ConversationDefaults& defaults);
 
-// The field `corrections`: parts of a format's JSON (docs/format.md) that count instead of what was inferred.
+// Reads the field `corrections`: parts of a format's JSON (docs/format.md) that override the inferred ones.
 [[nodiscard]] std::optional<json::Object> read_corrections(Fields& fields);
 
-// The field `retention`: what of earlier reasoning stays; nullopt where it is absent.
+// Reads the field `retention`, which says which earlier reasoning stays; nullopt if it is absent.
 [[nodiscard]] std::optional<render::Retention> read_retention(Fields& fields);
 
-// The models that requests have named, loaded once and kept.  Thread-safe.
+// The models that requests have named.  Each is loaded once and kept.  Thread-safe.
 class Models {
  public:
-  // `clock` tells the local time for requests without `now`; may be empty.
+  // `clock` returns the local time for requests without `now`; it may be empty.
   Models(std::string cache_folder, std::function<jinja::LocalTime()> clock)
       : cache_folder_(std::move(cache_folder)), loader_(cache_folder_), clock_(std::move(clock)) {}
 
-  // The model of `fields`.  Fails as Loader does.
+  // Returns the model of `fields`.  Fails as Loader does.
   [[nodiscard]] Result<std::shared_ptr<const core::Model>> model(const TemplateFields& fields,
                                                                  const std::optional<json::Object>& corrections = {});
-  // A model as core::Model::load() makes it; what `source` says of a cache does not count.
+  // Returns a model as core::Model::load() makes it; ignores the cache folder in `source`.
   [[nodiscard]] Result<std::shared_ptr<const core::Model>> load(core::Source source);
   [[nodiscard]] core::TokenizerResult tokenizer(const std::string& path) { return loader_.tokenizer(path); }
-  // What a request says as the model takes it.
+  // Returns the request's call in the form that the model takes.
   [[nodiscard]] core::Call call(const TemplateFields& fields, ConversationFields input) const;
 
-  // `now`, or else what the clock says, if there is one.
+  // Returns `now`, or the time of the clock if there is one.
   [[nodiscard]] std::optional<jinja::LocalTime> time_or_clock(std::optional<jinja::LocalTime> now) const;
 
  private:

@@ -1,6 +1,6 @@
-// A template cut into rows to show: its lines, where long lines are cut from tag to tag.  Internal to protocol/.
+// Cuts a template into rows for showing: its lines, with long lines cut between tags.  Internal to protocol/.
 //
-// Many templates are one line of thousands of characters, and "line 1" says nothing there.
+// Many templates are one line of thousands of characters, for which "line 1" says nothing.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace rondo::protocol {
 
-// A line of a template: as it is, or cut from tag to tag where it is long.  Never empty.
+// Returns a line of a template as one row, or cut between tags if it is long.  Never empty.
 [[nodiscard]] std::vector<std::string_view> cut_line(std::string_view line);
 
 struct TemplateRow {
-  core::TemplatePlace place;  // where it begins
+  core::TemplatePlace place;  // its beginning
   std::string_view text;      // without the line's newline
 };
 
@@ -25,7 +25,7 @@ class TemplateRows {
   explicit TemplateRows(const core::TemplateLines& lines);
 
   [[nodiscard]] const std::vector<TemplateRow>& rows() const { return rows_; }
-  // The row that a place stands in; the first or last row for places outside of the template.
+  // Returns the row that contains a place; the first or last row for a place outside the template.
   [[nodiscard]] std::size_t row_of(const core::TemplatePlace& place) const;
 
  private:

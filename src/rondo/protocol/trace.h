@@ -1,4 +1,4 @@
-// What one render did, as data for people who debug a template: docs/render.md describes the fields.
+// What one render did, as data for people who debug a template.  docs/render.md describes the fields.
 #pragma once
 
 #include "jinja/template.h"
@@ -7,8 +7,8 @@
 
 namespace rondo::protocol {
 
-// {"template", "messages", "origins", "parts", "conditions", "cuts", "idle"}.  `chat_template` is the one that made
-// `rendered` out of `variables`; `messages` and `shaping` as of core::OriginNamer.
+// Returns {"template", "messages", "origins", "parts", "conditions", "cuts", "idle"}.  `chat_template` made `rendered`
+// from `variables`; `messages` and `shaping` are as in core::OriginNamer.
 [[nodiscard]] json::Object trace_to_json(const jinja::Rendered& rendered, const jinja::Template& chat_template,
                                          const json::Object& variables, const json::Array& messages,
                                          const tmpl::Shaping& shaping);

@@ -13,13 +13,13 @@
 
 namespace rondo::python {
 
-// Ids that a caller gave: borrowed from an array of int32 whose elements follow each other, else copied.  Keeps the array
-// alive; nobody may change it meanwhile.
+// The ids that a caller gives.  A contiguous array of int32 is borrowed, and anything else is copied.  This object
+// keeps the array alive; nobody may change it meanwhile.
 class Ids {
  public:
-  // From a one-dimensional array of integers (NumPy, or anything with the buffer protocol or DLPack), or a sequence of
-  // ints.  Raises InvalidArgumentError (`name` is the place), or TokenizerError for ids below 0 or beyond 31 bits.
-  // Wants the GIL.
+  // Reads a one-dimensional array of integers (NumPy, or anything with the buffer protocol or DLPack), or a sequence of
+  // ints.  Raises InvalidArgumentError (`name` is the place), or TokenizerError for ids below 0 or beyond 31 bits.  The
+  // caller holds the GIL.
   Ids(nanobind::handle value, std::string_view name);
 
   [[nodiscard]] std::span<const tokenizer::TokenId> span() const { return view_; }
@@ -37,13 +37,13 @@ using Int32Array = nanobind::ndarray<nanobind::numpy, std::int32_t, nanobind::nd
 using Uint32Array = nanobind::ndarray<nanobind::numpy, std::uint32_t, nanobind::ndim<1>>;
 using Uint8Array = nanobind::ndarray<nanobind::numpy, std::uint8_t, nanobind::ndim<1>>;
 
-// The vector's memory as an array that keeps `owner` alive.
+// Returns the vector's memory as an array that keeps `owner` alive.
 template <typename Array, typename T>
 [[nodiscard]] Array view(std::vector<T>& values, nanobind::handle owner) {
   return Array(values.data(), {values.size()}, owner);
 }
 
-// An array with memory of its own.
+// Returns an array that owns its memory.
 [[nodiscard]] nanobind::object owned(std::vector<std::int32_t> values);
 [[nodiscard]] nanobind::object owned(std::vector<std::uint8_t> values);
 

@@ -1,4 +1,5 @@
-// What methods get from Python, read into the library's requests, and what they give back.  Internal to python/.
+// Reads the arguments of Python methods into the library's requests, and defines what the methods return.  Internal to
+// python/.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -29,33 +30,33 @@ auto without_gil(const Work& work) {
   return work();
 }
 
-// The keyword arguments that all methods about a conversation share, borrowed.  None stands for absent.
+// The keyword arguments that all methods about a conversation share, borrowed.  None means absent.
 struct CallArguments {
   nanobind::handle messages;
   nanobind::handle tools;
   nanobind::handle documents;
   nanobind::handle kwargs;
-  nanobind::handle now;  // a datetime, or ISO text; absent: the clock
+  nanobind::handle now;  // a datetime, or ISO text; absent: the time of the clock
   bool add_generation_prompt = false;
   nanobind::handle continue_final_message;  // True: "content"
   std::string content_specials = "text";
   bool raw_turns = false;
   bool inline_reasoning = true;
-  std::optional<std::string> retention = {};  // nullopt: as the template does
+  std::optional<std::string> retention = {};  // nullopt: the template decides
 };
-// Raises for a name that there is not.
+// Raises if there is no such name.
 [[nodiscard]] render::Retention read_retention(const std::string& name);
-// A datetime, or ISO text; of None the clock.
+// Reads a datetime or ISO text; None is the time of the clock.
 [[nodiscard]] jinja::LocalTime read_time(nanobind::handle value);
 [[nodiscard]] Call read_call(const CallArguments& arguments);
-// The same of a prompt that the model answers: with the generation prompt, unless a message is continued.
+// Reads the call of a prompt that the model answers: with the generation prompt, unless a message is continued.
 [[nodiscard]] Call read_answer_call(const CallArguments& arguments);
 
-// Python's faces of the library's values.  Each owns its data; arrays are views of it.
+// The library's values as Python objects.  Each owns its data; arrays are views of it.
 
 struct ModelObject {
   std::shared_ptr<const Model> model;
-  std::optional<core::Source> source;  // for pickling; none if it came from memory
+  std::optional<core::Source> source;  // for pickling; nullopt if the model came from memory
 };
 
 struct EncodedObject {
@@ -82,11 +83,11 @@ struct ParsedObject {
   chat::AssistantMessage message;
   std::string text;
   std::vector<CallObject> calls;
-  std::optional<std::vector<TokenId>> ids;  // that were parsed
+  std::optional<std::vector<TokenId>> ids;  // the ids that were parsed
   bool stopped = false;
   bool reasoning_open = false;
 };
-// `text` is what was parsed; token spans are told where ends are known.
+// `text` is what was parsed; token spans are set if the ends of tokens are known.
 [[nodiscard]] ParsedObject parsed_object(ParsedIds parsed);
 
 struct StreamObject {
@@ -97,20 +98,21 @@ struct StreamObject {
 struct RolloutObject {
   render::Rollout rollout;
   std::mutex mutex;
-  render::Extension last;  // of the last add()
+  render::Extension last;  // from the last add()
 };
 
 struct TranscriptObject {
   render::Transcript transcript;
   std::mutex mutex;
-  render::Grown last;  // of the last append()
+  render::Grown last;  // from the last append()
 };
 
-// Per message the name of the tool whose result it is: its own `name`, or that of the call it answers; none for others.
+// Returns for each message the name of the tool whose result it is: its own `name`, or that of the call that it
+// answers; nullopt for other messages.
 [[nodiscard]] std::vector<std::optional<std::string>> tool_names(const json::Array& messages);
 [[nodiscard]] std::vector<std::string> roles(const json::Array& messages);
 
-// What a method hands over as parse::Options.
+// The parse::Options that a method passes on.
 struct ParseArguments {
   std::string tool_choice = "auto";
   bool parallel_tool_calls = true;
@@ -120,7 +122,7 @@ struct ParseArguments {
 };
 [[nodiscard]] parse::Options read_options(const ParseArguments& arguments);
 
-// The classes and functions of the module.
+// Add the classes and functions to the module.
 void bind_values(nanobind::module_& module);
 void bind_model(nanobind::module_& module);
 void bind_parse(nanobind::module_& module, nanobind::class_<ModelObject>& model);

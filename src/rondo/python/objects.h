@@ -1,4 +1,4 @@
-// What the stable ABI of Python has no macros for.  Internal to python/; all functions want the GIL.
+// Functions for which Python's stable ABI has no macros.  Internal to python/.  All of them need the GIL.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -7,7 +7,7 @@
 
 namespace rondo::python {
 
-// Of a list or tuple.  The item is borrowed: code that may run in between can free it.
+// For a list or tuple.  The item is borrowed, so code that runs in between can free it.
 inline Py_ssize_t list_size(PyObject* list) {
 #ifdef Py_LIMITED_API
   return PyList_Check(list) ? PyList_Size(list) : PyTuple_Size(list);
@@ -23,7 +23,7 @@ inline PyObject* list_item(PyObject* list, Py_ssize_t index) {
 #endif
 }
 
-// As Python's own messages call the type of a value: `set`.
+// Returns the type of a value as Python's own messages name it: `set`.
 inline std::string type_name(PyObject* value) {
   return nanobind::str(nanobind::handle(reinterpret_cast<PyObject*>(Py_TYPE(value))).attr("__name__")).c_str();
 }

@@ -3,13 +3,15 @@
 //   remote::Adapter adapter(loop, client, info);     // info: of remote::probe()
 //   auto running = adapter.submit(std::move(request), listener);
 //
-// Ids are exact.  What a stream does not tell (llama-server keeps ids back while they are no whole character) is asked
-// for behind its back, and handed out in order; where that cannot be proven, Ending::inexact says so.
+// Ids are exact.  A stream may leave ids out: llama-server holds them back until they form whole characters.  The
+// adapter asks for these ids separately and delivers all ids in order.  If it cannot prove them, Ending::inexact says
+// so.
 //
-// A stop id ends a choice also where the server knows no stop ids: the adapter watches, and closes the connection.
-// max_tokens is cut down to what the context has room for; a choice that ends there ends with kContextFull.
+// A stop id ends a choice even if the server knows no stop ids: the adapter watches for it and closes the connection.
+// max_tokens is limited to the room in the context; a choice that ends there ends with kContextFull.
 //
-// Cancelling closes the connection, which all three notice; where a server wants to be told besides, it is.
+// Cancelling closes the connection, which all three kinds of server notice.  If a server also expects a message, it
+// gets one.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +39,7 @@ class Adapter final : public engine::Serving {
   [[nodiscard]] std::unique_ptr<engine::Submission> submit(engine::Request request,
                                                            engine::Listener& listener) override;
 
-  // Connections that are in use, those of aborts among them.
+  // Returns how many connections are in use, including those of aborts.
   [[nodiscard]] std::size_t running() const { return running_ + aborts_.size(); }
 
  private:
@@ -49,7 +51,7 @@ class Adapter final : public engine::Serving {
   net::Client& client_;
   std::unique_ptr<Dialect> dialect_;
   engine::Capabilities capabilities_;
-  std::string id_prefix_;  // of this adapter's requests, told from those of others
+  std::string id_prefix_;  // distinguishes this adapter's requests from those of others
   std::uint64_t next_id_ = 0;
   std::size_t running_ = 0;
   std::uint64_t next_abort_ = 0;

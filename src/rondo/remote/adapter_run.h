@@ -1,4 +1,4 @@
-// The inside of an adapter: a request on its way, and the HTTP requests that it is made of.
+// The inside of an adapter: a running request, and the HTTP requests that it consists of.
 #pragma once
 
 #include <deque>
@@ -15,17 +15,17 @@ namespace rondo::remote {
 
 class AdapterLeg;
 
-// One request of a caller.  Lives as long as its submission, and as long as one of its functions is at work.
+// One request of a caller.  It lives as long as its submission, and as long as one of its functions runs.
 class AdapterRun : public std::enable_shared_from_this<AdapterRun> {
  public:
   AdapterRun(Adapter& adapter, engine::Request request, engine::Listener& listener);
   ~AdapterRun();
 
   void begin();
-  void cancel();   // tells kCancelled, later
-  void abandon();  // tells nothing any more
+  void cancel();   // reports kCancelled, later
+  void abandon();  // reports nothing more
 
-  // Of the legs.
+  // Called by the legs.
   void taken_up();
   void deliver(std::size_t choice, std::vector<engine::SampledToken> tokens);
   void end_choice(std::size_t choice, const Part& part);
@@ -55,8 +55,8 @@ class AdapterRun : public std::enable_shared_from_this<AdapterRun> {
 
   Adapter& adapter_;
   engine::Request request_;
-  engine::Listener* listener_;  // none once it has heard the end, or must not
-  std::size_t asked_tokens_;    // of each choice, before the context was looked at
+  engine::Listener* listener_;  // null once it has got the end, or must not be called
+  std::size_t asked_tokens_;    // for each choice, before the context was considered
   std::vector<Choice> choices_;
   std::vector<std::unique_ptr<AdapterLeg>> legs_;
   std::size_t open_legs_ = 0;
@@ -72,7 +72,7 @@ class AdapterLeg final : public net::StreamHandler {
   AdapterLeg(AdapterRun& run, std::size_t first, std::size_t count, std::string id);
 
   void begin(std::string body);
-  // Closes the connection, and tells a server that wants to be told.
+  // Closes the connection, and tells the server if it expects a message.
   void close();
 
   void on_head(int status, const net::Headers& headers) override;
@@ -101,10 +101,10 @@ class AdapterLeg final : public net::StreamHandler {
   net::SseReader sse_;
   Reading reading_;
   int status_ = 0;
-  std::string refused_;               // body of an answer that is none
-  std::deque<Event> held_;            // while something is being recovered
-  std::optional<net::Ending> ended_;  // the stream is over
-  std::size_t counted_ = 0;           // ids, as the server counted them for all choices
+  std::string refused_;               // body of an error answer
+  std::deque<Event> held_;            // events held back while ids are being recovered
+  std::optional<net::Ending> ended_;  // set when the stream has ended
+  std::size_t counted_ = 0;           // ids of all choices, as the server counted them
   bool is_done_ = false;
 };
 

@@ -3,14 +3,14 @@
 //   remote::Fleet fleet(loop, client, {first_info, second_info}, {});
 //   auto running = fleet.submit(std::move(request), listener);
 //
-// A request goes where cache/router.h says: to the replica that is expected to hold the longest prefix of its ids,
-// weighed against what runs and waits there.  Start and Usage say how much was expected; Usage has beside it what the
-// server says was cached, which corrects what is expected next time.
+// cache/router.h chooses the replica: the one that is expected to hold the longest prefix of the request's ids, weighed
+// against what runs and waits there.  Start and Usage report how much was expected.  Usage also has what the server
+// says was cached, which corrects the next expectation.
 //
-// A replica that refuses the connection, answers with a fault, is silent for too long or breaks off before its first id
-// has failed: the request goes to another one, and the listener hears nothing of it.  Behind the first id nothing is
-// tried again: ids that were handed out stay.  A request that is itself at fault is not tried again either.  A replica
-// that failed is left out for a growing pause; at its end it is asked for its health, and taken back.
+// A replica has failed if it refuses the connection, answers with a fault, is silent for too long, or breaks off before
+// its first id.  The request then goes to another replica, and the listener does not notice.  After the first id
+// nothing is retried, because ids that were delivered stay.  A request that is itself at fault is not retried either.
+// A failed replica is left out for a growing pause.  Then it is asked for its health and taken back.
 #pragma once
 
 #include <cstddef>
@@ -30,29 +30,31 @@ namespace rondo::remote {
 
 struct FleetOptions {
   cache::RouterOptions router{};
-  std::size_t attempts = 3;                // replicas that a request is tried on, at most
-  net::Milliseconds first_token{600'000};  // a replica that has told no id by then has failed; 0: it never has
-  net::Milliseconds health{5'000};         // for an answer on its health
+  std::size_t attempts = 3;                // the most replicas that are tried for one request
+  net::Milliseconds first_token{600'000};  // a replica that has reported no id after this time has failed; 0: no limit
+  net::Milliseconds health{5'000};         // for the answer to a health check
 };
 
 class Fleet final : public engine::Serving {
  public:
-  // What became of a replica.
+  // What happened to a replica.
   struct Report {
     std::string url;
     cache::Router::State state;
     bool is_out = false;
-    std::string fault;                  // the last one, "" if a request has succeeded since
-    std::uint64_t requests = 0;         // that were sent there
-    std::uint64_t expected_tokens = 0;  // of those that were answered
-    std::uint64_t cached_tokens = 0;    // as it says
+    std::string fault;                  // the last fault; "" if a request has succeeded since
+    std::uint64_t requests = 0;         // how many were sent to it
+    std::uint64_t expected_tokens = 0;  // sum over the answered requests
+    std::uint64_t cached_tokens = 0;    // as reported by the server
   };
 
-  // `loop` and `client` must outlive this.  REQUIRES: one server at least.
+  // `loop` and `client` must outlive this.
+  //
+  // REQUIRES: at least one server.
   Fleet(net::Loop& loop, net::Client& client, std::vector<ServerInfo> servers, const FleetOptions& options);
   ~Fleet() override;
 
-  // What all of them can; as many requests in parallel as all together.
+  // Returns what all of them can do; the number of parallel requests is their sum.
   [[nodiscard]] const engine::Capabilities& capabilities() const override { return capabilities_; }
   [[nodiscard]] std::unique_ptr<engine::Submission> submit(engine::Request request,
                                                            engine::Listener& listener) override;
@@ -73,7 +75,7 @@ class Fleet final : public engine::Serving {
   };
 
   [[nodiscard]] std::int64_t now_ms() const;
-  void failed(std::size_t replica, const Error& error);  // the router knows already
+  void failed(std::size_t replica, const Error& error);  // the router already knows
   void ask_health(std::size_t replica);
 
   net::Loop& loop_;

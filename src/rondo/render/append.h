@@ -1,9 +1,9 @@
-// The steps of a bridge, from a request that is prepared to what follows the old ids.
+// The steps of a bridge: from a prepared request to the ids that follow the old ones.
 //
 //   BridgeRequest --prepare()--> history, sampled turn, following messages
-//     history, what was said, following --render_suffix()--> the render and where the turn closes in it    (suffix.h)
-//     the sampled end, that close       --lead_of()-->       what closes the turn, if it was cut off       (ending.h)
-//     both                              --append_turn()-->   ids, whose they are, notes
+//     history, completion, following --render_suffix()--> a render, and where the turn closes in it        (suffix.h)
+//     the sampled end, that close    --lead_of()-->       what closes the turn, if it was cut off          (ending.h)
+//     both                           --append_turn()-->   ids, their owners, notes
 #pragma once
 
 #include "render/bridge.h"
@@ -12,7 +12,7 @@
 
 namespace rondo::render {
 
-// A request, checked and taken apart once for all steps.  It lends what the request does.
+// A request, checked and split once for all steps.  Everything that the request borrows must outlive it.
 struct PreparedTurn {
   SampledTurn sampled;
   History history;
@@ -20,11 +20,11 @@ struct PreparedTurn {
   ContentSpecials specials = ContentSpecials::kText;
 };
 
-// `request` must outlive the result.  Fails with kInvalidArgument where an assistant message is among the new ones and none is
-// allowed.
+// Checks and splits `request`, which must outlive the result.  Fails with kInvalidArgument if the new messages contain
+// an assistant message and the request allows none.
 [[nodiscard]] Result<PreparedTurn> prepare(const TurnProfile& profile, const BridgeRequest& request);
 
-// append_turn() of a request that is prepared.  `plain`: how plain turns of the context's template end.
+// Does append_turn() for a prepared request.  `plain` says how plain turns of the context's template end.
 [[nodiscard]] Result<Appended> append_turn(const TurnContext& context, const PlainClose& plain,
                                            const PreparedTurn& turn, Encoded* described = nullptr);
 

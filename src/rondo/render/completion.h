@@ -1,4 +1,4 @@
-// Reading a completion: from sampled ids to the message that they say.
+// Reads a completion: turns sampled ids into the message they spell.
 #pragma once
 
 #include <cstdint>
@@ -19,52 +19,56 @@
 
 namespace rondo::render {
 
-// Where a completion's reasoning stands, as indices into its ids.  Tokens that hold other text too are not counted.
+// Where a completion's reasoning is, as indices into its ids.  A token that also holds other text is not counted.
 struct ReasoningSpan {
-  std::size_t begin = 0;  // with the markers around it
+  std::size_t begin = 0;  // including its markers
   std::size_t end = 0;
-  std::size_t inner_begin = 0;  // without
+  std::size_t inner_begin = 0;  // without its markers
   std::size_t inner_end = 0;
-  bool opened_by_prompt = false;  // the opening marker is the end of the prompt
+  bool opened_by_prompt = false;  // the prompt ends with the opening marker
 };
 
-// What a completion says, and what would close the constructs that it left open (reasoning, a call), without the stop
-// token.  Made by interpret(), or by a caller's own parser.
+// The content of a completion, and the text that would close what it left open (reasoning, a call), without the stop
+// token.  Made by interpret() or by a caller's own parser.
 struct ParsedCompletion {
   chat::AssistantMessage message;
   std::string closing_text;
-  std::vector<std::string> block_ends;  // where a turn is blocks with headings: the texts that end one, also the last
-  format::InputShape input;             // how the template wants the message to look in history
-  std::string raw;  // the text of the completion up to its stop token; ranges in `message` refer to it
+  // If a turn consists of blocks with headings: the texts that end a block, including the last one.
+  std::vector<std::string> block_ends;
+  format::InputShape input;  // the shape in which the template needs the message in history
+  std::string raw;           // the text up to the stop token; ranges in `message` refer to it
   std::optional<ReasoningSpan> reasoning;
   std::vector<std::uint32_t> ends;  // per id of that text: where its bytes end in `raw`
-  // What of `raw` the message is made of, in order: reasoning, content, names, ids and arguments of calls.
+  // The ranges of `raw` that the message is made of, in order: reasoning, content, and the names, ids and arguments of
+  // calls.
   std::vector<tokenizer::ByteRange> data;
-  // Stop tokens before this index of the completion's ids end nothing: they close reasoning, and the turn goes on.
+  // A stop token before this index of the completion's ids does not end the turn: it closes the reasoning.
   std::size_t stops_from = 0;
 };
 
-// What closes that which is open in `parser`.  `pending` was fed to it, and no event has told of it: it may be the beginning of
-// a closing marker already, which is left out then.
+// Returns the text that closes what is open in `parser`.  `pending` was fed, but no event has reported it yet.  If it
+// is the beginning of a closing marker, the result contains only the rest of that marker.
 [[nodiscard]] std::string closing_text(const tokenizer::Tokenizer& tokenizer, const parse::Parser& parser,
                                        std::string_view pending);
 
-// The added tokens that are part of one of the format's markers: only their spelling matters to the parser, and a
-// vocabulary may have a thousand others.
+// Returns the added tokens that are part of the format's markers.  The parser needs only their spelling, and a
+// vocabulary may have a thousand other added tokens.
 [[nodiscard]] std::vector<std::string> marker_tokens(const format::Format& format,
                                                      const tokenizer::Tokenizer& tokenizer);
 
-// Reads completions of one format and tokenizer.  Immutable; the references must outlive it.
+// Reads completions of one format and tokenizer.  Immutable; the tokenizer must outlive it.
 class CompletionReader {
  public:
-  // `tools` (definitions as for a template) give names and types.  REQUIRES: format is not null.
+  // `tools` are definitions as a template gets them; they give names and types.
+  //
+  // REQUIRES: format is not null.
   CompletionReader(std::shared_ptr<const format::Format> format, const tokenizer::Tokenizer& tokenizer,
                    std::optional<json::Value> tools);
 
-  // Parses `completion_ids` up to their first stop token, but for one that closes reasoning.  The end of `prompt_ids` says
-  // what the prompt has already opened: its last `tail` ids where that is known (Appended::prompt_tail), else a few
-  // hundred.  A marker counts only where its control tokens were sampled as such: text that reads like one is text.
-  // Fails with kTokenizer on ids out of range.
+  // Parses `completion_ids` up to the first stop token that does not close reasoning.  The end of `prompt_ids` shows
+  // what the prompt has already opened: its last `tail` ids if that number is known (Appended::prompt_tail), otherwise
+  // the last few hundred.  A marker counts only if its control tokens were sampled as such; other text that reads like
+  // a marker is text.  Fails with kTokenizer if an id is out of range.
   [[nodiscard]] Result<ParsedCompletion> read(const TurnProfile& profile,
                                               std::span<const tokenizer::TokenId> prompt_ids,
                                               std::span<const tokenizer::TokenId> completion_ids,
@@ -78,13 +82,13 @@ class CompletionReader {
   std::shared_ptr<const parse::Syntax> syntax_;
 };
 
-// The calls that results may answer; views of `said`.
+// Returns the calls that tool results may answer.  Views into `said`.
 [[nodiscard]] std::vector<chat::OpenCall> open_calls(const ParsedCompletion& said);
 
-// What messages that follow `history` and the completion are shaped by (tmpl::shape); views of `said`.
+// Returns what the messages after `history` and the completion are shaped by (tmpl::shape).  Views into `said`.
 [[nodiscard]] tmpl::ShapingContext shaping_context(std::span<const json::Value> history, const ParsedCompletion& said);
 
-// CompletionReader::read() of a reader that is made for this call.
+// Does CompletionReader::read() with a reader made for this call.
 [[nodiscard]] Result<ParsedCompletion> interpret(const std::shared_ptr<const format::Format>& format,
                                                  const tokenizer::Tokenizer& tokenizer, const TurnProfile& profile,
                                                  const std::optional<json::Value>& tools,

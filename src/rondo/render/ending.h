@@ -1,4 +1,4 @@
-// How a sampled completion ends, and what closes its turn before anything can follow.
+// How a sampled completion ends, and what must close its turn before anything can follow.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,15 @@
 
 namespace rondo::render {
 
-// The end of a completion, in terms of stop tokens.
+// The end of a completion and its stop tokens.
 struct SampledEnd {
-  std::optional<tokenizer::TokenId> stop;          // the last stop token in it; nullopt: it has none
-  std::span<const tokenizer::TokenId> trailing;    // what was sampled behind that
-  std::span<const tokenizer::TokenId> from_first;  // from the first stop token on
+  std::optional<tokenizer::TokenId> stop;          // the last stop token; nullopt: there is none
+  std::span<const tokenizer::TokenId> trailing;    // what was sampled after that stop token
+  std::span<const tokenizer::TokenId> from_first;  // from the first stop token to the end
 };
 [[nodiscard]] SampledEnd find_end(const TurnProfile& profile, std::span<const tokenizer::TokenId> completion_ids);
 
-// What was sampled, and behind what.
+// A completion, and the prompt before it.
 struct SampledTurn {
   std::span<const tokenizer::TokenId> prompt_ids;
   std::span<const tokenizer::TokenId> completion_ids;
@@ -26,21 +26,22 @@ struct SampledTurn {
   SampledEnd end;
 };
 
-// Whether the completion has no text, no calls and no stop token.
+// Returns whether the completion has no text, no calls and no stop token.
 [[nodiscard]] bool says_nothing(const SampledTurn& turn);
 
-// What must be written behind the completion before the suffix, which begins behind `close`.
+// The text to write between the completion and the suffix.  The suffix begins after `close`.
 struct Lead {
   std::string text;
-  bool goes_on = false;            // it goes on with the closing tokens that were sampled
-  std::vector<std::string> notes;  // what was synthesised, and why
+  bool goes_on = false;            // whether it continues closing tokens that were sampled
+  std::vector<std::string> notes;  // sentences: what was synthesised, and why
 };
-// The rest of the close where the completion stops inside it; of a completion that was cut off, what it left open and the
-// close as the template writes it in history; else nothing.
+// Finds what must be written after the completion.  If the completion stops inside the close: the rest of the close.
+// If it was cut off: the closers of what it left open, and the close as the template writes it in history.  Otherwise
+// nothing.
 [[nodiscard]] Lead lead_of(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, const SampledTurn& turn);
 
-// A sentence if history has another end than the sampled one: a stop that is written otherwise once messages follow, a
-// next-role marker that does not fit them (unless `fits`), text behind the stop.  "" if it does not.
+// Returns a sentence if the end in history differs from the sampled one: the stop is written differently once messages
+// follow, a next-role marker does not fit them (unless `fits`), or there is text after the stop.  Otherwise returns "".
 [[nodiscard]] std::string changed_end(const tokenizer::Tokenizer& tokenizer, const TurnClose& close,
                                       const SampledEnd& end, bool fits);
 

@@ -1,8 +1,8 @@
-// Tokens of text that follows tokens which are already there, and stay.
+// Tokenizes text that follows existing tokens, which must stay as they are.
 //
-// Where the last of those is an added token, nothing merges across the join, and the text is tokenized behind that token.
-// Elsewhere a window of the last tokens is tokenized again together with the text; what follows them counts only if
-// they came out as they were, else the text is tokenized by itself.
+// If the last existing token is an added token, nothing merges across the join, and the text is tokenized after it.
+// Otherwise the last few tokens are tokenized again together with the text.  The result is used if those tokens come
+// out unchanged; otherwise the text is tokenized alone.
 #pragma once
 
 #include <span>
@@ -15,8 +15,8 @@
 
 namespace rondo::render {
 
-// The pieces of `text`, offsets into it.  `allowed`: where added tokens may be recognised in it, nullptr: anywhere.
-// `before`: the tokens that it follows; the last few count.
+// Returns the pieces of `text`, as offsets into it.  `allowed` are the ranges where added tokens may be recognised;
+// nullptr means everywhere.  `before` are the existing tokens, of which only the last few are read.
 [[nodiscard]] std::vector<tokenizer::Piece> encode_behind(const tokenizer::Tokenizer& tokenizer,
                                                           std::span<const tokenizer::TokenId> before,
                                                           std::string_view text,
@@ -24,7 +24,8 @@ namespace rondo::render {
 
 [[nodiscard]] std::vector<tokenizer::TokenId> ids_of(const std::vector<tokenizer::Piece>& pieces);
 
-// The text of `ids` where they follow `before`; alone, some tokenizers write the first one differently.  Fails as decode().
+// Returns the text of `ids` when they follow `before`.  Some tokenizers write the first id of a text differently.
+// Fails as decode() does.
 [[nodiscard]] Result<std::string> text_behind(const tokenizer::Tokenizer& tokenizer,
                                               std::span<const tokenizer::TokenId> before,
                                               std::span<const tokenizer::TokenId> ids);

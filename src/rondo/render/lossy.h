@@ -1,4 +1,4 @@
-// What the template would write differently in earlier turns once new messages follow.
+// Finds what the template would write differently in earlier turns once new messages follow.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace rondo::render {
 
-// Compares the renders that the template makes before and after `new_messages` follow `assistant`.  Empty if the
-// earlier text stays as it is, and also where the template refuses one of the renders.
+// Compares the renders before and after `new_messages` follow `assistant`.  Returns nothing if the earlier text stays
+// the same, or if the template refuses one of the renders.
 [[nodiscard]] std::vector<LossyFinding> find_lossy(const TurnContext& context, const format::Format& format,
                                                    std::span<const json::Value> history, const json::Value& assistant,
                                                    std::span<const json::Value> new_messages);

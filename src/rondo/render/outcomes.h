@@ -1,9 +1,9 @@
-// Which outcomes of its conditions a template has been seen with.
+// Remembers which outcomes of its conditions a template has shown.
 //
-// A condition that looks at nothing but the message it is asked for decides on that message's text alone.  Any other one, and
-// any that decides on what outlives its message (jinja/carried.h), may decide on later ones too: how that came out is noted,
-// with the fields that it looked at.  A render in which such a condition comes out as it never did is one of which nothing is
-// known.
+// A condition that reads only its own message decides only on that message's text.  Any other condition may also decide
+// on later messages; so may one that decides on a value that outlives its message (jinja/carried.h).  For these, the
+// outcome is noted together with the fields that the condition read.  If such a condition has a new outcome in a
+// render, nothing is known about that render.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ class Outcomes {
   explicit Outcomes(const jinja::Template& chat_template);
 
   void note(const jinja::Rendered& rendered);
-  // The first one that was not noted, in a sentence; "" if all were.
+  // Returns a sentence about the first outcome that was not noted; "" if all were.
   [[nodiscard]] std::string unknown_in(const jinja::Rendered& rendered) const;
 
  private:
-  // Names the outcome; 0 for one that does not matter.
+  // Returns the name of the outcome; 0 for one that does not matter.
   [[nodiscard]] std::uint64_t key_of(const jinja::Rendered& rendered, const jinja::Decision& decision) const;
 
-  std::vector<bool> are_carrying_;  // by Decision::node
+  std::vector<bool> are_carrying_;  // indexed by Decision::node
   std::unordered_set<std::uint64_t> noted_;
 };
 

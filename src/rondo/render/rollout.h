@@ -1,17 +1,19 @@
-// Rollout: a conversation that grows by sampled turns and by messages, as token ids.  No engine: the caller samples.
+// Rollout: a conversation that grows by sampled turns and by messages, as token ids.  A rollout has no engine: the
+// caller samples.
 //
 //   auto model = RolloutModel::make({chat_template, tokenizer, format, tools_and_variables});   // once; shared
 //   auto rollout = Rollout::start(model, messages);
 //   for (...) {
 //     sampled = engine.generate(rollout.value().ids());
-//     auto said = rollout.value().complete(sampled);                       // what it says
+//     auto said = rollout.value().complete(sampled);                       // the message in them
 //     auto next = rollout.value().extend({tool_result});                   // the ids that follow
 //   }
 //
-// The ids are the truth: nothing that was prompted or sampled is rendered or tokenized again.  Any number of rollouts share
-// one RolloutModel, which is immutable; a Rollout is used by one thread at a time.
-// Memory of a rollout: its ids (4 bytes each), 12 bytes for each message's stretch of ids, its messages (twice where the
-// template looks back at all of them), and some 400 bytes.
+// The ids are the truth: a Rollout never renders or tokenizes again what was prompted or sampled.  Any number of
+// rollouts share one RolloutModel, which is immutable.  Only one thread at a time may use a Rollout.
+//
+// A rollout needs memory for its ids (4 bytes each), 12 bytes for each message's range of ids, its messages (twice if
+// the template looks back at all of them), and some 400 bytes.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +32,7 @@
 
 namespace rondo::render {
 
-// What all rollouts of one template, tokenizer, tool list and template variables share.
+// What all rollouts with the same template, tokenizer, tool list and template variables share.
 class RolloutModel {
  public:
   struct Parts {
@@ -40,13 +42,15 @@ class RolloutModel {
     chat::Conversation base;  // tools, documents, kwargs, bos and eos; its messages are not used
     tmpl::ApplyOptions apply;
     ContentSpecials specials = ContentSpecials::kText;
-    tmpl::MessageRules rules = {};   // by which messages are shaped
-    bool inline_reasoning = true;    // see render::InlineReasoning; the marks are those of the rules
-    tmpl::Polyfills polyfills = {};  // that stand in front of the template
-    bool prove_locality = true;  // false: every step renders the whole history, and nothing is rendered to begin with
+    tmpl::MessageRules rules = {};   // the rules by which messages are shaped
+    bool inline_reasoning = true;    // see render::InlineReasoning; its markers come from `rules`
+    tmpl::Polyfills polyfills = {};  // statements in front of the template
+    bool prove_locality = true;      // false: every step renders the whole history, and make() renders nothing
   };
 
-  // A few hundred small renders where locality is to be proven.  REQUIRES: no part is null.
+  // Makes a few hundred small renders if locality is to be proven.
+  //
+  // REQUIRES: no part is null.
   [[nodiscard]] static std::shared_ptr<const RolloutModel> make(Parts parts);
   RolloutModel(const RolloutModel&) = delete;
   RolloutModel& operator=(const RolloutModel&) = delete;
@@ -57,18 +61,19 @@ class RolloutModel {
   [[nodiscard]] const CompletionReader& reader() const { return reader_; }
   [[nodiscard]] const Locality& locality() const { return locality_; }
 
-  // What follows a completion, rendered in a window where that is proven to be the same; the work does not depend on the
-  // length of the history then.  Fails as append_turn().
+  // Makes what follows a completion.  If it is proven that a window gives the same result, only the window is rendered,
+  // and the cost does not grow with the history.  Fails as append_turn() does.
   [[nodiscard]] Result<Appended> append(const BridgeRequest& request) const;
 
-  // Gives messages behind a completion the form that the template needs, and says what that changes, and what polyfills do.
+  // Gives messages that follow a completion the form that the template needs.  Returns what this changes, and what
+  // polyfills do.
   [[nodiscard]] tmpl::Shaping shape_following(std::span<const json::Value> history, const ParsedCompletion& said,
                                               json::Array& new_messages) const;
 
-  // The two halves of append(), for callers who keep a history ready.  The step whose window serves for `turn`; kOther: all
-  // of the messages are looked at.
+  // The two halves of append(), for callers that keep a history ready.  This half returns the step whose window is
+  // enough for `turn`; kOther means that all messages are needed.
   [[nodiscard]] Step window_of(const PreparedTurn& turn) const;
-  // `step`: the window_of() the turn.  Takes the turn without History::tail_alone.
+  // This half appends.  `step` is window_of() the turn.  The turn must not have History::tail_alone set.
   [[nodiscard]] Result<Appended> append(PreparedTurn turn, Step step) const;
 
  private:
@@ -82,17 +87,17 @@ class RolloutModel {
   TurnContext window_context_;
 };
 
-// What one extend() did.
+// The result of one extend().
 struct Extension {
-  std::size_t begin = 0;                   // ids()[begin ..) is what was appended
+  std::size_t begin = 0;                   // ids()[begin ..) were appended
   std::vector<std::uint8_t> content_mask;  // per appended id: 1 if its first byte is a new message's own data
-  std::string text;                        // of the appended ids
+  std::string text;                        // the text of the appended ids
   std::vector<Cut> cuts;                   // in order; empty with Retention::kAll
-  std::size_t kept = 0;                    // how many leading ids are where they were: all old ones if nothing was cut
-  std::vector<MediaSpan> media;            // spans of ids()
+  std::size_t kept = 0;                    // how many leading ids stayed in place: all old ones if nothing was cut
+  std::vector<MediaSpan> media;            // positions in ids()
   std::vector<std::string> notes;
-  std::vector<std::string> shaped;  // what of the new messages was given to the template otherwise than it was sent
-  std::vector<LossyFinding> lossy;  // of the completion's end; Rollout::find_lossy() has the rest
+  std::vector<std::string> shaped;  // sentences: where the template got a message in another form than it was sent
+  std::vector<LossyFinding> lossy;  // only about the completion's end; Rollout::find_lossy() finds the rest
 };
 
 class Rollout {
@@ -102,46 +107,49 @@ class Rollout {
     std::size_t begin = 0;  // ids()[begin, end) were sampled
     std::size_t end = 0;
     std::size_t message = 0;                 // index in messages(), once something follows
-    std::optional<ReasoningSpan> reasoning;  // indices into the turn; nullopt: it has none, or no more
+    std::optional<ReasoningSpan> reasoning;  // indices into the turn; nullopt: it has no reasoning, or no longer
     bool opened_by_prompt = false;
   };
 
   // Renders and tokenizes the first prompt.  Fails as the template does.
   [[nodiscard]] static Result<Rollout> start(std::shared_ptr<const RolloutModel> model, json::Array messages);
-  // A rollout that was begun elsewhere: `ids` is the prompt of `messages`, and `sampled` are the ranges of its assistant
-  // messages that were sampled, in order, for as many of them as are known.  Fails with kInvalidArgument where these do not
-  // fit.
+  // Continues a rollout that was begun elsewhere.  `ids` is the prompt of `messages`.  `sampled` are the ranges in
+  // which its assistant messages were sampled, in order, for as many of them as are known.  Fails with kInvalidArgument
+  // if the ranges do not fit.
   [[nodiscard]] static Result<Rollout> resume(std::shared_ptr<const RolloutModel> model,
                                               std::vector<tokenizer::TokenId> ids, json::Array messages,
                                               std::span<const std::pair<std::size_t, std::size_t>> sampled);
 
-  // Takes what was sampled behind ids(), with or without its stop token.  Fails with kInvalidArgument if the model has just
-  // spoken, with kTokenizer on ids out of range.
+  // Takes the ids that were sampled after ids(), with or without the stop token.  Fails with kInvalidArgument if the
+  // last turn is already the model's, or with kTokenizer if an id is out of range.
   [[nodiscard]] Result<const ParsedCompletion*> complete(std::span<const tokenizer::TokenId> completion);
 
-  // The next prompt.  Fails as append_turn() does, and with kInvalidArgument if the model has not spoken; the rollout is
-  // unchanged then.
+  // Appends the new messages and the opening of the next turn.  Fails as append_turn() does, or with kInvalidArgument
+  // if the last turn is not the model's.  A call that fails leaves the rollout unchanged.
   [[nodiscard]] Result<Extension> extend(json::Array new_messages, Retention retention = Retention::kAll);
 
-  // What the template would change in the old turns if `new_messages` followed; renders the history a few times.
-  // REQUIRES: the model has spoken.
+  // Finds what the template would change in the old turns if `new_messages` followed.  Renders the history a few times.
+  //
+  // REQUIRES: the last turn is the model's.
   [[nodiscard]] std::vector<LossyFinding> find_lossy(const json::Array& new_messages) const;
 
   [[nodiscard]] std::span<const tokenizer::TokenId> ids() const { return ids_; }
-  // The conversation, in the form that the template needs; a sampled turn's message joins it with the next extend().
+  // Returns the conversation in the form that the template needs.  A sampled turn's message is added by the next
+  // extend().
   [[nodiscard]] const json::Array& messages() const { return messages_; }
-  // What of the first messages was given to the template otherwise than it was sent.
+  // Returns sentences: where the template got one of the first messages in another form than it was sent.
   [[nodiscard]] const std::vector<std::string>& shaped() const { return shaped_; }
   [[nodiscard]] const std::vector<Turn>& turns() const { return turns_; }
   [[nodiscard]] bool has_spoken() const { return spoken_; }
   [[nodiscard]] const RolloutModel& model() const { return *model_; }
-  // Per id the message it belongs to, -1 for nobody's; sampled ids belong to their turn's message.
+  // Returns for each id the index of the message that owns it; -1 means no message.  Sampled ids belong to their turn's
+  // message.
   [[nodiscard]] std::vector<std::int32_t> message_indices() const;
-  // Per id 1 if it was sampled.
+  // Returns for each id 1 if it was sampled, otherwise 0.
   [[nodiscard]] std::vector<std::uint8_t> sampled_mask() const;
 
  private:
-  // Ids up to `end` belong to `message`.
+  // A range of ids that belong to `message`: from the end of the previous range to `end`.
   struct Stretch {
     std::uint64_t end = 0;
     std::int32_t message = text::kNoMessage;
@@ -160,11 +168,12 @@ class Rollout {
   std::vector<Stretch> stretches_;
   json::Array messages_;
   std::vector<std::string> shaped_;
-  std::optional<tmpl::ReadyConversation> ready_;  // the first of them, once a template has looked back at them
+  // The first of the messages, once the template has looked back at them.
+  std::optional<tmpl::ReadyConversation> ready_;
   std::vector<Turn> turns_;
   std::optional<std::size_t> prompt_tail_;
   std::size_t prompt_size_ = 0;  // ids_[0 .. prompt_size_) is the last prompt
-  bool spoken_ = false;          // it has been answered, by
+  bool spoken_ = false;          // whether the model has answered it, with:
   ParsedCompletion last_;
 };
 

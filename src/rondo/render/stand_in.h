@@ -1,7 +1,7 @@
-// Messages that stand for a completion in a render: same kind, same calls, none of the text.
+// Stand-ins for a completion in a render: messages of the same kind with the same calls, but without the sampled text.
 //
-// What the template writes behind a turn does not depend on the turn's text, so a placeholder serves; it also keeps
-// sampled text out of the render.  Templates differ in the shapes they accept, so there is a ladder of stand-ins, the
+// What the template writes after a turn does not depend on the turn's text, so a placeholder is enough.  It also keeps
+// sampled text out of the render.  Templates accept different shapes of messages, so there is a ladder of stand-ins,
 // most faithful first.
 #pragma once
 
@@ -18,40 +18,44 @@ namespace rondo::render {
 struct Rung {
   enum class Calls : std::uint8_t {
     kOwn,
-    kOwnWithIds,  // ids are made up where neither the model nor a result gives one: some templates refuse calls without
-    kOfResults,   // calls made from the results: some templates refuse results that answer no call
-    kFirst,       // the first alone: some templates refuse several
-    kNone,        // some templates show no calls
+    // An id is made up for each call that has none from the model or a result: some templates refuse calls without ids.
+    kOwnWithIds,
+    kOfResults,  // calls are made from the results: some templates refuse results that answer no call
+    kFirst,      // only the first call: some templates refuse several
+    kNone,       // no calls: some templates do not show calls
   };
   enum class Content : std::uint8_t {
-    kOwn,    // a text if the turn has one, else none as the format has it
-    kShape,  // none as the format has it
-    kOther,  // the other of "" and null
-    kText,   // a text, whatever the turn has
+    kOwn,    // a text if the turn has one, otherwise no text in the form that the format prefers
+    kShape,  // no text, in the form that the format prefers
+    kOther,  // no text, in the other form: "" instead of null, or null instead of ""
+    kText,   // a text, even if the turn has none
   };
   Calls calls = Calls::kOwn;
   Content content = Content::kOwn;
-  bool other_arguments = false;  // text where the format says object, and the other way round
+  bool other_arguments = false;  // arguments as text if the format says object, and as an object if it says text
 };
 
-// The rungs that give different stand-ins for the completion; never empty.  The kind of call varies slowest: a stand-in with
-// the completion's own calls is sought first.  `answers`: the new messages that may answer the turn.
+// Returns the rungs that give different stand-ins for the completion; at least one.  The kind of calls varies slowest,
+// so that a stand-in with the completion's own calls is tried first.  `answers` are the new messages that may answer
+// the turn.
 [[nodiscard]] std::vector<Rung> ladder_of(const ParsedCompletion& completion, std::span<const json::Value> answers);
 
 struct StandIn {
   json::Value message;
-  std::string note;              // how it differs from the completion's own kind; "" if it does not
-  bool has_other_calls = false;  // calls that are not the completion's
+  std::string note;              // a sentence: how it differs from the completion's kind; "" if it does not
+  bool has_other_calls = false;  // whether it has calls that the completion does not have
 };
-// REQUIRES: the rung is of the ladder of the same completion and answers.
+// Makes the stand-in of a rung.
+//
+// REQUIRES: ladder_of() returned the rung for the same completion and answers.
 [[nodiscard]] StandIn make_stand_in(const ParsedCompletion& completion, std::span<const json::Value> answers,
                                     const Rung& rung);
 
-// One user message in place of an unknown history.
+// Returns one user message in place of an unknown history.
 [[nodiscard]] json::Array stand_in_history();
 
-// Sentences about tool results that do not fit the calls: out of order, missing, more than one, with an id that no call
-// has.  They are rendered as given all the same.
+// Returns sentences about tool results that do not fit the calls: out of order, missing, repeated, or with an id that
+// no call has.  Such results are rendered all the same.
 [[nodiscard]] std::vector<std::string> result_notes(const ParsedCompletion& completion,
                                                     std::span<const json::Value> answers);
 

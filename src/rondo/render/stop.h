@@ -1,4 +1,4 @@
-// Where generation ends: the stop tokens of a model, from its template and its tokenizer's files.
+// Where generation ends: the stop tokens of a model, from its template and from its tokenizer's files.
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@
 
 namespace rondo::render {
 
-// What is the same for every turn of one template, tokenizer, tools and kwargs.  Made by probe_turns from a few small
-// renders; keep it.
+// What is the same for every turn with one template, tokenizer, tools and kwargs.  probe_turns() makes it with a few
+// small renders; keep the result.
 struct TurnProfile {
   PlainClose plain;
   std::vector<tokenizer::TokenId>
-      stop_ids;                           // sorted: the stops of plain and tool turns, and the tokenizer's own end ids
-  std::vector<std::string> stop_strings;  // endings that are no token; empty for most models
+      stop_ids;  // sorted: the stops of plain turns and tool turns, and the tokenizer's own end ids
+  std::vector<std::string> stop_strings;  // endings that are not tokens; empty for most models
 
   [[nodiscard]] bool is_stop(tokenizer::TokenId id) const;
 };
 
-// Never fails: a template that raises on every probe leaves the tokenizer's own end ids.
+// Probes the template.  Never fails: if the template raises on every probe, the result has the tokenizer's own end ids.
 [[nodiscard]] TurnProfile probe_turns(const TurnContext& context);
 
 }  // namespace rondo::render

@@ -1,4 +1,4 @@
-// The text that ids become, cut for a parser: added tokens by themselves, all text between two of them in one piece.
+// Turns ids into pieces of text for a parser: each added token by itself, the text between two of them in one piece.
 #pragma once
 
 #include <algorithm>
@@ -20,17 +20,17 @@ namespace rondo::render {
 // Where a turn ends.
 struct TurnEnd {
   std::optional<tokenizer::TokenId> stop;
-  bool closes_reasoning = false;  // the stop also closes the reasoning, and nothing was sampled behind it
-  std::size_t stops_from = 0;     // see ParsedCompletion
+  bool closes_reasoning = false;  // the stop also closes the reasoning, and nothing was sampled after it
+  std::size_t stops_from = 0;     // as in ParsedCompletion
 };
 
 class TokenText {
  public:
-  // REQUIRES: the tokenizer outlives it.
+  // REQUIRES: `tokenizer` outlives this.
   explicit TokenText(const tokenizer::Tokenizer& tokenizer) : tokenizer_(tokenizer), stream_(tokenizer) {}
 
-  // Calls take(const parse::Piece&) for what is certain now; the pieces' bytes live until it returns.  Text that later ids
-  // may go on with is kept.  Fails with kTokenizer on an id out of range.
+  // Calls take(const parse::Piece&) for the text that is certain.  The pieces' bytes are valid until it returns.  Text
+  // that later ids may continue is held back.  Fails with kTokenizer if an id is out of range.
   template <typename Take>
   [[nodiscard]] Status feed(std::span<const tokenizer::TokenId> ids, Take take) {
     ends_.reserve(ends_.size() + ids.size());
@@ -39,7 +39,7 @@ class TokenText {
       if (Status next = stream_.next(id, held_); !next.ok()) return next;
       const std::string_view own = tokenizer_.is_added(id) ? tokenizer_.token_bytes(id) : std::string_view();
       if (!own.empty() && std::string_view(held_).substr(before).ends_with(own)) {
-        // What was held back of a broken character comes with the token behind it.
+        // The bytes of a broken character that were held back come with the token after it.
         held_.resize(held_.size() - own.size());
         pass_on(take);
         take(parse::Piece{id, own, true});
@@ -49,8 +49,8 @@ class TokenText {
     }
     return Done{};
   }
-  // feed() and finish() up to the stop of the turn.  A stop token that closes the reasoning, which `parser` is in then, is no
-  // stop: the turn goes on behind it.  `take` must feed the parser.
+  // Does feed() and finish() up to the stop of the turn.  A stop token that closes the reasoning in which `parser` is
+  // does not end the turn.  `take` must feed the parser.
   template <typename Take>
   [[nodiscard]] Result<TurnEnd> feed_turn(std::span<const tokenizer::TokenId> ids, const TurnProfile& profile,
                                           const parse::Parser& parser, std::string_view reasoning_close, Take take) {
@@ -76,7 +76,7 @@ class TokenText {
     finish(take);
     return end;
   }
-  // Passes on what is kept of ordinary text; whole characters only.
+  // Passes on the ordinary text that was held back, in whole characters.
   template <typename Take>
   void pass_on(Take take) {
     if (held_.empty()) return;
@@ -84,7 +84,7 @@ class TokenText {
     size_ += held_.size();
     held_.clear();
   }
-  // No id follows.
+  // Passes on everything: no id follows.
   template <typename Take>
   void finish(Take take) {
     stream_.finish(held_);
@@ -92,14 +92,14 @@ class TokenText {
     if (!ends_.empty()) ends_.back() = static_cast<std::uint32_t>(size_);
   }
 
-  // Per id: where its bytes end in the text.
+  // Returns for each id the offset in the text at which its bytes end.
   [[nodiscard]] std::vector<std::uint32_t>& ends() { return ends_; }
 
  private:
   const tokenizer::Tokenizer& tokenizer_;
   tokenizer::Tokenizer::Stream stream_;
   std::string held_;
-  std::size_t size_ = 0;  // of what was passed on
+  std::size_t size_ = 0;  // of the text that was passed on
   std::vector<std::uint32_t> ends_;
 };
 

@@ -1,4 +1,4 @@
-// What of an encoded conversation is learned.
+// Which ids of an encoded conversation a model is trained on.
 //
 //   Result<Encoded> encoded = encode(chat_template, tokenizer, conversation, options, ContentSpecials::kText);
 //   loss_mask(encoded.value(), messages, {.roles = {"assistant"}})     // one entry per id
@@ -13,33 +13,34 @@
 
 namespace rondo::render {
 
-// What of the chosen messages is learned.
+// Which ids of the chosen messages are learned.
 enum class MaskPart : std::uint8_t {
   kSampled,     // what the model would have written: text, calls, stop token
   kContent,     // the messages' own data, without the template's text around it
-  kTurn,        // every id that belongs to the message, header and close among them
+  kTurn,        // every id that belongs to the message, including its header and close
   kGeneration,  // what the template's {% generation %} blocks cover
 };
 
 struct MaskOptions {
   MaskPart part = MaskPart::kSampled;
-  std::vector<std::string> roles = {"assistant"};  // whose messages; empty: everybody's
-  std::vector<std::uint8_t> messages = {};         // not empty: one entry per message, 1 for those that count besides
+  std::vector<std::string> roles = {"assistant"};  // whose messages are learned; empty: all roles
+  std::vector<std::uint8_t> messages = {};         // if not empty: one entry per message, 1 to learn it too
 };
 
-// One entry per id, 1 where it is learned.  Ids of no message are not.  Fails with kInvalidArgument if
-// `options.messages` has another length than `messages`, and if kGeneration is asked of a template without such blocks.
+// Returns for each id 1 if it is learned, otherwise 0.  Ids that belong to no message are not learned.  Fails with
+// kInvalidArgument if `options.messages` and `messages` differ in length, or if kGeneration is requested from a
+// template without {% generation %} blocks.
 [[nodiscard]] Result<std::vector<std::uint8_t>> loss_mask(const Encoded& encoded, const json::Array& messages,
                                                           const MaskOptions& options);
 
-// Ids on which the template's {% generation %} blocks and what is really sampled disagree.
+// Ids on which the template's {% generation %} blocks and the really sampled text disagree.
 struct GenerationFinding {
   IdSpan ids;
   std::int32_t message = text::kNoMessage;
-  bool is_covered = false;  // true: covered, but part of a prompt; false: sampled, but not covered
+  bool is_covered = false;  // true: covered, but a part of a prompt; false: sampled, but not covered
 };
 
-// Empty for templates without such blocks.
+// Returns the disagreements; none for templates without such blocks.
 [[nodiscard]] std::vector<GenerationFinding> generation_findings(const Encoded& encoded);
 
 }  // namespace rondo::render

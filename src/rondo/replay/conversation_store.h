@@ -1,8 +1,8 @@
-// The conversations of a log, found again by what a request has in common with earlier ones.
+// The conversations of a log.  A request finds its conversation by what it has in common with earlier requests.
 //
-// A request continues the conversation with which it shares the longest beginning, system text aside; where the beginning was
-// cut or rewritten, the one that its last answer is from; else the last one of the same name.  What was not used for longest
-// is forgotten when the memory is full.
+// A request continues the conversation with the longest common beginning, ignoring the system text.  If that beginning
+// was cut or rewritten, it continues the conversation that its last answer comes from; otherwise the last conversation
+// of the same name.  When the memory is full, the least recently used conversation is dropped.
 #pragma once
 
 #include <array>
@@ -22,42 +22,43 @@
 
 namespace rondo::replay {
 
-// A request with what is computed of it once.
+// A request, with everything that is computed from it once.
 struct Incoming {
   std::uint64_t line = 0;
   json::Array messages;
   bool has_instructions = false;
   std::vector<MessageMark> marks;
   std::optional<json::Value> tools;
-  std::vector<std::uint64_t> tool_hashes;  // of each tool
+  std::vector<std::uint64_t> tool_hashes;  // one for each tool
   json::Object kwargs;
   std::optional<jinja::LocalTime> now;
   std::vector<chat::CacheMark> cache_marks;
-  std::string name;                   // what the client calls the conversation
-  std::vector<std::uint64_t> shapes;  // of the texts of the instructions, see shape_of()
-  std::vector<std::uint64_t> chain;   // of the messages behind the instructions: a hash over each and all before it
-  std::uint64_t shape = 0;            // of the instructions
+  std::string name;                   // the client's name for the conversation
+  std::vector<std::uint64_t> shapes;  // of the texts of the instructions; see shape_of()
+  // For the messages after the instructions: a hash of each message and all before it.
+  std::vector<std::uint64_t> chain;
+  std::uint64_t shape = 0;  // of the instructions
 };
-// Takes messages, tools, variables and name out of `request`.
+// Takes the messages, tools, variables and name out of `request`.
 [[nodiscard]] Incoming make_incoming(chat::ApiRequest& request, std::uint64_t line,
                                      std::optional<jinja::LocalTime> now);
 
-// How a message was when it was first seen.
+// A message as it was when it was first seen.
 struct FirstForm {
   std::optional<json::Value> reasoning;
   std::optional<json::Value> tool_calls;
 };
 
-inline constexpr std::size_t kRewriteSets = 7;  // of rewrites.h; the first is the request as sent
+inline constexpr std::size_t kRewriteSets = 7;  // from rewrites.h; the first is the request as sent
 inline constexpr std::size_t kBridges = 2;
 
-// Where a conversation stands.
+// The state of a conversation.
 struct ConversationState {
   Incoming last;            // its latest request
-  std::size_t answers = 0;  // how many of last.messages are what was answered to it
+  std::size_t answers = 0;  // how many of last.messages are the answers to it
   std::string reply_id;
-  std::vector<tokenizer::TokenId> completion;                                    // behind the prompt, where it is known
-  std::array<std::optional<Prompt>, kRewriteSets> prompts;                       // nullopt: as the first
+  std::vector<tokenizer::TokenId> completion;                                    // after the prompt, if it is known
+  std::array<std::optional<Prompt>, kRewriteSets> prompts;                       // nullopt: same as the first
   std::array<std::optional<std::vector<tokenizer::TokenId>>, kBridges> bridged;  // nullopt: the prompt's ids
   json::Array instructions;                                                      // as first seen
   std::optional<jinja::LocalTime> first_now;
@@ -73,17 +74,17 @@ class ConversationStore {
  public:
   explicit ConversationStore(std::size_t memory_bytes) : memory_bytes_(memory_bytes) {}
 
-  // The conversation that `request` belongs to; nullptr if it is the first of one.  Valid until the next put().
+  // Returns the conversation that `request` belongs to; nullptr if it begins a new one.  Valid until the next put().
   [[nodiscard]] ConversationState* find(const Incoming& request);
-  // The one whose last reply had this id.
+  // Returns the conversation whose last reply had this id.
   [[nodiscard]] ConversationState* find_reply(const std::string& id);
 
-  // The one used last; nullptr if there is none.
+  // Returns the most recently used one; nullptr if there is none.
   [[nodiscard]] const ConversationState* latest() const { return entries_.empty() ? nullptr : &entries_.front().state; }
 
-  // Takes the state of a new conversation, or of one that goes on (`old`, which it replaces).  Returns it.
+  // Stores the state of a new conversation, or of a continued one (`old`, which it replaces).  Returns it.
   ConversationState& put(ConversationState state, ConversationState* old);
-  // Makes the answer known that was added to `state`.
+  // Registers the answer that was added to `state`.
   void add_answer(ConversationState& state);
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
@@ -109,7 +110,7 @@ class ConversationStore {
   std::size_t memory_bytes_;
   std::size_t used_bytes_ = 0;
   std::uint64_t forgotten_ = 0;
-  std::list<Entry> entries_;  // the latest used first
+  std::list<Entry> entries_;  // most recently used first
   std::unordered_map<const ConversationState*, Place> places_;
   std::unordered_map<std::uint64_t, Place> by_key_;
   std::unordered_map<std::string, Place> by_name_;

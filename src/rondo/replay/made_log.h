@@ -1,12 +1,12 @@
-// A log of agents at work, made up: for plans of what a fleet will need before there is a log.
+// Makes up a log of agents at work, for planning a fleet before there is a real log.
 //
 //   MadeLog log({.agents = 500, .turns = 30});
 //   LogReader reader([&](char* out, std::size_t size) { return log.read(out, size); });
 //
-// Each agent has instructions and tools, which it shares with the others of its kind, and a task of its own.  In each
-// turn the model thinks, calls a tool, and gets its result.  So many agents are at work at a time, in an order that is
-// drawn; who is done makes place for the next.  Every line is a Chat Completions request with its reply.  The same
-// options give the same bytes.
+// Each agent has instructions and tools, which it shares with other agents of its kind, and a task of its own.  In each
+// turn the model thinks, calls a tool, and gets its result.  `active` agents work at a time, in a random order; when
+// one is done, the next one starts.  Every line is a Chat Completions request with its reply.  Equal options give equal
+// bytes.
 #pragma once
 
 #include <cstddef>
@@ -19,17 +19,17 @@
 
 namespace rondo::replay {
 
-// Lengths are in words, of which most are one token.
+// Lengths are in words; most words are one token.
 struct MadeLogOptions {
   std::size_t agents = 200;
-  std::size_t active = 50;    // at a time
-  std::size_t turns = 20;     // of each agent
-  std::size_t calls = 4;      // turns that call a tool between two user messages; the next one answers in words
-  std::size_t kinds = 4;      // of instructions and tools
-  std::size_t system = 2000;  // words of the instructions and tools
-  std::size_t task = 200;     // of the first user message
-  std::size_t answer = 150;   // of reasoning and call
-  std::size_t result = 600;   // of what a tool returns, from half of that to one and a half
+  std::size_t active = 50;    // how many at a time
+  std::size_t turns = 20;     // for each agent
+  std::size_t calls = 4;      // turns with a tool call between two user messages; the turn after them answers in words
+  std::size_t kinds = 4;      // kinds of instructions and tools
+  std::size_t system = 2000;  // words in the instructions and tools
+  std::size_t task = 200;     // in the first user message
+  std::size_t answer = 150;   // in reasoning and call
+  std::size_t result = 600;   // in a tool's result; varies from half to one and a half times that
   std::size_t seed = 1;
 };
 
@@ -57,7 +57,7 @@ class MadeLog {
   std::vector<Agent> active_;
   std::size_t begun_ = 0;
   std::string line_;
-  std::size_t read_ = 0;  // bytes of line_
+  std::size_t read_ = 0;  // how many bytes of line_ were read
 };
 
 }  // namespace rondo::replay

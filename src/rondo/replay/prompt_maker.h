@@ -1,12 +1,13 @@
-// Prompts of many requests of one model, fast: what a request has in common with an earlier one is not tokenized again.
+// Makes prompts for many requests of one model, fast: what a request has in common with an earlier one is not tokenized
+// again.
 //
 //   PromptMaker maker(parts);
-//   Sheet sheet = maker.sheet(messages, tools, kwargs);          // in the shape that the template wants
+//   Sheet sheet = maker.sheet(messages, tools, kwargs);          // in the form that the template needs
 //   auto prompt = maker.prompt(sheet, &earlier_prompt);          // as an engine would make it
-//   auto sampled = maker.sampled(sheet, prompt.value(), answer);  // what the model must have written to have said `answer`
+//   auto sampled = maker.sampled(sheet, prompt.value(), answer);  // the ids with which the model said `answer`
 //
-// Prompts are made as engines make them: the rendered text is tokenized as a whole, so that text of messages which reads like a
-// control token becomes one.  Immutable; may be used from many threads.
+// Prompts are made as engines make them: the rendered text is tokenized as a whole, so message text that reads like a
+// control token becomes one.  Immutable; many threads may use it.
 #pragma once
 
 #include <array>
@@ -26,19 +27,19 @@
 
 namespace rondo::replay {
 
-// A prompt with what is needed to make the next one from it.
+// A prompt, with what is needed to make the next one from it.
 struct Prompt {
   std::string text;
   std::vector<tokenizer::TokenId> ids;
-  std::vector<std::uint32_t> ends;  // of each id, the byte behind it
+  std::vector<std::uint32_t> ends;  // for each id, the offset after its last byte
 
   [[nodiscard]] std::size_t memory() const { return text.capacity() + 8 * ids.capacity(); }
 };
 
-// The first byte where the texts differ, or the length of the shorter.
+// Returns the offset of the first byte that differs, or the length of the shorter text.
 [[nodiscard]] std::size_t common_prefix(std::string_view a, std::string_view b);
 
-// The variables of a render, ready for use.
+// The variables of a render, ready to use.
 struct Sheet {
   json::Object variables;
   std::optional<jinja::LocalTime> now;
@@ -52,41 +53,45 @@ class PromptMaker {
     std::shared_ptr<const format::Format> format;
     std::optional<std::string> bos_token;
     std::optional<std::string> eos_token;
-    json::Object kwargs;  // for every request; a request's own win
+    json::Object kwargs;  // for every request; those of a request override them
     tmpl::ApplyOptions apply;
   };
 
-  // Renders a few probes.  REQUIRES: no part is null.
+  // Renders a few probes.
+  //
+  // REQUIRES: no part is null.
   explicit PromptMaker(Parts parts);
 
-  // The messages get the form that the template needs (tmpl::shape), as engines bring them into one.
+  // Returns the variables.  The messages get the form that the template needs (tmpl::shape), as engines do it.
   [[nodiscard]] Sheet sheet(const json::Array& messages, const std::optional<json::Value>& tools,
                             const json::Object& kwargs, std::optional<jinja::LocalTime> now) const;
 
-  // The prompt with generation prompt.  `known`: the prompt of a similar request, or nullptr.  Fails as the template does.
+  // Returns the prompt with a generation prompt.  `known` is the prompt of a similar request, or nullptr.  Fails as the
+  // template does.
   [[nodiscard]] Result<Prompt> prompt(const Sheet& sheet, const Prompt* known) const;
 
-  // The ids behind `prompt`, which is that of `sheet`, up to the stop token, by which the model said `answer`: what the template
-  // writes for it as last message, with the arguments in their own spelling where they are JSON in the prompt, and with its
-  // reasoning also where the template leaves that out.  Empty where the template does not write it.
+  // Returns the ids after `prompt`, up to the stop token, with which the model must have said `answer`.  `prompt` is
+  // the prompt of `sheet`.  The ids are what the template writes for `answer` as the last message, but with arguments
+  // in their own spelling if the prompt has them as JSON, and with its reasoning even if the template drops it.
+  // Returns no ids if the template does not write the message.
   [[nodiscard]] std::vector<tokenizer::TokenId> sampled(Sheet& sheet, const Prompt& prompt,
                                                         const json::Value& answer) const;
 
-  // The same prompt with the origin of every byte.
+  // Returns the same prompt with the origin of every byte.
   [[nodiscard]] Result<jinja::Rendered> trace(const Sheet& sheet, bool add_generation_prompt) const;
 
-  // The messages that a sheet holds.
+  // The messages in a sheet.
   [[nodiscard]] static json::Array& messages_of(Sheet& sheet);
   [[nodiscard]] static const json::Array& messages_of(const Sheet& sheet);
 
   [[nodiscard]] const Parts& parts() const { return parts_; }
-  // Whether the ids end with a token that ends turns.
+  // Returns whether the ids end with a token that ends turns.
   [[nodiscard]] bool ends_turn(const std::vector<tokenizer::TokenId>& ids) const {
     return !ids.empty() && profile_.is_stop(ids.back());
   }
-  // Whether the template asks for the time.
+  // Returns whether the template reads the time.
   [[nodiscard]] bool reads_clock() const { return reads_clock_; }
-  // The conversation's variables without its messages, for render/.
+  // Returns the conversation's variables without its messages, for render/.
   [[nodiscard]] chat::Conversation base_of(const Sheet& sheet) const;
 
  private:
@@ -98,7 +103,7 @@ class PromptMaker {
   render::TurnProfile profile_;
   tmpl::MessageRules rules_;
   std::size_t longest_added_ = 0;
-  std::vector<std::uint8_t> is_barrier_;  // per id: an added token that is found whatever stands around it
+  std::vector<std::uint8_t> is_barrier_;  // for each id: an added token that is found whatever surrounds it
   bool reads_clock_ = false;
 };
 

@@ -1,4 +1,4 @@
-// The lanes of a replay that fleets of replicas serve: the prompts as sent and as bridged, by each rule of routing.
+// The lanes of a replay that fleets of replicas serve: the prompts as sent and as bridged, with each rule of routing.
 #pragma once
 
 #include <span>
@@ -14,10 +14,10 @@ class ReplayFleets {
  public:
   explicit ReplayFleets(const ReplayOptions& options);
 
-  // Serves `request`, whose prompts `next` has, and notes there where.  `parent`: that which it goes on from, or
-  // nullptr.
+  // Serves `request`, whose prompts are in `next`, and notes there where it was served.  `parent` is the request that
+  // it continues, or nullptr.
   void serve(ConversationState& next, const Incoming& request, const ConversationState* parent);
-  // Its answer is known.
+  // Registers the answer of a request.
   void add_answer(const ConversationState& state, bool is_late);
 
   [[nodiscard]] std::vector<ReplayFleet> report() const;

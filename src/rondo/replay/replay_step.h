@@ -1,4 +1,4 @@
-// One request on its way through a replay, and the questions that are asked about it.  Internal to the replay.
+// One request during a replay, and the questions asked about it.  Internal to replay/.
 #pragma once
 
 #include <array>
@@ -17,22 +17,23 @@ namespace rondo::replay {
 
 struct ReplayStep {
   Incoming request;
-  ConversationState* parent = nullptr;                    // the conversation that it goes on with
+  ConversationState* parent = nullptr;                    // the conversation that it continues
   Comparison comparison;                                  // with the parent's last request
-  std::array<std::optional<Sheet>, kRewriteSets> sheets;  // nullopt: as the first
-  ConversationState next;                 // what becomes of the conversation; its prompts are those of the request
-  std::optional<jinja::Rendered> traced;  // of the request as sent, once somebody asked
+  std::array<std::optional<Sheet>, kRewriteSets> sheets;  // nullopt: same as the first
+  ConversationState next;                 // the next state of the conversation; its prompts are those of the request
+  std::optional<jinja::Rendered> traced;  // of the request as sent; made on demand
 
   [[nodiscard]] const Prompt& sent() const { return *next.prompts[0]; }
 };
 
-// Ids up to which `full`, a prompt and its completion, is the beginning of `ids`.
+// Returns how many leading ids of `ids` are a beginning of the prompt and its completion.
 [[nodiscard]] std::size_t common_ids(const std::vector<tokenizer::TokenId>& prompt,
                                      const std::vector<tokenizer::TokenId>& completion,
                                      const std::vector<tokenizer::TokenId>& ids);
 
-// The ids that the bridge would send, or nullopt where that is the prompt of the rewritten request itself: nothing broke, or the
-// client changed what the bridge cannot keep.  `bridge`: index in ConversationState::bridged.
+// Returns the ids that the bridge would send; nullopt if these are the prompt of the rewritten request itself, because
+// nothing broke or because the client changed what the bridge cannot keep.  `bridge` is an index in
+// ConversationState::bridged.
 [[nodiscard]] std::optional<std::vector<tokenizer::TokenId>> bridged_ids(const PromptMaker& maker, ReplayStep& step,
                                                                          RewriteSet set, std::size_t bridge);
 
@@ -46,12 +47,14 @@ struct FoundCause {
   std::int32_t line = 0;  // of the template
 };
 
-// Finds causes, and remembers those of the template, which take several renders to find.
+// Finds causes.  Caches those of the template, which take several renders to find.
 class CauseFinder {
  public:
   explicit CauseFinder(const PromptMaker& maker) : maker_(maker) {}
 
-  // Why the prompt as sent leaves the parent's prompt and completion behind `kept` ids.  REQUIRES: step.parent.
+  // Returns why the prompt as sent differs from the parent's prompt and completion after `kept` ids.
+  //
+  // REQUIRES: step.parent is set.
   [[nodiscard]] FoundCause find(ReplayStep& step, std::size_t kept);
 
  private:
@@ -68,7 +71,7 @@ class CauseFinder {
   std::vector<std::pair<std::string, Known>> known_;
 };
 
-// The render of the request as sent, with origins; nullptr if it fails.
+// Returns the render of the request as sent, with origins; nullptr if it fails.
 [[nodiscard]] const jinja::Rendered* traced(const PromptMaker& maker, ReplayStep& step);
 
 }  // namespace rondo::replay

@@ -1,4 +1,4 @@
-// What a client changed in the conversation between one request and the next.
+// Finds what a client changed in the conversation between one request and the next.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@
 namespace rondo::replay {
 
 enum class ChangeKind : std::uint8_t {
-  kVolatileHeader,      // "volatile-header": a part of the system text is another one each time
-  kDate,                // "date": a date or time in the system text moves on
+  kVolatileHeader,      // "volatile-header": a part of the system text changes with each request
+  kDate,                // "date": a date or time in the system text advances
   kToolsReordered,      // "tools-reordered": the same tools in another order
-  kToolsChanged,        // "tools-changed": a tool came, went or is described otherwise
+  kToolsChanged,        // "tools-changed": a tool was added, removed or described differently
   kVariablesChanged,    // "variables-changed": template variables, such as a thinking switch
   kReasoningLeftOut,    // "reasoning-left-out": reasoning that the model wrote was not sent back
   kArgumentsRespelled,  // "arguments-respelled": a call's arguments were serialised again
   kCallIdsChanged,      // "call-ids-changed"
   kContentRespelled,    // "content-respelled": white space, or text as parts
   kMessageEdited,       // "message-edited"
-  kHistoryTruncated,    // "history-truncated": messages are gone
+  kHistoryTruncated,    // "history-truncated": messages are missing
   kHistoryCompacted,    // "history-compacted": messages were replaced by fewer
   kAnswerLeftOut,       // "answer-left-out": what the model answered was not sent back
-  kBranched,            // "branched": the conversation went on from an earlier point
+  kBranched,            // "branched": the conversation continued from an earlier point
 };
 [[nodiscard]] std::string_view to_string(ChangeKind kind);
 
@@ -36,14 +36,14 @@ struct Change {
   std::int32_t message = -1;  // index in the later request; -1: tools or variables
   std::string path;           // "messages[0].content"
   std::string sentence;
-  std::string before;  // what stood there, cut short
+  std::string before;  // what was there, shortened
   std::string after;
 };
 
 // One side of the comparison.  Borrowed.
 struct RequestView {
   std::span<const json::Value> messages;
-  std::span<const MessageMark> marks;  // of the messages
+  std::span<const MessageMark> marks;  // one for each message
   const std::optional<json::Value>* tools = nullptr;
   std::span<const std::uint64_t> tool_hashes;
   const json::Object* kwargs = nullptr;
@@ -52,10 +52,10 @@ struct RequestView {
 struct Comparison {
   std::vector<Change> changes;
   std::size_t appended_from = 0;  // messages of the later request from here on are new
-  bool is_continuation = false;   // all earlier messages are there, whatever became of them
+  bool is_continuation = false;   // all earlier messages are there, changed or not
 };
 
-// `answers`: how many of the last messages of `before` are what the model answered.
+// Compares two requests.  `answers` is how many of the last messages of `before` are the model's answers.
 [[nodiscard]] Comparison compare_requests(const RequestView& before, std::size_t answers, const RequestView& after);
 
 }  // namespace rondo::replay

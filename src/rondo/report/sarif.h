@@ -9,10 +9,11 @@
 
 namespace rondo::report {
 
-// A log of one run with all findings and notes.  `version` is that of the program.  Each result has the place in the
-// template's file; where the template stands in a string of another file, that file without a line, and the line of the
-// template as a logical location.  Fingerprints depend on the rule, the file and the text of the line, so that they stay
-// when lines move.  Models that could not be checked are notifications of a run that did not succeed.
+// Returns a log of one run with all findings and notes.  `version` is the program's version.  Each result has its place
+// in the template's file.  If the template is a string in another file, the result has that file without a line, and
+// the line of the template as a logical location.  Fingerprints depend on the rule, the file and the text of the line,
+// so they stay the same when lines move.  Models that could not be checked become notifications of a run that did not
+// succeed.
 [[nodiscard]] json::Value to_sarif(std::span<const Report> reports, std::span<const Unchecked> unchecked,
                                    const std::string& version);
 

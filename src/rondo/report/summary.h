@@ -1,4 +1,4 @@
-// What all writers of reports say in the same words.
+// Wording that all writers of reports share.
 #pragma once
 
 #include <array>
@@ -11,16 +11,16 @@
 
 namespace rondo::report {
 
-// A model that could not be checked, and why.
+// A model that could not be checked, and the reason.
 struct Unchecked {
   std::string model;
   std::string reason;
 };
 
-// One of the questions that a case answers.
+// A question that a case answers.
 struct Check {
   std::string_view name;      // "token prefix"
-  std::string_view question;  // what holds where it holds
+  std::string_view question;  // what is true if the check holds
   Verdict Case::* verdict;
 };
 inline constexpr std::array<Check, 5> kChecks = {{
@@ -31,19 +31,21 @@ inline constexpr std::array<Check, 5> kChecks = {{
     {"render of parse", "what was parsed is written again as it was sampled", &Case::render_of_parse},
 }};
 
-// Breaks if any check breaks, else holds if any holds.
+// Returns kBreaks if any check breaks, otherwise kHolds if any holds.
 [[nodiscard]] Verdict verdict_of(const Case& played);
 
-// "call-result / default", as in Finding::scenarios.
+// Returns "call-result / default", as in Finding::scenarios.
 [[nodiscard]] std::string name_of(const Case& played);
 
-// The highest level of the findings that name the case, else that of the rule of its cause; kNote where nothing breaks.
+// Returns the highest level of the findings that name the case, otherwise that of the rule for its cause; kNote if
+// nothing breaks.
 [[nodiscard]] Level level_of(const Report& report, const Case& played);
 
-// The rule of that name; nullptr if there is none.
+// Returns the rule of that name; nullptr if there is none.
 [[nodiscard]] const Rule* find_rule(std::string_view name);
 
-// How many cases hold, break, are skipped; `inherent` are those that break under any template, and not among `breaks`.
+// How many cases hold, break or are skipped.  `inherent` counts breaks that occur under any template; `breaks` does not
+// include them.
 struct Counts {
   std::size_t holds = 0;
   std::size_t breaks = 0;
@@ -51,12 +53,12 @@ struct Counts {
   std::size_t inherent = 0;
 };
 [[nodiscard]] Counts count(const Report& report);                      // by verdict_of()
-[[nodiscard]] Counts count(const Report& report, const Check& check);  // of one check
+[[nodiscard]] Counts count(const Report& report, const Check& check);  // for one check
 
-// One line for each: "verified: set `keep` to true", "not tried: ...".
+// Returns one line for each: "verified: set `keep` to true", "not tried: ...".
 [[nodiscard]] std::vector<std::string> lines_of(const std::vector<Remedy>& remedies);
 
-// The column of a place in code points; 1 where none is known.
+// Returns the column of a place in code points; 1 if it is unknown.
 [[nodiscard]] std::size_t column_in_code_points(const Report& report, const causes::TemplatePlace& place);
 
 }  // namespace rondo::report

@@ -1,11 +1,12 @@
-// Session: one growing rollout.  Prompt, sample, read what was sampled, append what follows, prompt again.
+// Session: one growing rollout with an engine.  It prompts, samples, reads the completion, appends what follows, and
+// prompts again.
 //
 //   auto session = Session::start(rollout_model, engine, messages, {});
 //   auto turn = session.value().step(generate_options);        // the model's turn
 //   session.value().add(tool_results);                         // the next prompt: all ids so far + the new turn
 //
-// A render::Rollout with an engine that samples for it.  Beside it the session can keep account of what a re-render of the
-// visible messages would have cost (SessionOptions::compare).
+// A session is a render::Rollout whose turns an engine samples.  It can also record what a re-render of the visible
+// messages would have cost (SessionOptions::compare).
 // Not thread-safe.
 #pragma once
 
@@ -26,13 +27,13 @@ namespace rondo::session {
 using tokenizer::TokenId;
 
 struct SessionOptions {
-  bool compare = false;  // also render the visible messages again before each turn
+  bool compare = false;  // also render the visible messages before each turn
 };
 
 // The first token at which a re-render differs from what the engine has seen.
 struct Break {
   std::size_t kept_tokens = 0;  // length of the common prefix
-  std::string kept;             // what the engine holds from there on (a few tokens)
+  std::string kept;             // what the engine has from there on (a few tokens)
   std::string rerendered;       // what the template writes now
   std::string place;            // origin of the re-rendered text: "messages[1].content", "template line 39"
   causes::Cause cause;
@@ -42,23 +43,23 @@ struct Break {
 struct Rerender {
   std::vector<TokenId> ids;
   std::size_t reusable = 0;     // how many of its first ids the engine has seen
-  std::optional<Break> broken;  // the first place where it differs from what the engine has seen; nullopt: nowhere
+  std::optional<Break> broken;  // the first difference from what the engine has seen; nullopt: there is none
 };
 
 // One turn of the model.
 struct Turn {
   std::size_t prompt_tokens = 0;
-  engine::PromptReport prompt;    // what of it was reused
+  engine::PromptReport prompt;    // how much of it was reused
   std::size_t sampled_begin = 0;  // the sampled ids: ids()[sampled_begin .. sampled_end)
   std::size_t sampled_end = 0;
   engine::StopReason stop = engine::StopReason::kLength;
-  bool truncated = false;   // ended without one of the model's stop tokens
-  std::size_t message = 0;  // index of the turn's message in messages(), once something was added behind it
+  bool truncated = false;   // whether it ended without a stop token of the model
+  std::size_t message = 0;  // index in messages() of the turn's message, once something was added after it
   chat::AssistantMessage said;
-  std::vector<std::string> notes;  // of the bridge that made this turn's prompt
+  std::vector<std::string> notes;  // notes of the bridge that made this turn's prompt
   std::vector<render::LossyFinding>
-      lossy;                         // of that bridge, at the completion's end; Rollout::find_lossy() has the rest
-  std::optional<Rerender> rerender;  // of this turn's prompt; nullopt for the first, or without `compare`
+      lossy;  // findings of that bridge about the completion's end; Rollout::find_lossy() finds the rest
+  std::optional<Rerender> rerender;  // for this turn's prompt; nullopt for the first turn, or without `compare`
 
   [[nodiscard]] std::size_t generated() const { return sampled_end - sampled_begin; }
 };
@@ -69,16 +70,17 @@ class Session {
   [[nodiscard]] static Result<Session> start(std::shared_ptr<const render::RolloutModel> model, engine::Engine& engine,
                                              json::Array messages, const SessionOptions& options);
 
-  // The model's next turn.  Without stop ids in `generate` the model's own are used.  Fails with kInvalidArgument if
-  // the model has just spoken, or as the engine does.
+  // Samples the model's next turn.  Without stop ids in `generate`, the model's own are used.  Fails with
+  // kInvalidArgument if the last turn is already the model's, or as the engine does.
   [[nodiscard]] Result<Turn> step(engine::GenerateOptions generate);
 
-  // What follows the model's turn: user messages, tool results.  Fails as Rollout::extend(); the session is unchanged then.
+  // Appends what follows the model's turn: user messages, tool results.  Fails as Rollout::extend() does; the session
+  // is then unchanged.
   [[nodiscard]] Status add(json::Array new_messages);
 
-  // Every id so far: the prompt of the next step, or, behind a step, that prompt and what was sampled.
+  // Returns every id so far: the prompt of the next step, or, after a step, that prompt and what was sampled.
   [[nodiscard]] std::span<const TokenId> ids() const { return rollout_.ids(); }
-  // The visible conversation, as a client would keep it.  A turn's own message joins it with the next add().
+  // Returns the visible conversation, as a client would keep it.  A turn's own message is added by the next add().
   [[nodiscard]] const json::Array& messages() const { return rollout_.messages(); }
   [[nodiscard]] const std::vector<Turn>& turns() const { return turns_; }
   [[nodiscard]] const render::Rollout& rollout() const { return rollout_; }
@@ -95,7 +97,7 @@ class Session {
   engine::Engine* engine_;
   SessionOptions options_;
   std::vector<Turn> turns_;
-  // What the next turn's record takes over.
+  // For the record of the next turn.
   std::vector<std::string> notes_;
   std::vector<render::LossyFinding> lossy_;
   std::optional<Rerender> rerender_;

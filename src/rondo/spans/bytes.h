@@ -1,4 +1,4 @@
-// Numbers and texts as bytes: LEB128 integers, texts behind their size.
+// Numbers and texts as bytes: LEB128 integers, and texts preceded by their size.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ inline void put_number(std::string& out, std::uint64_t value) {
   out += static_cast<char>(value);
 }
 
-// Small numbers of either sign stay small: 0, -1, 1, -2 are 0, 1, 2, 3.
+// Encodes small numbers of either sign in few bytes: 0, -1, 1, -2 become 0, 1, 2, 3.
 inline void put_signed(std::string& out, std::int64_t value) {
   put_number(out, (static_cast<std::uint64_t>(value) << 1U) ^ static_cast<std::uint64_t>(value >> 63U));
 }
@@ -24,8 +24,8 @@ inline void put_text(std::string& out, std::string_view text) {
   out += text;
 }
 
-// Reads what the functions above wrote.  Past the end, and behind a number that is none, everything is 0 or empty and ok() is
-// false.
+// Reads what the functions above wrote.  Past the end, and after an invalid number, every value is 0 or empty, and ok()
+// is false.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : rest_(bytes) {}
@@ -42,7 +42,7 @@ class ByteReader {
     }
     return fail();
   }
-  // A number up to `limit`.
+  // Reads a number of at most `limit`.
   [[nodiscard]] std::uint64_t number(std::uint64_t limit) {
     const std::uint64_t out = number();
     return out <= limit ? out : fail();
@@ -51,7 +51,7 @@ class ByteReader {
     const std::uint64_t value = number();
     return static_cast<std::int64_t>(value >> 1U) ^ -static_cast<std::int64_t>(value & 1U);
   }
-  // How many elements follow, each of at least one byte.
+  // Reads how many elements follow.  Each takes at least one byte.
   [[nodiscard]] std::size_t count() { return static_cast<std::size_t>(number(rest_.size())); }
   [[nodiscard]] std::string_view bytes(std::size_t size) {
     if (size > rest_.size()) {

@@ -1,4 +1,4 @@
-// The ids of a prompt, from what is known of its turns.  Internal to spans/.
+// Puts together the ids of a prompt from the known turns.  Internal to spans/.
 #pragma once
 
 #include <cstddef>
@@ -18,21 +18,21 @@ struct KnownReply {
 };
 
 struct Known {
-  std::size_t parent_message = 0;  // that the parent's reply is
-  bool continues_parent = false;   // the last message is that reply, and the model goes on writing it
-  std::vector<KnownReply> later;   // replies behind the parent's that stand as they were sampled, in order
+  std::size_t parent_message = 0;  // index of the message that is the parent's reply
+  bool continues_parent = false;   // the last message is that reply, and the model continues it
+  std::vector<KnownReply> later;   // replies after the parent's that are used as they were sampled, in order
 };
 
-// Whether a message has reasoning under one of its names.
+// Returns whether a message has reasoning under one of the names for it.
 [[nodiscard]] bool shows_reasoning(const json::Value& message);
 
 class Composer {
  public:
-  // `plan.parent` may be null; the conversation of `request` is not changed.
+  // `plan.parent` may be null.  Does not change the conversation of `request`.
   Composer(const core::Model& model, PlanRequest& request, const Known& known, Plan& plan)
       : model_(model), request_(request), known_(known), plan_(plan) {}
 
-  // Fills in what the plan says of ids.  Fails as the model does where nothing else is left.
+  // Fills in the fields of the plan that concern ids.  Fails as the model does if no other way is left.
   Status run();
 
  private:
@@ -57,8 +57,8 @@ class Composer {
   PlanRequest& request_;
   const Known& known_;
   Plan& plan_;
-  std::vector<TokenId> begun_;    // the parent's prompt, up to where its reply begins
-  std::vector<TokenId> replied_;  // that reply
+  std::vector<TokenId> begun_;    // the parent's prompt, up to the beginning of its reply
+  std::vector<TokenId> replied_;  // the ids of that reply
 };
 
 }  // namespace rondo::spans

@@ -1,6 +1,7 @@
-// Which entries a digest stands for: 12 bytes an entry, a fifth of what a node of a standard container takes.
+// Maps a digest to entries, with 12 bytes per entry: a fifth of a node in a standard container.
 //
-// It keeps eight bytes of each digest.  So it may tell of an entry too many, which the caller tells by the whole digest.
+// It keeps only eight bytes of each digest.  It may therefore report a wrong entry, and the caller must compare the
+// whole digest.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ class DigestTable {
   // Removes one such pair, if there is one.
   void remove(const Digest& digest, std::uint32_t entry);
 
-  // Calls `take(entry)` for each that may be meant, in no order, until it says true.
+  // Calls `take(entry)` for each possible entry, in any order, until it returns true.
   template <typename Take>
   void each(const Digest& digest, const Take& take) const {
     if (entries_.empty()) return;
@@ -31,29 +32,29 @@ class DigestTable {
 
  private:
   static constexpr std::uint32_t kFree = 0xFFFFFFFFU;
-  static constexpr std::uint32_t kGone = 0xFFFFFFFEU;  // was taken: a search goes on behind it
+  static constexpr std::uint32_t kGone = 0xFFFFFFFEU;  // a removed entry: a search continues after it
 
   [[nodiscard]] static std::uint64_t mark_of(const Digest& digest) { return DigestHash()(digest); }
   [[nodiscard]] std::size_t mask() const { return entries_.size() - 1; }
   void put(std::uint64_t mark, std::uint32_t entry);
   void rebuild();
 
-  // Two rows, so that an entry takes 12 bytes and not 16.
+  // Two separate arrays, so that an entry takes 12 bytes and not 16.
   std::vector<std::uint64_t> marks_;
-  std::vector<std::uint32_t> entries_;  // a power of two in size
+  std::vector<std::uint32_t> entries_;  // its size is a power of two
   std::size_t size_ = 0;
-  std::size_t used_ = 0;  // with those that are gone
+  std::size_t used_ = 0;  // includes removed entries
 };
 
-// The entries of each digest, in the order in which they came: any number under one digest costs no more than one.
+// The entries of each digest in order of insertion.  Many entries under one digest cost no more than one.
 class DigestLists {
  public:
-  // What remove() is told.
+  // Adds an entry, and returns the link that remove() needs.
   std::uint32_t add(const Digest& digest, std::uint32_t entry);
-  // REQUIRES: `link` came of add() with this digest, and was not removed.
+  // REQUIRES: add() returned `link` for this digest, and it was not removed.
   void remove(const Digest& digest, std::uint32_t link);
 
-  // Calls `take(entry)` for each, the first that came first, until it says true.
+  // Calls `take(entry)` for each entry in order of insertion, until it returns true.
   template <typename Take>
   void each(const Digest& digest, const Take& take) const {
     const std::uint32_t head = head_of(digest);
@@ -67,7 +68,7 @@ class DigestLists {
 
  private:
   static constexpr std::uint32_t kNone = 0xFFFFFFFFU;
-  // A ring, in which the first one stands behind the last.
+  // A ring: the first link follows the last.
   struct Link {
     std::uint32_t entry = 0;
     std::uint32_t next = 0;

@@ -1,9 +1,9 @@
-// The earlier turns of a request: which turn it goes on from, and which later ones it shows unchanged.
+// Finds the earlier turns of a request: the turn that it continues, and later turns that it shows unchanged.
 //
-// Three ways, in this order.  A key of ours that the client echoes names the turn.  The hash of all that is visible up to a reply,
-// chained from the start, is that of a turn that was kept.  And where something before it was changed, a reply is found together
-// with the message before it.  Whatever way, the reply that is shown has to be the one that was: nothing of a turn is used whose
-// reply was edited.
+// There are three ways, tried in this order.  A key of ours that the client echoes names the turn.  The hash of
+// everything visible up to a reply, chained from the start, is that of a stored turn.  If something before it was
+// changed, a reply is found together with the message before it.  In all cases the reply that the request shows must
+// equal the stored one: a turn whose reply was edited is never used.
 #pragma once
 
 #include <cstddef>
@@ -26,37 +26,39 @@ struct Match {
 };
 
 struct Findings {
-  // Everything up to its reply is as it was.
+  // The turn up to whose reply everything is unchanged.
   std::optional<Match> parent;
-  // Behind it, or, without one, anywhere: replies that stand as they were, in order.
+  // Unchanged replies in order: after the parent's, or anywhere if there is no parent.
   std::vector<Match> later;
-  // A turn that was asked the same messages: its prompt is known to the engine.
+  // A turn with the same prompt messages: the engine knows its prompt.
   std::optional<Match> twin;
   // Replies with the key of a turn that said something else: they were edited.
   std::vector<Match> edited;
-  // Replies with a key of which the scope knows nothing, or nothing any more.
+  // Replies whose key is not, or no longer, known in the scope.
   std::vector<std::size_t> unknown;
 };
 
-// What the client sent back beside the messages: the id of an item, a signature.
+// What the client sent back besides the messages: the id of an item, or a signature.
 struct Echo {
   std::size_t message = 0;
   std::string id;
 };
 
 struct FindOptions {
-  // Of several turns that fit, those of this session come first; then the earliest, so that the same request finds the same
-  // turn again.
+  // If several turns fit, those of this session come first, then the earliest.  So the same request finds the same turn
+  // again.
   std::optional<Digest> session = {};
-  std::vector<Digest> without = {};  // turns that are not to be found
-  std::vector<Echo> echoed = {};     // besides what the messages carry; in the order of these
+  std::vector<Digest> without = {};  // turns that must not be found
+  std::vector<Echo> echoed = {};     // in addition to what the messages carry; in the order of the messages
 };
 
-// What a turn is put with to be found by all this.  `before`: how many of the messages that are seen are its prompt's; its
-// reply is the next.
+// Returns the hashes under which a turn is stored so that it can be found.  `before` is how many of the seen messages
+// are in its prompt; the next message is its reply.
 [[nodiscard]] std::vector<Digest> hashes_of(const Scope& scope, const Visible& seen, std::size_t before);
 
-// Fails as the store does.  Damaged records are not found.  REQUIRES: `seen` is of the messages.
+// Finds the turns.  Fails as the store does.  Damaged records are not found.
+//
+// REQUIRES: `seen` was made from `messages`.
 [[nodiscard]] Result<Findings> find_turns(Store& store, const Scope& scope, const json::Array& messages,
                                           const Visible& seen, const FindOptions& options);
 

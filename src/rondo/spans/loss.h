@@ -1,4 +1,4 @@
-// Why known ids are lost to a prompt.  Internal to spans/.
+// Explains why known ids are lost to a prompt.  Internal to spans/.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace rondo::spans {
 
-// What the client changed between the turn and the request, whose message `message` is the turn's reply.
+// Returns what the client changed between the turn and the request.  `message` is the index of the turn's reply in the
+// request.
 [[nodiscard]] Loss loss_between(const Turn& turn, const chat::Conversation& conversation, const json::Array& messages,
                                 std::size_t message, std::size_t lost_tokens);
 [[nodiscard]] Loss loss_of_unknown(std::size_t message);

@@ -1,4 +1,4 @@
-// Turns and objects in memory: gone with the process.
+// Turns and objects in memory.  They are lost when the process ends.
 #pragma once
 
 #include <cstdint>
@@ -39,10 +39,10 @@ class MemoryStore : public Store {
   struct Session {
     SessionInfo info;
     Digest scope;
-    std::vector<std::uint32_t> entries;       // in the order in which they were put
-    std::vector<Digest> hashes;               // of all of them
-    std::vector<std::uint32_t> links;         // of each hash
-    std::map<std::uint64_t, Digest> objects;  // in the order in which they were put
+    std::vector<std::uint32_t> entries;       // in order of insertion
+    std::vector<Digest> hashes;               // of all entries
+    std::vector<std::uint32_t> links;         // one for each hash
+    std::map<std::uint64_t, Digest> objects;  // in order of insertion
   };
   struct Object {
     std::uint64_t order = 0;
@@ -56,10 +56,10 @@ class MemoryStore : public Store {
     std::string record;
   };
 
-  // All members of the class but these take the lock; what is done under it takes a microsecond for each turn.
+  // All public members take the lock; these do not.  Work under the lock takes a microsecond per turn.
   Status add(StoredTurn& turn);
   void add(StoredObject& object);
-  // Makes one where there is none.
+  // Returns the session; makes it if there is none.
   Session& session_for(const Digest& scope, const Digest& session, const std::string& name, std::int64_t time_ms);
   [[nodiscard]] Object* object_of(const Digest& scope, const Digest& object);
   [[nodiscard]] static std::size_t size_of(const Object& object) { return object.bytes.size() + sizeof(Object); }
@@ -69,10 +69,10 @@ class MemoryStore : public Store {
 
   std::mutex mutex_;
   std::vector<Entry> entries_;
-  std::vector<std::uint32_t> free_;  // entries of sessions that are gone
+  std::vector<std::uint32_t> free_;  // entries of deleted sessions
   DigestTable by_turn_;              // to entries
   DigestLists by_hash_;
-  std::map<std::uint64_t, Session> sessions_;  // by their order
+  std::map<std::uint64_t, Session> sessions_;  // by their order number
   std::unordered_map<Digest, Session*, DigestHash> by_session_;
   std::unordered_map<Digest, Object, DigestHash> objects_;
   std::size_t bytes_ = 0;

@@ -1,4 +1,4 @@
-// The store that a command line names.
+// Opens the store that a command line names.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@ namespace rondo::spans {
 
 struct OpenedStore {
   std::unique_ptr<Store> store;
-  HashKey secret{};  // that goes with what is in it
+  HashKey secret{};  // the secret of this store
 };
 
-// "memory", "sqlite:PATH", "redis://..." or "unix://..." (RedisAddress).  `made`: random; the secret of a store that has none
-// yet.  That of a file lies beside it, in PATH.key; without it nothing in the file is found again.  That of a Redis server
-// is in there.
+// Opens "memory", "sqlite:PATH", "redis://..." or "unix://..." (RedisAddress).  `made` is a random secret, used for a
+// store that has none yet.  The secret of a file is beside it in PATH.key; without it, nothing in the file can be
+// found.  The secret of a Redis server is stored in the server.
 [[nodiscard]] Result<OpenedStore> open_store(const std::string& named, const HashKey& made);
 
 }  // namespace rondo::spans

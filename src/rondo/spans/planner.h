@@ -1,11 +1,12 @@
-// The next prompt of a request: what of it is known stands as it was prompted and sampled, the rest is written by the template.
+// Plans the next prompt of a request: known turns as they were prompted and sampled, everything else as the template
+// writes it.
 //
 //   Planner planner(store, cache);
 //   auto plan = planner.plan(*model, scope, {call, session});   // plan.value().ids go to the engine
 //
-// * The messages go on from a turn: its prompt and completion unchanged, and a bridge (docs/bridge.md).
-// * Something was changed behind a turn: the same, and what of the later turns is unchanged stands as sampled.
-// * Something was changed in front of all turns, system text or tools: the template writes it anew, turns stand as sampled.
+// * The messages continue a turn: its prompt and completion unchanged, then a bridge (docs/bridge.md).
+// * Something changed after a turn: the same, and later turns that are unchanged are used as sampled.
+// * Something changed before all turns (system text, tools): the template writes it anew, turns are used as sampled.
 // * Nothing is known: the template writes everything.
 #pragma once
 
@@ -32,9 +33,9 @@
 namespace rondo::spans {
 
 enum class How : std::uint8_t {
-  kRender,    // "render": the template wrote all of it
-  kBridge,    // "bridge": a known turn's ids, and what follows
-  kRawTurns,  // "raw-turns": turns as they were sampled, between what was written anew
+  kRender,    // "render": the template wrote everything
+  kBridge,    // "bridge": the ids of a known turn, and what follows it
+  kRawTurns,  // "raw-turns": turns as they were sampled, between newly written text
 };
 inline constexpr json::Names<How, 3> kHowNames{{
     {How::kRender, "render"},
@@ -42,9 +43,9 @@ inline constexpr json::Names<How, 3> kHowNames{{
     {How::kRawTurns, "raw-turns"},
 }};
 
-// Why ids that the engine was given are not the beginning of the prompt.
+// Why the prompt does not begin with ids that the engine was given before.
 struct Loss {
-  std::string name;  // as in docs/replay.md and docs/check.md
+  std::string name;  // a name from docs/replay.md or docs/check.md
   std::string path;
   std::string sentence;
   std::int32_t template_line = 0;  // 0: the template is not to blame
@@ -53,40 +54,40 @@ struct Loss {
 
 struct PlanRequest {
   core::Call call;
-  std::optional<Digest> session;  // that the client names
+  std::optional<Digest> session;  // the session that the client names
   render::Retention retention = render::Retention::kAll;
-  std::vector<Echo> echoed = {};  // what the client sent back beside the messages
+  std::vector<Echo> echoed = {};  // what the client sent back besides the messages
 };
 
 struct Plan {
   std::vector<TokenId> ids;
-  std::vector<std::int32_t> owners;   // per id the message it belongs to, -1 for nobody's
-  std::vector<std::uint8_t> sampled;  // per id 1 if it was sampled
+  std::vector<std::int32_t> owners;   // per id: the index of the message that owns it; -1: none
+  std::vector<std::uint8_t> sampled;  // per id: 1 if it was sampled
   How how = How::kRender;
   std::size_t expected = 0;              // how many of the first ids the engine was given before
-  std::size_t appended = 0;              // ids behind the last turn that stands as sampled
-  std::size_t rendered = 0;              // ids before it that the template wrote anew
-  std::size_t reattached_reasoning = 0;  // turns whose reasoning stands in the prompt though the messages have none
+  std::size_t appended = 0;              // how many ids follow the last turn that is used as sampled
+  std::size_t rendered = 0;              // how many ids before that turn's end the template wrote anew
+  std::size_t reattached_reasoning = 0;  // turns whose reasoning is in the prompt although the messages lack it
   std::optional<Loss> cause;
   std::vector<std::string> notes;
-  std::vector<std::string> shaped;  // what of the messages was given to the template otherwise than it was sent
+  std::vector<std::string> shaped;  // sentences: where the template got a message in another form than it was sent
 
-  // What keep() needs (spans/spans.h).
-  std::shared_ptr<const Turn> parent;  // null without one
-  std::optional<Digest> session;       // where the turn belongs; nullopt: in one of its own
+  // Values that keep() needs (spans/spans.h).
+  std::shared_ptr<const Turn> parent;  // null if there is none
+  std::optional<Digest> session;       // the turn's session; nullopt: a new one
   bool in_parents_session = false;
-  std::size_t kept_messages = 0;  // of the parent's messages and reply
+  std::size_t kept_messages = 0;  // how many of the parent's messages, including its reply, are unchanged
   std::vector<std::size_t> reasoned;
   std::size_t prefill = 0;               // how many of the last ids are the beginning of the reply
   json::Array messages;                  // of the prompt, without a message that is continued
-  std::optional<json::Value> continued;  // that message
+  std::optional<json::Value> continued;  // the message that is continued
   std::string context;
   Visible seen;              // of the messages as the client shows them
-  std::size_t seen_own = 0;  // of them, how many are in front of the one that is continued
+  std::size_t seen_own = 0;  // how many of them come before the continued message
 };
 
-// Turns that were put together a short while ago: a session's last turn is nearly always the next one's parent.
-// Any thread may call any member.
+// Turns that were assembled recently.  A session's last turn is nearly always the parent of its next one.  Any thread
+// may call any member.
 class TurnCache {
  public:
   explicit TurnCache(std::size_t max_bytes) : max_bytes_(max_bytes) {}
@@ -104,12 +105,12 @@ class TurnCache {
 
   std::size_t max_bytes_;
   std::mutex mutex_;
-  std::list<Entry> entries_;  // the latest first
+  std::list<Entry> entries_;  // latest first
   std::unordered_map<Digest, std::list<Entry>::iterator, DigestHash> by_turn_;
   std::size_t bytes_ = 0;
 };
 
-// The whole turn; null where the scope has none, or it is damaged.  Fails as the store does.
+// Loads a whole turn.  Returns null if the scope does not have it or it is damaged.  Fails as the store does.
 [[nodiscard]] Result<std::shared_ptr<const Turn>> load_turn(Store& store, TurnCache& cache, const Scope& scope,
                                                             const Digest& turn);
 
@@ -118,7 +119,7 @@ class Planner {
  public:
   Planner(Store& store, TurnCache& cache) : store_(store), cache_(cache) {}
 
-  // Fails as the model does with a conversation of which nothing is known, and as the store does.
+  // Plans the prompt.  Fails as the model does with a conversation of which nothing is known, or as the store does.
   [[nodiscard]] Result<Plan> plan(const core::Model& model, const Scope& scope, PlanRequest request) const;
 
  private:

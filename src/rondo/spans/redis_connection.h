@@ -1,4 +1,4 @@
-// One connection to a Redis server.  Internal to spans/; hiredis is seen by its source alone.
+// One connection to a Redis server.  Internal to spans/.  Only its source file includes hiredis.
 #pragma once
 
 #include <cstdint>
@@ -13,49 +13,50 @@
 
 namespace rondo::spans {
 
-// Where a Redis server is, and as whom to speak to it.
+// The address of a Redis server, and the user to log in as.
 struct RedisAddress {
   std::string host;
   int port = 6379;
-  std::string socket;  // a path, instead of host and port
+  std::string socket;  // a path; replaces host and port
   std::string user;
   std::string password;
   int database = 0;
   int connect_timeout_ms = 2'000;
   int timeout_ms = 5'000;  // of a command
 
-  // "redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]" or "unix:///PATH[?db=DATABASE]".  Fails with kInvalidArgument, with
-  // kUnsupported for "rediss:".
+  // Parses "redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]" or "unix:///PATH[?db=DATABASE]".  Fails with
+  // kInvalidArgument, or with kUnsupported for "rediss:".
   [[nodiscard]] static Result<RedisAddress> parse(std::string_view url);
-  // For people; without the password.
+  // Returns the address for people, without the password.
   [[nodiscard]] std::string name() const;
 };
 
 struct RedisReply {
   enum class Kind : std::uint8_t { kNothing, kText, kNumber, kList, kError };
   Kind kind = Kind::kNothing;
-  std::string text;  // of an error its sentence
+  std::string text;  // for an error: its sentence
   std::int64_t number = 0;
   std::vector<RedisReply> list;
 };
 
-// Used by one thread at a time.
+// Only one thread at a time may use it.
 class RedisConnection {
  public:
-  // Connects, says who it is, and takes the database.
+  // Connects, logs in, and selects the database.
   [[nodiscard]] static Result<std::unique_ptr<RedisConnection>> open(const RedisAddress& address);
-  // Over a socket that is connected already, which it owns from here on.
+  // Uses a socket that is already connected, and takes ownership of it.
   [[nodiscard]] static Result<std::unique_ptr<RedisConnection>> over(int socket, std::string name);
   ~RedisConnection();
   RedisConnection(const RedisConnection&) = delete;
   RedisConnection& operator=(const RedisConnection&) = delete;
 
-  // Commands may be said one behind the other; each answer is read once, in order.
+  // Sends commands.  Several may be sent before an answer is read.  Read each answer once, in order.
   void say(std::span<const std::string_view> command);
   void say(std::initializer_list<std::string_view> command) { say(std::span(command.begin(), command.size())); }
-  // Fails with kIo where the connection is lost; it is of no use any more then.  An error that the server tells is a reply.
+  // Reads the next answer.  Fails with kIo if the connection is lost; it is useless then.  An error from the server is
+  // a reply.
   [[nodiscard]] Result<RedisReply> read();
-  // Both; an error that the server tells is one, kIo.
+  // Sends a command and reads its answer.  An error from the server fails with kIo.
   [[nodiscard]] Result<RedisReply> ask(std::initializer_list<std::string_view> command);
 
   [[nodiscard]] bool is_lost() const { return is_lost_; }

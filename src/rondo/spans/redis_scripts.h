@@ -1,8 +1,8 @@
-// What changes a store on Redis, or walks through it, is done by the server at once.  Private to redis_store.cpp.
+// The server itself runs what changes the store or walks through it, as atomic scripts.  Private to redis_store.cpp.
 //
-// Keys, each behind `rondo:`:
-//   t:SCOPE TURN     the turn: a byte that is 1 with a parent, session, parent (16 bytes each), two bytes with the count of hashes,
-//                    the lower one first, the hashes, the record
+// Keys; each begins with `rondo:`:
+//   t:SCOPE TURN     the turn: a byte (1: it has a parent), session and parent (16 bytes each), the count of hashes
+//                    (two bytes, the lower one first), the hashes, the record
 //   h:SCOPE HASH     sorted set of TURN SESSION by the order in which turns were put
 //   b:SCOPE OBJECT   its group (16 bytes) and its bytes
 //   g:SCOPE GROUP    sorted set of its objects by the order in which they were put; a group is a session
@@ -15,14 +15,14 @@
 
 namespace rondo::spans {
 
-// A script, with a function of several of them in front.  Not joined by the preprocessor: g++ takes no raw string of several
-// lines in a directive.
+// A script, preceded by a function that several scripts share.  They are not joined by the preprocessor, because g++
+// accepts no raw string of several lines in a directive.
 struct StoredScript {
   const char* function;
   const char* body;
 };
 
-// A turn or an object more in a session, which is made where there is none.
+// Adds a turn or an object to a session; makes the session if there is none.
 inline constexpr const char* kFileFunction = R"(
 local function file(scope, session, name, time, turns, bytes)
   local info = 'rondo:s:' .. scope .. session
@@ -41,7 +41,7 @@ local function file(scope, session, name, time, turns, bytes)
 end
 )";
 
-// SCOPE SESSION TURN PARENT|"" HASHES RECORD NAME TIME -> 1, 0 if it is there already, -1 without its parent.
+// SCOPE SESSION TURN PARENT|"" HASHES RECORD NAME TIME -> 1; 0 if the turn is already stored; -1 if its parent is not.
 inline constexpr StoredScript kPutScript{kFileFunction, R"(
 local scope, session, turn, parent, hashes, record = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local at = 'rondo:t:' .. scope .. turn
@@ -59,7 +59,7 @@ file(scope, session, ARGV[7], ARGV[8], 1, 99 + #record + 2 * #hashes)
 return 1
 )"};
 
-// {SCOPE GROUP OBJECT BYTES TIME} -> 1.  An object that is there stays in its group.
+// {SCOPE GROUP OBJECT BYTES TIME} -> 1.  An existing object stays in its group.
 inline constexpr StoredScript kPutObjectsScript{kFileFunction, R"(
 for i = 1, #ARGV, 5 do
   local scope, group, object, bytes = ARGV[i], ARGV[i + 1], ARGV[i + 2], ARGV[i + 3]
@@ -89,7 +89,7 @@ end
 return out
 )"};
 
-// Forgets a session with all that is in it.
+// Deletes a session and everything in it.
 inline constexpr const char* kForgetFunction = R"(
 local function forget(scope, session)
   local list, info = 'rondo:l:' .. scope .. session, 'rondo:s:' .. scope .. session
@@ -113,14 +113,14 @@ local function forget(scope, session)
 end
 )";
 
-// SCOPE SESSION -> 1, 0 without such a session.
+// SCOPE SESSION -> 1; 0 if there is no such session.
 inline constexpr StoredScript kEraseScript{kForgetFunction, R"(
 if redis.call('EXISTS', 'rondo:s:' .. ARGV[1] .. ARGV[2]) == 0 then return 0 end
 forget(ARGV[1], ARGV[2])
 return 1
 )"};
 
-// SCOPE {OBJECT} -> how many of them were there.
+// SCOPE {OBJECT} -> how many of them existed.
 inline constexpr StoredScript kEraseObjectsScript{kForgetFunction, R"(
 local scope, gone = ARGV[1], 0
 for i = 2, #ARGV do
@@ -140,7 +140,7 @@ end
 return gone
 )"};
 
-// NOW TTL MAX_BYTES MOST -> how many sessions were forgotten, MOST at most.
+// NOW TTL MAX_BYTES MOST -> how many sessions were deleted; at most MOST.
 inline constexpr StoredScript kExpireScript{kForgetFunction, R"(
 local now, ttl, most = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local gone = 0

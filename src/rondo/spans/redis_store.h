@@ -1,12 +1,13 @@
-// Turns and objects in Redis: several gateways on one server are as one.
+// Turns and objects in Redis.  Several gateways on one server act as one.
 //
-// One thread writes; all that waits goes to the server in one piece, and each turn is kept whole or not at all.  Readers have
-// connections of their own.  A server that went away is looked for again: turns that wait are tried for a while, then told to be
-// lost (kIo); whoever looks for turns hears kIo at once.
+// One thread writes.  It sends everything that waits in one piece, and each turn is stored completely or not at all.
+// Readers have connections of their own.  If the server goes away, the store reconnects.  Waiting turns are retried for
+// a while, then reported as lost (kIo).  A read fails with kIo at once.
 //
-// A turn is kept once the server says so.  What it still has after a crash of its own is a matter of its configuration
-// (`appendonly`, `appendfsync`); it must not evict keys (`maxmemory-policy noeviction`).  One server, or one of a group that
-// replicate; a cluster that spreads keys over servers is not spoken to.
+// A turn is stored once the server says so.  What the server still has after a crash of its own depends on its
+// configuration (`appendonly`, `appendfsync`).  It must not evict keys (`maxmemory-policy noeviction`).  The store
+// works with one server, or with one of a group that replicate; it does not work with a cluster that spreads keys over
+// servers.
 #pragma once
 
 #include <chrono>
@@ -29,20 +30,21 @@ namespace rondo::spans {
 class RedisStore : public Store {
  public:
   using Connect = std::function<Result<std::unique_ptr<RedisConnection>>()>;
-  // How long a turn is tried to be written while the server is away.
+  // How long a turn is retried while the server is away.
   static constexpr std::chrono::milliseconds kPatience{3'000};
 
-  // Fails with kIo where the server can't be reached or refuses, with kUnsupported where its turns are of a later version.
+  // Connects.  Fails with kIo if the server cannot be reached or refuses, or with kUnsupported if its turns come from a
+  // later version.
   [[nodiscard]] static Result<std::unique_ptr<RedisStore>> open(const RedisAddress& address);
-  // Over connections of the caller's; `connect` is called by any thread.
+  // Uses connections that the caller makes.  Any thread may call `connect`.
   [[nodiscard]] static Result<std::unique_ptr<RedisStore>> over(Connect connect,
                                                                 std::chrono::milliseconds patience = kPatience);
-  // Keeps what was put, if the server is there.
+  // Stores what was put, if the server can be reached.
   ~RedisStore() override;
   RedisStore(const RedisStore&) = delete;
   RedisStore& operator=(const RedisStore&) = delete;
 
-  // The secret of all gateways on this server: `made` for the first one that asks.
+  // Returns the secret of all gateways on this server.  The first caller sets it to `made`.
   [[nodiscard]] Result<HashKey> secret(const HashKey& made);
 
   void put(StoredTurn turn, Kept kept) override;
@@ -65,13 +67,13 @@ class RedisStore : public Store {
   struct Ready;
   RedisStore(Connect connect, std::chrono::milliseconds patience);
   [[nodiscard]] Result<std::unique_ptr<Ready>> connect() const;
-  // A connection that nobody uses.
+  // Returns an unused connection.
   [[nodiscard]] Result<std::unique_ptr<Ready>> take(bool is_new);
   template <typename Ask>
   [[nodiscard]] auto with_connection(const Ask& ask);
-  // The digests that a list or a sorted set has under the key.
+  // Returns the digests in the list or sorted set under the key.
   [[nodiscard]] Result<std::vector<Digest>> listed(std::string_view command, const std::string& key);
-  // The values of keys, "" where there is none.
+  // Returns the values of keys; "" for a missing one.
   [[nodiscard]] Result<std::vector<std::string>> values(std::string_view kind, const Digest& scope,
                                                         std::span<const Digest> of);
   [[nodiscard]] std::vector<Status> write(std::span<const WriteQueue::Waiting> batch);
@@ -79,10 +81,10 @@ class RedisStore : public Store {
 
   Connect connect_;
   std::chrono::milliseconds patience_;
-  std::unique_ptr<Ready> writer_;  // of the queue's thread
-  std::mutex mutex_;               // of idle_
+  std::unique_ptr<Ready> writer_;  // belongs to the queue's thread
+  std::mutex mutex_;               // guards idle_
   std::vector<std::unique_ptr<Ready>> idle_;
-  std::unique_ptr<WriteQueue> queue_;  // the first to end: it writes what waits
+  std::unique_ptr<WriteQueue> queue_;  // destroyed first: it writes what waits
 };
 
 }  // namespace rondo::spans

@@ -1,4 +1,4 @@
-// The tables of sqlite_store.h, and what is asked of them.  Internal to spans/.
+// The tables of sqlite_store.h, and the queries on them.  Internal to spans/.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ CREATE TABLE IF NOT EXISTS objects(
 CREATE INDEX IF NOT EXISTS objects_by_session ON objects(session, number);
 )";
 
-// What a connection asks; its class takes the names from here.
+// The queries of a connection, which inherits their names.
 struct SqliteQueries {
   enum Query : std::uint8_t {
     kSessionOf,

@@ -1,4 +1,4 @@
-// SQLite statements as values of C++.  Internal to spans/.
+// SQLite statements as C++ values.  Internal to spans/.
 #pragma once
 
 #include <sqlite3.h>
@@ -18,34 +18,35 @@ struct CloseDatabase {
 };
 using Database = std::unique_ptr<sqlite3, CloseDatabase>;
 
-// What went wrong last.
+// Returns the database's latest error.
 [[nodiscard]] Error database_error(sqlite3* database, const std::string& path);
 
-// A prepared statement, used again and again: bind(...), then step() until it says false, then reset().
+// A prepared statement for repeated use: bind(...), then step() until it returns false, then reset().
 class Statement {
  public:
   Statement() = default;
-  // False: the statement can't be prepared.
+  // Returns false if the statement cannot be prepared.
   [[nodiscard]] bool prepare(sqlite3* database, const char* sql);
 
-  // `place`: from 1.  Texts must live until reset().
+  // Binds a value.  `place` counts from 1.  Texts must live until reset().
   Statement& bind(int place, std::int64_t value);
   Statement& bind(int place, std::string_view bytes);
   Statement& bind(int place, const Digest& digest) { return bind(place, digest.view()); }
   Statement& bind_null(int place);
 
-  // True: there is a row.  False: no more, or failed(): the error is the database's.
+  // Returns true if there is a row.  After false, either there are no more rows or failed() is true; the error is then
+  // the database's.
   [[nodiscard]] bool step();
   [[nodiscard]] bool failed() const { return failed_; }
   void reset();
-  // Steps once and resets; false if it failed.
+  // Steps once and resets.  Returns false if it failed.
   [[nodiscard]] bool run();
 
-  // Of the row; `column` from 0.
+  // Returns a column of the row; `column` counts from 0.
   [[nodiscard]] std::int64_t number(int column) const { return sqlite3_column_int64(statement_.get(), column); }
   [[nodiscard]] std::string_view bytes(int column) const;
   [[nodiscard]] bool is_null(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL; }
-  // A zero digest where the column holds no digest.
+  // Returns a zero digest if the column holds none.
   [[nodiscard]] Digest digest(int column) const;
 
  private:

@@ -1,7 +1,7 @@
-// Turns and objects in an SQLite file, which several processes may have open at once.
+// Turns and objects in an SQLite file.  Several processes may have it open at once.
 //
-// One thread writes: it takes all that waits into one transaction, so that a thousand turns cost one synchronisation with the
-// disk.  put()'s `kept` is called by that thread, behind the commit.  The file is in WAL mode: readers wait for nobody.
+// One thread writes.  It puts everything that waits into one transaction, so that a thousand turns cost one disk
+// synchronisation.  That thread calls `kept` of put() after the commit.  The file is in WAL mode: readers never wait.
 #pragma once
 
 #include <memory>
@@ -17,18 +17,18 @@
 namespace rondo::spans {
 
 struct SqliteOptions {
-  // Whether a turn that is kept outlives a loss of power, too.  Without, it outlives any crash of the process.
+  // Whether a stored turn also survives a power failure.  Without `sync`, it survives any crash of the process.
   bool sync = true;
-  int busy_timeout_ms = 10'000;  // how long another process may write
+  int busy_timeout_ms = 10'000;  // how long to wait while another process writes
 };
 
 class SqliteStore : public Store {
  public:
-  // Makes the file where there is none.  Fails with kIo where it can't be opened or holds something else, with kUnsupported
-  // where it was made by a later version.
+  // Opens the file, and makes it if it does not exist.  Fails with kIo if it cannot be opened or is not such a file, or
+  // with kUnsupported if a later version made it.
   [[nodiscard]] static Result<std::unique_ptr<SqliteStore>> open(const std::string& path,
                                                                  const SqliteOptions& options = {});
-  // Keeps what was put, then closes.
+  // Stores what was put, then closes.
   ~SqliteStore() override;
   SqliteStore(const SqliteStore&) = delete;
   SqliteStore& operator=(const SqliteStore&) = delete;
@@ -61,11 +61,11 @@ class SqliteStore : public Store {
   std::string path_;
   SqliteOptions options_;
   std::unique_ptr<Connection> writer_;
-  std::mutex writer_mutex_;  // of writer_
+  std::mutex writer_mutex_;  // guards writer_
 
-  std::mutex mutex_;  // of readers_
+  std::mutex mutex_;  // guards readers_
   std::vector<std::unique_ptr<Connection>> readers_;
-  std::unique_ptr<WriteQueue> queue_;  // the first to end: it writes what waits
+  std::unique_ptr<WriteQueue> queue_;  // destroyed first: it writes what waits
 };
 
 }  // namespace rondo::spans

@@ -1,14 +1,14 @@
-// Where turns are kept, and what else a gateway must not lose.
+// Stores turns and the other data that a gateway must not lose.
 //
-// A store knows turns by digests alone, which a Scope has made: it cannot tell whose they are, and need not.  Turns are filed
-// under sessions; a session is the unit in which turns are forgotten, so a turn never outlives the turns that it goes on from.
+// A store knows turns only by digests, which a Scope makes: it cannot tell whose they are.  Turns belong to sessions,
+// and a store deletes whole sessions.  So a turn never outlives the turns that it continues.
 //
-// Objects are bytes that are kept beside turns, and forgotten as they are: each is filed under a group, which is a session
-// too (one with objects alone, unless its digest is a session's of turns).
+// Objects are bytes that are stored beside turns and deleted in the same way.  Each belongs to a group.  A group is
+// also a session: one that has only objects, unless its digest is that of a session of turns.
 //
-// put() and put_objects() return at once and tell later; everything else answers when it returns, and takes lists, so that a store behind a
-// network needs one round trip for each call.  Callers who must not wait call from a thread that may.  Any thread may call any
-// member.  The library reads no clock: whoever calls says what time it is.
+// put() and put_objects() return at once and report later.  Every other call answers when it returns, and takes lists,
+// so that a store behind a network needs one round trip per call.  Callers that must not wait use a thread that may.
+// Any thread may call any member.  The library reads no clock: the caller passes the time.
 #pragma once
 
 #include <cstddef>
@@ -24,39 +24,39 @@
 
 namespace rondo::spans {
 
-// A turn on its way into a store.
+// A turn to be stored.
 struct StoredTurn {
   Digest scope;
   Digest session;
   Digest turn;
-  // In the same session, and stored before; nullopt: the record stands for itself.
+  // A stored turn of the same session; nullopt: the record needs no parent.
   std::optional<Digest> parent;
-  std::vector<Digest> hashes;  // by which it is found
+  std::vector<Digest> hashes;  // the hashes that find it
   std::string record;
-  std::string name;          // of the session, for people; the first one counts
+  std::string name;          // the session's name, for people; set by the session's first turn
   std::int64_t time_ms = 0;  // milliseconds since 1970
 };
 
-// Bytes on their way into a store.
+// Bytes to be stored.
 struct StoredObject {
   Digest scope;
   Digest object;
-  Digest group;  // of a lone object its own digest
+  Digest group;  // for a single object: its own digest
   std::string bytes;
   std::int64_t time_ms = 0;
 };
 
-// A turn that has one of the hashes that were asked for.
+// A turn that has one of the requested hashes.
 struct Hit {
-  std::size_t hash = 0;  // index into the hashes
+  std::size_t hash = 0;  // index in the requested hashes
   Digest turn;
   Digest session;
   bool operator==(const Hit&) const = default;
 };
 
-// A turn that was asked for.
+// A requested turn.
 struct Got {
-  std::size_t turn = 0;  // index into the turns
+  std::size_t turn = 0;  // index in the requested turns
   Digest session;
   std::string record;
 };
@@ -65,19 +65,19 @@ struct SessionInfo {
   Digest session;
   std::string name;
   std::size_t turns = 0;
-  std::size_t bytes = 0;  // of records and what leads to them
+  std::size_t bytes = 0;  // size of the records and of their index entries
   std::int64_t first_ms = 0;
   std::int64_t last_ms = 0;
-  std::uint64_t order = 0;  // grows with each session; what a list goes on behind
+  std::uint64_t order = 0;  // grows with each session; pass the last one to get the next page
 };
 
-// What a store may hold; 0: no bound.
+// How much a store may hold; 0: no limit.
 struct Bounds {
-  std::int64_t ttl_ms = 0;  // of a session, from its last turn on
+  std::int64_t ttl_ms = 0;  // for a session, counted from its last turn
   std::size_t max_bytes = 0;
 };
 
-// How many turns with the same hash find() tells of, and how many ancestors a turn may have.
+// The most turns with the same hash that find() returns, and the most ancestors that a turn may have.
 inline constexpr std::size_t kMostHits = 8;
 inline constexpr std::size_t kMostAncestors = 100'000;
 
@@ -87,43 +87,43 @@ class Store {
 
   virtual ~Store() = default;
 
-  // `kept`, which may be empty, is called once, from any thread, also before this returns: once the turn outlives a crash of
-  // the process, or with what failed.  A turn that is there already stays as it is, and counts as kept.  Fails with kNotFound
-  // where the parent is not in the session.
+  // Stores a turn.  `kept` may be empty.  It is called once, from any thread, possibly before this returns: as soon as
+  // the turn survives a crash of the process, or with the error.  A turn that is already stored does not change and
+  // counts as stored.  Fails with kNotFound if the parent is not in the session.
   virtual void put(StoredTurn turn, Kept kept) = 0;
 
-  // The record of a turn and those of its ancestors, the parent next; empty where `scope` has no such turn.
+  // Returns the record of a turn and those of its ancestors, parent first; nothing if `scope` does not have the turn.
   [[nodiscard]] virtual Result<std::vector<std::string>> lineage(const Digest& scope, const Digest& turn) = 0;
 
-  // The turns of `scope` that were put with one of the hashes: hash by hash, the earliest of its session first.
+  // Returns the turns of `scope` with one of the hashes, hash by hash, and earliest of a session first.
   [[nodiscard]] virtual Result<std::vector<Hit>> find(const Digest& scope, std::span<const Digest> hashes) = 0;
-  // Those of the turns that are there.
+  // Returns those of the turns that exist.
   [[nodiscard]] virtual Result<std::vector<Got>> get(const Digest& scope, std::span<const Digest> turns) = 0;
 
-  // The newest first; `after`: the order of the last that is known, 0 for the first page.
+  // Returns the newest sessions first.  `after` is the order of the last known session; 0 for the first page.
   [[nodiscard]] virtual Result<std::vector<SessionInfo>> sessions(const Digest& scope, std::size_t limit,
                                                                   std::uint64_t after) = 0;
-  // The records of a session, in the order in which they were put.
+  // Returns the records of a session in the order in which they were put.
   [[nodiscard]] virtual Result<std::vector<std::string>> turns(const Digest& scope, const Digest& session) = 0;
 
-  // With its turns and objects.  False: there is no such session.
+  // Deletes a session with its turns and objects.  Returns false if it does not exist.
   [[nodiscard]] virtual Result<bool> erase(const Digest& scope, const Digest& session) = 0;
 
-  // Keeps all of them or none; `kept` as for put().  An object that is there already gets the new bytes, and stays where it is
-  // in its group.
+  // Stores all of the objects or none.  `kept` is as in put().  An existing object gets the new bytes and keeps its
+  // place in its group.
   virtual void put_objects(std::vector<StoredObject> objects, Kept kept) = 0;
-  // The bytes of each; nullopt where `scope` has no such object.
+  // Returns the bytes of each object; nullopt if `scope` does not have it.
   [[nodiscard]] virtual Result<std::vector<std::optional<std::string>>> objects(const Digest& scope,
                                                                                 std::span<const Digest> objects) = 0;
-  // The bytes of a group's objects, in the order in which they were put first.
+  // Returns the bytes of a group's objects in the order in which they were first put.
   [[nodiscard]] virtual Result<std::vector<std::string>> group(const Digest& scope, const Digest& group) = 0;
-  // How many of them were there.  A whole group is forgotten by erase().
+  // Deletes objects, and returns how many of them existed.  To delete a whole group, use erase().
   [[nodiscard]] virtual Result<std::size_t> erase_objects(const Digest& scope, std::span<const Digest> objects) = 0;
 
-  // Forgets sessions that have outlived their time, then the oldest until the rest fits; how many.
+  // Deletes expired sessions, then the oldest ones until the rest fits.  Returns how many were deleted.
   [[nodiscard]] virtual Result<std::size_t> expire(std::int64_t now_ms, const Bounds& bounds) = 0;
 
-  // Waits until everything that was put is kept, or has failed.
+  // Waits until everything that was put is stored or has failed.
   virtual void flush() = 0;
 };
 

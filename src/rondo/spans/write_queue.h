@@ -1,4 +1,4 @@
-// Turns and objects on their way to a store that is slow: one thread takes all that waits and writes it at once.
+// Queues turns and objects for a slow store: one thread takes everything that waits and writes it at once.
 #pragma once
 
 #include <atomic>
@@ -24,10 +24,10 @@ class WriteQueue {
     std::vector<StoredObject> objects;
     Store::Kept kept;
   };
-  // Called by the thread: writes them, and says of each what came of it.
+  // Called by the thread: writes a batch, and returns one status for each element.
   using Write = std::function<std::vector<Status>(std::span<const Waiting> batch)>;
 
-  // `most`: how many are written at once.
+  // `most` is the largest size of a batch.
   WriteQueue(std::size_t most, Write write);
   // Writes what waits, then ends.
   ~WriteQueue();
@@ -35,9 +35,9 @@ class WriteQueue {
   WriteQueue& operator=(const WriteQueue&) = delete;
 
   void put(Waiting waiting);
-  // Waits until all that was put is written, and its owners were told.
+  // Waits until everything that was put is written and its owners have been told.
   void flush();
-  // It is being destroyed: whoever tries again should not try for long.
+  // Returns true while this is being destroyed: a Write that retries should not retry for long.
   [[nodiscard]] bool ends() const { return ends_; }
 
  private:
@@ -45,10 +45,10 @@ class WriteQueue {
 
   std::size_t most_;
   Write write_;
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::deque<Waiting> waiting_;
-  bool writes_ = false;  // the thread has taken some that are not written yet
+  bool writes_ = false;  // the thread has taken a batch and not yet written it
   std::atomic<bool> ends_ = false;
   std::thread thread_;
 };

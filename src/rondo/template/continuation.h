@@ -1,8 +1,7 @@
-// continue_final_message: a prompt that ends inside the last message, which the model goes on writing.
+// continue_final_message: a prompt that ends inside the last message, which the model continues.
 //
-// Where a template writes that message's text is found as the reference does it: a tag is put behind the text before
-// rendering, and the output is cut where the tag appears.  So templates that trim, split or move the text are handled
-// without knowing how they do it.
+// As in the reference, a tag marks the place: it is appended to the text before rendering, and the output is cut where
+// the tag appears.  So this works for templates that trim, split or move the text, without knowing how they do it.
 #pragma once
 
 #include <string>
@@ -15,14 +14,13 @@ namespace rondo::tmpl {
 
 class Continuation {
  public:
-  // Puts the tag into the last of `messages`, behind the text of `field` (or, for a list of content parts, behind its
-  // last text part).  Fails with kTemplateError when there is no such text, or when `template_source` never mentions
-  // the field.
+  // Appends the tag to the text of `field` in the last of `messages` (for a list of content parts, to its last text
+  // part).  Fails with kTemplateError if there is no such text, or if `template_source` never mentions the field.
   [[nodiscard]] static Result<Continuation> mark(json::Array& messages, const std::string& field,
                                                  const std::string& template_source);
 
-  // Ends `rendered` right behind the continued text.  If the template trims that text, so is the end of the output.
-  // Fails with kTemplateError when the template did not write the text.
+  // Ends `rendered` directly after the continued text.  If the template trims that text, the end of the output is
+  // trimmed too.  Fails with kTemplateError if the template did not write the text.
   [[nodiscard]] Status cut(jinja::Rendered& rendered) const;
 
  private:

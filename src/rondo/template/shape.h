@@ -1,9 +1,9 @@
-// Messages in the form that a template needs them in.
+// Shapes messages into the form that a template needs.
 //
-// The chat APIs let a message be said in several ways: arguments as a text or an object, a content as a text, as parts or as
-// null, reasoning under one of three names.  Most templates understand some of them only, and raise, or print `None`, at the
-// rest.  What a template needs is in its MessageRules (analysis/message_rules.h finds them); shape() does what they say, and
-// tells what it changed.
+// The chat APIs allow several forms of the same message: arguments as text or an object, content as text, parts or
+// null, reasoning under one of three names.  Most templates understand only some forms, and raise or print `None` for
+// the others.  MessageRules say what a template needs (analysis/message_rules.h finds them).  shape() applies the rules
+// and reports what it changed.
 #pragma once
 
 #include <cstddef>
@@ -19,16 +19,17 @@
 
 namespace rondo::tmpl {
 
-// How the messages of one role are to be.
+// What the messages of one role need.
 struct RoleRules {
   enum class Content : std::uint8_t { kAny, kText, kParts };
   enum class Empty : std::uint8_t { kAny, kText, kList, kPart };
-  Content content = Content::kAny;  // a text or a list of text parts, where not both are understood
-  Empty empty = Empty::kAny;  // no content as "", as [] or as a part with the text "", where not all are understood
-  bool dumps_values = false;  // a content that is an object is given as JSON text
+  Content content = Content::kAny;  // a text or a list of text parts, if the template does not understand both
+  // Missing content as "", as [] or as a part with the text "", if it does not understand all.
+  Empty empty = Empty::kAny;
+  bool dumps_values = false;  // give content that is an object as JSON text
 };
 
-// What a template needs.  By default nothing: all forms are understood, or none is known to be.
+// What a template needs.  The default is nothing: it understands every form, or is not known to.
 struct MessageRules {
   enum class Arguments : std::uint8_t { kAny, kObject, kText };
   enum class Ids : std::uint8_t { kAny, kNeeded, kNineLetters };
@@ -37,67 +38,69 @@ struct MessageRules {
   RoleRules assistant;
   RoleRules tool;
   std::string
-      part_separator;  // between parts that are given as one text: nothing, as templates that know parts write them
+      part_separator;  // between parts that are given as one text; empty, as templates that know parts write them
   Arguments arguments = Arguments::kAny;
-  std::optional<format::NoContent> no_content;  // beside calls, where not all forms of none are understood
-  bool fills_arguments = false;                 // arguments that are missing or empty are given as {}
-  Ids ids = Ids::kAny;                          // of calls, and in their results
-  bool types_calls = false;                     // calls say the type `function`
-  bool wraps_calls = false;                     // name and arguments of a call are inside of its `function`
-  bool names_results = false;                   // a result says the name of its tool
-  bool orders_results = false;        // results stand in the order of their calls: they are told apart by nothing else
-  bool knows_developer = true;        // false: such a message is given as one of the role `system`
-  bool takes_nulls = true;            // false: members that are null are left out
-  std::string reasoning_field;        // under which the template reads reasoning; "" for those that it gets anyway
-  std::string reasoning_part;         // type of a content part that carries reasoning; "" if none does
-  bool reasoning_in_content = false;  // the template has no place for reasoning but the content, between its marks:
-  std::string reasoning_open;         // what the model writes around reasoning; "" if it writes none
+  // Beside calls, if the template does not understand every form of missing content.
+  std::optional<format::NoContent> no_content;
+  bool fills_arguments = false;  // give missing or empty arguments as {}
+  Ids ids = Ids::kAny;           // of calls and their results
+  bool types_calls = false;      // calls need the type `function`
+  bool wraps_calls = false;      // the name and arguments of a call must be inside its `function`
+  bool names_results = false;    // a result needs the name of its tool
+  bool orders_results = false;   // results must be in the order of their calls, because nothing else tells them apart
+  bool knows_developer = true;   // false: give such a message the role `system`
+  bool takes_nulls = true;       // false: leave out members that are null
+  // The field in which the template reads reasoning; "" for the fields that it gets anyway.
+  std::string reasoning_field;
+  std::string reasoning_part;         // the type of a content part that carries reasoning; "" if there is none
+  bool reasoning_in_content = false;  // the template reads reasoning only in the content, between these markers:
+  std::string reasoning_open;         // what the model writes around reasoning; "" if it writes nothing
   std::string reasoning_close;
 };
 
-// A text that stands in front of a message's content now, between two marks.  Sizes in bytes.
+// A text that now is in front of a message's content, between two markers.  Sizes in bytes.
 struct ContentFront {
   std::size_t open = 0;
   std::size_t text = 0;
   std::size_t close = 0;
 };
 
-// Something that was given to the template in another way than it was sent.  Paths are like `tool_calls[0].id`.
+// A value that the template got in another form than it was sent.  Paths are like `tool_calls[0].id`.
 struct MessageChange {
-  std::size_t message = 0;                 // index as sent
-  std::string sent;                        // where it was sent; "" if it was not
-  std::string now;                         // where the template finds it; "" if it does not
-  std::string what;                        // "given as an object"
-  std::optional<ContentFront> front = {};  // where what was sent stands in front of the content
+  std::size_t message = 0;                 // index of the message as sent
+  std::string sent;                        // the path where it was sent; "" if it was not
+  std::string now;                         // the path where the template finds it; "" if it does not
+  std::string what;                        // such as "given as an object"
+  std::optional<ContentFront> front = {};  // if the sent text is now in front of the content
 };
 
 struct Shaping {
   std::vector<MessageChange> changes;
-  std::vector<std::size_t> order;           // per message its index as sent; empty: all are where they were
-  std::vector<std::string> polyfills = {};  // what stands in front of the template will change: sentences
+  std::vector<std::size_t> order;           // for each message its index as sent; empty: unchanged
+  std::vector<std::string> polyfills = {};  // sentences: what the statements in front of the template will change
 };
 
-// What is known of the messages that are shaped, and stands before them.
+// The messages before those that are shaped.
 struct ShapingContext {
-  std::vector<chat::OpenCall> open_calls;  // which the first of them may answer
-  std::size_t calls_before = 0;            // number of calls in the conversation, those not counted
-  std::vector<std::size_t> sampled = {};   // messages that stand as they were sampled: only their calls are shaped
+  std::vector<chat::OpenCall> open_calls;  // calls that the first of the messages may answer
+  std::size_t calls_before = 0;            // how many calls come before these messages, without the open ones
+  std::vector<std::size_t> sampled = {};   // messages that are used as they were sampled: only their calls are shaped
 };
 
-// Changes `messages` in place.  Shaping what is shaped changes nothing.
+// Changes `messages` in place.  Shaping shaped messages changes nothing.
 Shaping shape(json::Array& messages, const MessageRules& rules, const ShapingContext& context = {});
 
-// "messages[1].content: given as an empty text", with `array` in place of "messages".
+// Returns sentences: "messages[1].content: given as an empty text", with `array` instead of "messages".
 [[nodiscard]] std::vector<std::string> sentences(const Shaping& shaping, std::string_view array = "messages");
 
-// The change by which there is a value at `path` below message `index` (as sent), in the form that the template got; nullptr
-// where nothing was changed.
+// Returns the change that made the value at `path` in message `index` (as sent), in the form that the template got;
+// nullptr if there was none.
 [[nodiscard]] const MessageChange* change_at(const Shaping& shaping, std::size_t index, std::string_view path);
-// Where that value was sent: "content" for "content[0].text" of a text that was given as a part.
+// Returns where that value was sent: "content" for "content[0].text", if a text was given as a part.
 [[nodiscard]] std::string sent_path(const Shaping& shaping, std::size_t index, std::string_view path);
-// The change that put a text in front of the content of message `index` (as sent); nullptr where there is none.
+// Returns the change that put a text in front of the content of message `index` (as sent); nullptr if there was none.
 [[nodiscard]] const MessageChange* front_of_content(const Shaping& shaping, std::size_t index);
-// The index of a message as sent.
+// Returns the index of a message as sent.
 [[nodiscard]] std::size_t sent_index(const Shaping& shaping, std::size_t index);
 
 }  // namespace rondo::tmpl

@@ -1,4 +1,4 @@
-// How a text differs from what was expected, with the places of the template that wrote what differs.
+// How a text differs from what was expected, with the places in the template that wrote the difference.
 #pragma once
 
 #include <cstddef>
@@ -15,31 +15,31 @@
 
 namespace rondo::tester {
 
-// A line of a report, printable.
+// A printable line of a report.
 struct ShownLine {
   enum class Kind : std::uint8_t {
-    kSame,      // of both texts
-    kExpected,  // of the expected text alone
-    kGot,       // of the other one alone
-    kPlace,     // what wrote it; stands below the line that it is about
+    kSame,      // in both texts
+    kExpected,  // only in the expected text
+    kGot,       // only in the other text
+    kPlace,     // what wrote the line above it
     kNote,
   };
   Kind kind = Kind::kNote;
   std::string text;
 };
-// "same", "expected", "got", "place", "note".
+// Returns "same", "expected", "got", "place" or "note".
 [[nodiscard]] std::string_view to_string(ShownLine::Kind kind);
 
-// What wrote the bytes of a prompt.
+// Tells what wrote the bytes of a prompt.
 class Writers {
  public:
-  // As core::OriginNamer, and all must outlive this.
+  // As core::OriginNamer; all arguments must outlive this.
   Writers(const jinja::Rendered& rendered, const jinja::Template& chat_template, const json::Array& messages,
           const tmpl::Shaping& shaping)
       : rendered_(rendered), namer_(rendered, chat_template, messages, shaping) {}
 
-  // "messages[1].content, written by template line 4: {{ m.content }}"; of the last byte where `byte` is behind it, "" of an
-  // empty text.
+  // Returns "messages[1].content, written by template line 4: {{ m.content }}"; for a `byte` past the end, describes
+  // the last byte; "" for an empty text.
   [[nodiscard]] std::string at(std::size_t byte) const;
 
  private:
@@ -49,20 +49,21 @@ class Writers {
   core::OriginNamer namer_;
 };
 
-// Whose writers are known.
+// The sides whose writers are known.
 struct Sides {
   const Writers* expected = nullptr;
   const Writers* got = nullptr;
 };
 
-// Nothing if the texts are equal.
+// Returns nothing if the texts are equal.
 [[nodiscard]] std::vector<ShownLine> difference(std::string_view expected, std::string_view got,
                                                 const Sides& writers = {});
 
-// Where the second text begins to differ, in front of a whole character; its size if it is the beginning of the first.
+// Returns where the second text begins to differ, moved back to the beginning of a character; its size if it is the
+// beginning of the first.
 [[nodiscard]] std::size_t first_difference(std::string_view a, std::string_view b);
 
-// A text on one line in quotes, the middle of a long one left out.
+// Returns a text in quotes on one line, without the middle if it is long.
 [[nodiscard]] std::string quoted(std::string_view text);
 
 }  // namespace rondo::tester

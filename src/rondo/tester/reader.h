@@ -1,11 +1,11 @@
-// The members of an object of a suite, read one by one; complains about the first that does not fit, with its place.
+// Reads the members of an object in a suite one by one.  The first that does not fit is reported with its place.
 //
 //   ObjectReader reader(value, "a case", problems);
 //   const auto name = reader.text("name");
-//   reader.finish();                       // what was not asked for is unknown
+//   reader.finish();                       // every member that was not read is unknown
 //   if (problems.error) return *problems.error;
 //
-// Getters never fail: after a complaint they return empty values.
+// Getters never fail: after a fault they return empty values.
 #pragma once
 
 #include <initializer_list>
@@ -20,15 +20,15 @@
 
 namespace rondo::tester {
 
-// The first complaint.
+// The first fault.
 class Problems {
  public:
   explicit Problems(const SuiteText& text);
 
-  // About `at`, or about the member `key` whose value it is.
+  // Adds a fault at `at`, or at the member `key` with that value.
   void add(const json::Value& at, const std::string& message);
   void add_key(const json::Member& member, const std::string& message);
-  // The line of a value; 0 if it was not read from the text.
+  // Returns the line of a value; 0 if it was not read from the text.
   [[nodiscard]] int line(const json::Value& at) const;
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
@@ -43,23 +43,23 @@ class Problems {
 
 class ObjectReader {
  public:
-  // `what` names the object in complaints: "a case".  `value` must outlive this.
+  // `what` names the object in messages: "a case".  `value` must outlive this.
   ObjectReader(const json::Value& value, std::string what, Problems& problems);
 
-  // nullptr if absent.
+  // Returns nullptr if it is absent.
   [[nodiscard]] const json::Value* find(std::string_view key);
   [[nodiscard]] std::optional<std::string> text(std::string_view key);
   [[nodiscard]] std::optional<bool> flag(std::string_view key);
   [[nodiscard]] std::optional<int> number(std::string_view key);
   [[nodiscard]] std::optional<json::Array> objects(std::string_view key);
   [[nodiscard]] std::optional<json::Object> object(std::string_view key);
-  // A text, or a list of texts.
+  // Returns a text, or a list of texts, as a list.
   [[nodiscard]] std::vector<std::string> texts(std::string_view key);
-  // One of `choices`.
+  // Returns one of `choices`.
   [[nodiscard]] std::optional<std::string> choice(std::string_view key,
                                                   std::initializer_list<std::string_view> choices);
   void fail(const json::Value& at, const std::string& message) { problems_.add(at, message); }
-  // Complains of members that nobody asked for.
+  // Reports members that were not read.
   void finish();
 
  private:
@@ -71,9 +71,9 @@ class ObjectReader {
   std::vector<std::string_view> known_;
 };
 
-// Whether `value` is an object; complains if not.
+// Returns whether `value` is an object, and reports a fault if not.
 [[nodiscard]] bool check_object(const json::Value& value, const std::string& what, Problems& problems);
-// The texts of a text or a list of texts.
+// Returns the texts in a text or a list of texts.
 [[nodiscard]] std::vector<std::string> texts_of(const json::Value& value, const std::string& what, Problems& problems);
 
 }  // namespace rondo::tester

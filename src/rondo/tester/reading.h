@@ -1,4 +1,4 @@
-// A text read by a parser, whole and in pieces, and messages as people compare them.
+// The result of parsing a text, whole and in pieces, and messages in a form for comparing.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@ namespace rondo::tester {
 
 struct Reading {
   chat::AssistantMessage message;
-  std::string events;                           // what they told, as to_text() of a message
-  parse::Place place = parse::Place::kContent;  // before the end was told
-  std::string taken_back;                       // a sentence where a part of the message became shorter
+  std::string events;                           // what the events added up to, as to_text() of a message
+  parse::Place place = parse::Place::kContent;  // before the end of the text
+  std::string taken_back;                       // a sentence, if a part of the message became shorter
 };
 
 [[nodiscard]] Reading read_in_pieces(parse::Parser parser, const std::vector<std::string_view>& pieces);
 
-// Ways to cut a text: into bytes, pairs, and random pieces that are the same ones each time.
+// Ways to cut a text: into bytes, into pairs, and into random pieces, which are the same each time.
 struct Cut {
   std::string name;
   std::vector<std::string_view> pieces;
@@ -31,15 +31,17 @@ struct Cut {
 
 [[nodiscard]] std::string_view to_string(parse::Place place);
 
-// "content: ...", "reasoning: ...", "call 1: name arguments [status]": a line for each, and more for line breaks inside.
+// Returns "content: ...", "reasoning: ...", "call 1: name arguments [status]": one line for each, and more if a text
+// contains line breaks.
 [[nodiscard]] std::string to_text(const chat::AssistantMessage& message);
 
-// What a message of a conversation says, in the fields of one that was parsed; arguments as their value is written.
+// Returns the content of a conversation's message in the fields of a parsed one, with arguments in the spelling of
+// their value.
 [[nodiscard]] chat::AssistantMessage meant(const json::Value& message, const std::string& reasoning_field);
-// The same for what was parsed: white space around texts and the spelling of arguments do not count.
+// Returns a parsed message in the same form: without white space around texts, and with arguments in one spelling.
 [[nodiscard]] chat::AssistantMessage comparable(chat::AssistantMessage message);
 
-// A JSON text's value in one spelling; other texts as they are.
+// Returns a JSON text in one spelling; other texts unchanged.
 [[nodiscard]] std::string canonical_arguments(std::string_view text);
 
 }  // namespace rondo::tester

@@ -1,9 +1,9 @@
-// Tests of a chat template, as their author writes them (docs/tester.md).
+// Tests of a chat template in the form that their author writes (docs/tester.md).
 //
 //   Result<json::Value> value = yaml::read_document(text, "weather.rondo.yaml");
 //   Result<Suite> suite = read_suite(value.value(), {text, "weather.rondo.yaml"});
 //
-// Plain data; nothing is rendered here.
+// Plain data; this code renders nothing.
 #pragma once
 
 #include <optional>
@@ -20,13 +20,13 @@
 
 namespace rondo::tester {
 
-// The text that a suite was read from, for the places of what is wrong in it.
+// The text that a suite was read from; it gives the places of faults.
 struct SuiteText {
   std::string_view text;
   std::string name;
 };
 
-// What is expected, and the line that says so; 0: unknown.
+// An expectation, and its line; 0: unknown.
 template <typename T>
 struct Expected {
   T value;
@@ -34,31 +34,32 @@ struct Expected {
 };
 
 struct RenderedExpectation {
-  std::optional<std::string> text;  // all of it
+  std::optional<std::string> text;  // the whole text
   std::vector<std::string> contains;
   std::vector<std::string> excludes;
 };
 
-// What is absent may be anything.
+// An absent field may have any value.
 struct ExpectedCall {
   std::optional<std::string> name;
-  std::optional<json::Value> arguments;  // a value; a text of JSON counts as its value
+  std::optional<json::Value> arguments;  // a value; a text that is JSON counts as its value
   std::optional<std::string> id;
   std::string status = "ok";
 };
 
-// A message; what is absent may be anything.
+// A message.  An absent field may have any value.
 struct ParsedExpectation {
   std::optional<std::string> content;
-  std::optional<json::Value> reasoning;  // a text, or null: there is no reasoning
+  std::optional<json::Value> reasoning;  // a text, or null: no reasoning
   std::optional<std::vector<ExpectedCall>> calls;
   std::optional<bool> complete;
-  std::optional<std::string> place;  // where the next byte would belong: "reasoning", "content", "call", "ended"
+  // The place that the next byte would belong to: "reasoning", "content", "call", "ended".
+  std::optional<std::string> place;
 };
 
 struct BridgeExpectation {
   json::Array new_messages;
-  std::optional<std::string> appended;  // what stands behind the old text; else that of a re-render
+  std::optional<std::string> appended;  // what follows the old text; if absent, that of a re-render
   bool may_differ = false;              // the template may write earlier turns differently
 };
 
@@ -68,17 +69,17 @@ struct GrammarExpectation {
   std::vector<std::string> refuses;
 };
 
-// The texts, one for each stretch of ids that is learned.
+// The texts of the id ranges that are learned, in order.
 struct MaskExpectation {
   render::MaskOptions options;
   std::vector<std::string> texts;
 };
 
-// That the template fails.
+// Expects that the template fails.
 struct ErrorExpectation {
-  std::string message;  // part of it
+  std::string message;  // a part of the message
   std::optional<std::string> code;
-  std::optional<int> line;  // of the template
+  std::optional<int> line;  // in the template
 };
 
 [[nodiscard]] inline bool is_assistant(const json::Value& message) {
@@ -87,13 +88,13 @@ struct ErrorExpectation {
 
 struct Case {
   std::string name;
-  int line = 0;  // of the suite
+  int line = 0;  // in the suite
   core::Call call;
   core::Asked asked;
 
   std::optional<Expected<RenderedExpectation>> rendered;
   std::optional<Expected<std::vector<core::TokenId>>> ids;
-  std::optional<Expected<std::string>> sampled;  // what a model wrote behind the prompt
+  std::optional<Expected<std::string>> sampled;  // what a model wrote after the prompt
   std::optional<Expected<ParsedExpectation>> parsed;
   std::optional<Expected<bool>> pieces;
   std::optional<Expected<BridgeExpectation>> bridge;
@@ -102,14 +103,14 @@ struct Case {
   std::optional<Expected<ErrorExpectation>> error;
   std::optional<Expected<bool>> roundtrip;
 
-  // Without an expectation a case checks the laws that hold for any conversation.
+  // A case without an expectation checks the laws that hold for any conversation.
   [[nodiscard]] bool states_nothing() const {
     return !rendered && !ids && !sampled && !parsed && !pieces && !bridge && !grammar && !mask && !error && !roundtrip;
   }
 };
 
 struct Suite {
-  // Where the model is, as the file says: relative to the file.
+  // The path of the model in the file, relative to the file.
   std::optional<std::string> model;
   std::optional<std::string> chat_template;
   std::optional<std::string> tokenizer;
@@ -117,15 +118,15 @@ struct Suite {
   std::vector<Case> cases;
 };
 
-// Fails with kInvalidArgument at the first thing that does not fit, with its place: an unknown key, a wrong type, two cases of
-// one name.
+// Reads a suite.  Fails with kInvalidArgument and the place of the first fault: an unknown key, a wrong type, two cases
+// with the same name.
 [[nodiscard]] Result<Suite> read_suite(const json::Value& value, const SuiteText& text);
 
-// The model that a suite names, relative to the folder of the file `name`, but for what `given` says already.  Fails with
-// kInvalidArgument where neither names one.
+// Returns the model that a suite names, relative to the folder of the file `name`; `given` overrides it.  Fails with
+// kInvalidArgument if neither names one.
 [[nodiscard]] Result<core::Source> model_source(const Suite& suite, const std::string& name, core::Source given);
 
-// One case, without a suite around it.
+// Reads one case without a suite.
 [[nodiscard]] Result<Case> read_case(const json::Value& value, const SuiteText& text);
 
 }  // namespace rondo::tester

@@ -1,7 +1,7 @@
-// The dictionaries behind a traced text: paths, transformation chains, control contexts and template literals.
+// The tables that a traced text refers to: paths, transformation chains, control contexts and template literals.
 //
-// A run of a traced text (text.h) is small because it names its origin by interned ids.  One `Origins` belongs to one
-// render; it is filled by that render and immutable afterwards.  Not thread-safe while it is being filled.
+// A run of a traced text (text.h) is small because it names its origin by ids into these tables.  Each render has its
+// own `Origins`.  The render fills it; afterwards it is immutable.  Not thread-safe while it is being filled.
 #pragma once
 
 #include <array>
@@ -24,18 +24,19 @@ enum class LiteralId : std::uint32_t {};             // a piece of template text
 
 inline constexpr std::int32_t kNoMessage = -1;
 
-// Interned paths, as a tree.  A path starts with a variable name ("messages") and goes on with keys and indices.
-// `key_of` makes the path of a dict key itself ("arguments.#city"), so that key slots differ from value slots.
+// All paths of a render, as a tree.  Equal paths have the same id.  A path starts with a variable name ("messages") and
+// continues with keys and indices.  `key_of` makes the path of a dict key itself ("arguments.#city"), so that a key and
+// its value have different paths.
 //
-// All members of an object, or all elements of an array, are made at once where they are first looked at: their ids
-// follow each other, and nothing is hashed.  The key of such a member has the member's id with a bit set, and no entry of
-// its own.  Copies are independent.  Names given out stay valid until the table grows.
+// The first look at one member of an object, or at one element of an array, makes the paths of all of them.  Their ids
+// are consecutive, and nothing is hashed.  The key of such a member has the member's id with one bit set, and no entry
+// of its own.  Copies are independent.  A returned name is valid until the table grows.
 class PathTable {
  public:
-  // How many of each there will probably be; more is no harm.
+  // Expected numbers of entries.  Too large a number does no harm.
   struct Sizes {
     std::size_t paths = 1;
-    std::size_t groups = 1;  // of paths that are made at once
+    std::size_t groups = 1;  // of paths that are made together
     std::size_t names = 1;
     std::size_t spellings = 0;  // bytes of names
   };
@@ -49,15 +50,15 @@ class PathTable {
   [[nodiscard]] PathId member(PathId parent, std::string_view key);
   [[nodiscard]] PathId index(PathId parent, std::size_t index);
   [[nodiscard]] PathId key_of(PathId dict, std::string_view key);
-  // The key of the enumerated member `member`.
+  // Returns the path of the key of the enumerated member `member`.
   [[nodiscard]] PathId key_of_member(PathId member) const {
     return single_keys_ == 0 ? static_cast<PathId>(static_cast<std::uint32_t>(member) | kKeyBit) : find_key(member);
   }
 
-  // The paths of the `count` elements of the array at `parent`: the first; the others follow.  kNone if they cannot be
-  // made all at once: nothing is known of `parent`, or other parts of it were enumerated.
+  // Returns the path of the first of the `count` elements of the array at `parent`; the others follow it.  Returns
+  // kNone if they cannot be made together: `parent` is unknown, or its parts were enumerated differently before.
   [[nodiscard]] PathId indices(PathId parent, std::size_t count);
-  // The same for the members of an object, but for a huge one; `name_of(i)` gives the key of the i-th.
+  // Returns the same for the members of an object; kNone for a huge object.  `name_of(i)` gives the key of member i.
   template <typename NameOf>
   [[nodiscard]] PathId members(PathId parent, std::size_t count, const NameOf& name_of) {
     if (!can_enumerate(parent, StepKind::kMember, count)) return PathId::kNone;
@@ -68,11 +69,11 @@ class PathTable {
       return true;
     };
     if (const std::uint32_t known = node(parent).parts; known != 0) {
-      // What was parsed out of a text has that text's path, and may not be the same each time.
+      // A value that was parsed out of a text has that text's path, and may have other members the next time.
       const Group& parts = groups_[known];
       return are_names_at(parts.step) ? static_cast<PathId>(parts.first) : PathId::kNone;
     }
-    // Most objects have the keys of one that was here before, in the same order.
+    // Most objects have the same keys in the same order as an object before them.
     Shape& lately = shapes_[(count * 5 + name_of(0).size() + name_of(count - 1).size()) % shapes_.size()];
     if (lately.count != count || !are_names_at(lately.names)) {
       lately = {static_cast<std::uint32_t>(names_.size()), static_cast<std::uint32_t>(count)};
@@ -82,44 +83,47 @@ class PathTable {
   }
   [[nodiscard]] PathId parent(PathId path) const { return group(path).parent; }
   [[nodiscard]] StepKind step_kind(PathId path) const { return is_key(path) ? StepKind::kKey : group(path).kind; }
-  // The key or variable name of the last step ("" for an index step).
+  // Returns the key or variable name of the last step ("" for an index).
   [[nodiscard]] std::string_view step_name(PathId path) const { return name(entry(path)); }
-  // The index of the last step.  REQUIRES: step_kind(path) == kIndex.
+  // Returns the index of the last step.
+  //
+  // REQUIRES: step_kind(path) == kIndex.
   [[nodiscard]] std::size_t step_index(PathId path) const { return step(entry(path)); }
-  // The number of steps; 0 for kNone.
+  // Returns the number of steps; 0 for kNone.
   [[nodiscard]] std::size_t depth(PathId path) const { return group(path).depth; }
-  // The prefix of `path` with `depth` steps, or `path` itself when it is shorter.
+  // Returns the first `depth` steps of `path`, or `path` itself if it is shorter.
   [[nodiscard]] PathId prefix(PathId path, std::size_t depth) const;
 
-  // i for every path that starts with messages[i], else kNoMessage.
+  // Returns i if `path` starts with messages[i], otherwise kNoMessage.
   [[nodiscard]] std::int32_t message(PathId path) const { return node(path).message; }
-  // The variable that the path starts with; "" for kNone.
+  // Returns the variable that the path starts with; "" for kNone.
   [[nodiscard]] std::string_view root(PathId path) const;
 
-  // "messages[3].tool_calls[0].function.arguments.city"; a key itself prints as ".#city"; "" for kNone.
+  // Returns "messages[3].tool_calls[0].function.arguments.city".  The path of a key prints as ".#city", kNone as "".
   [[nodiscard]] std::string to_string(PathId path) const;
-  // Whether there is such a path.
+  // Returns whether the path exists.
   [[nodiscard]] bool contains(PathId path) const { return entry(path) < nodes_.size(); }
-  // Entries: what `reserve` takes.
+  // Returns the number of entries, for `reserve`.
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
   [[nodiscard]] Sizes sizes() const { return {nodes_.size(), groups_.size(), names_.size(), spellings_.size()}; }
 
  private:
-  // Paths that were made at once: parts of one parent, whose ids follow each other.
+  // Parts of one parent whose paths were made together.  Their ids are consecutive.
   struct Group {
     PathId parent = PathId::kNone;
     std::uint32_t first = 0;
     std::uint32_t count = 0;
-    std::uint32_t step = 0;  // of the first: its index, or where its name is in names_; the others' follow
+    // Of the first part: its index, or the place of its name in names_; the other parts' steps follow.
+    std::uint32_t step = 0;
     std::uint16_t depth = 0;
     StepKind kind = StepKind::kVariable;
   };
   struct Node {
     std::uint32_t group = 0;
     std::int32_t message = kNoMessage;
-    std::uint32_t parts = 0;  // the group of the parts that were made all at once; 0: none yet
+    std::uint32_t parts = 0;  // the group of all parts, if they were made together; 0: not yet
   };
-  // Bytes of spellings_.
+  // A range of bytes in spellings_.
   struct Name {
     std::uint32_t begin = 0;
     std::uint32_t size = 0;
@@ -130,13 +134,13 @@ class PathTable {
     std::uint32_t count = 0;
   };
 
-  // Of an enumerated member: the path is that of its key.
+  // This bit in the id of an enumerated member means the member's key.
   static constexpr std::uint32_t kKeyBit = std::uint32_t{1} << 31U;
   [[nodiscard]] static bool is_key(PathId path) { return (static_cast<std::uint32_t>(path) & kKeyBit) != 0; }
   [[nodiscard]] static std::size_t entry(PathId path) { return static_cast<std::uint32_t>(path) & ~kKeyBit; }
   [[nodiscard]] const Node& node(PathId path) const { return nodes_[entry(path)]; }
   [[nodiscard]] const Group& group(PathId path) const { return groups_[node(path).group]; }
-  // The step of an entry, see Group.
+  // Returns the step of an entry; see Group.
   [[nodiscard]] std::size_t step(std::size_t entry) const {
     const Group& group = groups_[nodes_[entry].group];
     return group.step + (entry - group.first);
@@ -147,7 +151,7 @@ class PathTable {
   }
   [[nodiscard]] static std::size_t hash(PathId parent, StepKind kind, std::size_t index, std::string_view name);
   [[nodiscard]] PathId intern(PathId parent, StepKind kind, std::size_t index, std::string_view name);
-  // False if the parts cannot be made all at once, or were made as others.
+  // Returns false if the parts cannot be made together, or were made differently before.
   [[nodiscard]] bool can_enumerate(PathId parent, StepKind kind, std::size_t count) const {
     constexpr std::size_t kMostMembers = 64;  // member() looks through them
     if (parent == PathId::kNone || is_key(parent) || count == 0) return false;
@@ -155,14 +159,16 @@ class PathTable {
     const Group& parts = groups_[node(parent).parts];
     return parts.count == 0 || (parts.count == count && parts.kind == kind);
   }
-  // Makes all parts; `step` as in Group.  Returns the first.
+  // Makes the paths of all parts and returns the first.  `step` is as in Group.
   [[nodiscard]] PathId enumerate(PathId parent, StepKind kind, std::size_t step, std::size_t count);
   void add_group(PathId parent, StepKind kind, std::size_t step, std::size_t count);
   [[nodiscard]] bool is_messages(PathId path) const;
-  // The enumerated member of that name, or kNone.
+  // Returns the enumerated member with that name, or kNone.
   [[nodiscard]] PathId find_member(PathId parent, std::string_view key) const;
   [[nodiscard]] PathId find_key(PathId member) const;
-  // Where the slot of that path is, or would be.  REQUIRES: there are slots.
+  // Returns the slot that holds the path, or the one where it belongs.
+  //
+  // REQUIRES: there are slots.
   [[nodiscard]] std::size_t find_slot(PathId parent, StepKind kind, std::size_t index, std::string_view key) const;
   void add_name(std::string_view name) {
     append_to(names_, {static_cast<std::uint32_t>(spellings_.size()), static_cast<std::uint32_t>(name.size())});
@@ -171,20 +177,20 @@ class PathTable {
   void grow_slots();
 
   std::vector<Node> nodes_;
-  std::vector<Group> groups_;  // the first has nothing in it
+  std::vector<Group> groups_;  // the first is unused
   std::vector<Name> names_;
   std::string spellings_;
-  std::array<Shape, 16> shapes_;      // of objects that were enumerated lately, by a hash
+  std::array<Shape, 16> shapes_;      // of objects that were enumerated recently, by a hash
   std::vector<std::uint32_t> slots_;  // open addressing: ids of the paths that were made one by one
   std::size_t slots_used_ = 0;
-  std::size_t single_keys_ = 0;  // paths of keys among them
+  std::size_t single_keys_ = 0;  // how many of them are paths of keys
 };
 
 // Interned chains of transformations, oldest first: "strip", "json", "split(\"</think>\")", "pystr", ...
 class ChainTable {
  public:
   ChainTable();
-  // `chain` with `step` behind it.  A step equal to the last one is not added twice.
+  // Returns `chain` with `step` appended.  A step that equals the last one is not appended again.
   [[nodiscard]] ChainId extend(ChainId chain, std::string_view step);
   [[nodiscard]] std::vector<std::string> steps(ChainId chain) const;
   // "" for kNone.
@@ -200,18 +206,18 @@ class ChainTable {
     std::string step;
   };
   std::vector<Node> nodes_;
-  std::unordered_map<std::string, ChainId> ids_;  // of all but the latest; key: parent id, ':', step
+  std::unordered_map<std::string, ChainId> ids_;  // all chains but the latest; key: parent id, ':', step
 };
 
-// Under whose control the template wrote something.
+// What controlled the template when it wrote something.
 struct Context {
-  PathId element = PathId::kNone;     // element of the innermost loop over input: messages[2].tool_calls[0]
+  PathId element = PathId::kNone;     // the element of the innermost loop over input: messages[2].tool_calls[0]
   std::int32_t message = kNoMessage;  // the message that the surrounding loop or macro call is bound to
-  std::int32_t guard = kNoMessage;    // weak binding: the one message that a surrounding condition read
+  std::int32_t guard = kNoMessage;    // weaker than `message`: the one message that a surrounding condition read
   bool generation_prompt = false;     // inside a branch taken because add_generation_prompt was true
   bool generation_block = false;      // inside {% generation %}
 
-  // The message that owns output written in this context: the bound one, else the guard.
+  // Returns the message that owns output in this context: the bound message, otherwise the guard.
   [[nodiscard]] std::int32_t owner() const { return message != kNoMessage ? message : guard; }
   bool operator==(const Context&) const = default;
 };
@@ -230,7 +236,8 @@ class ContextTable {
   std::vector<std::uint32_t> slots_;  // open addressing: id + 1
 };
 
-// A piece of template text, or a string constant inside an expression, and where it stands (1-based, byte columns).
+// The place of a piece of template text, or of a string constant in an expression.  Line and column start at 1; the
+// column counts bytes.
 struct Literal {
   std::int32_t line = 0;
   std::int32_t column = 0;

@@ -1,5 +1,5 @@
-// The runs of a text: a list that is appended to in the innermost loops, and whose new elements are not set before they
-// are filled.  For Text (text.h) only.
+// The runs of a text.  The innermost loops append to this list, and add() leaves the new element's fields unset.  Only
+// Text (text.h) uses it.
 #pragma once
 
 #include <cstddef>
@@ -33,21 +33,21 @@ class RunList {
   [[nodiscard]] std::span<const Run> all() const { return {begin_, end_}; }
   [[nodiscard]] std::span<Run> all() { return {begin_, end_}; }
 
-  // The last run if the next one may go on with it, else nullptr.
+  // Returns the last run if the next one may be merged with it, otherwise nullptr.
   [[nodiscard]] Run* open() const { return end_ == floor_ ? nullptr : end_ - 1; }
-  // Closes what is there: the next run does not go on with it.  Returns what was closed before, for reopen().
+  // Closes all runs: the next run is not merged with the last one.  Returns how many were closed before, for reopen().
   std::size_t close() { return static_cast<std::size_t>(std::exchange(floor_, end_) - begin_); }
   // Leaves only the first `count` runs closed.
   void reopen(std::size_t count) { floor_ = begin_ + count; }
 
-  // One more at the end, whose fields are to be set now.
+  // Adds a run at the end.  The caller sets all its fields at once.
   [[nodiscard, gnu::always_inline]] Run& add() {
     if (end_ == capacity_) [[unlikely]]
       make_room(1);
     return *end_++;
   }
   void append(std::span<const Run> runs);
-  // So that `count` more need no memory.  Throws std::bad_alloc or std::length_error.
+  // Makes room for `count` more runs.  Throws std::bad_alloc or std::length_error.
   void make_room(std::size_t count);
   void truncate(std::size_t count) { end_ = begin_ + count; }
   void clear() { end_ = floor_ = begin_; }
@@ -65,7 +65,7 @@ class RunList {
   Run* begin_ = nullptr;
   Run* end_ = nullptr;
   Run* capacity_ = nullptr;
-  Run* floor_ = nullptr;  // what stands before it is closed
+  Run* floor_ = nullptr;  // the runs before this one are closed
 };
 
 }  // namespace rondo::text

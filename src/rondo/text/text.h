@@ -1,8 +1,8 @@
 // Text: bytes that remember where they came from.
 //
-// A Text is UTF-8 bytes plus runs; a run says of some consecutive bytes what kind they are (written by the template,
-// copied from the input, printed from a number, ...), which place of the input or template they came from, which
-// transformations they went through, and under whose control the template was when it wrote them.
+// A Text is UTF-8 bytes plus runs.  A run describes consecutive bytes: their kind (written by the template, copied from
+// the input, printed from a number, ...), the place in the input or template that they came from, the transformations
+// they went through, and what controlled the template when it wrote them.
 //
 //   Text greeting = Text::literal("Hello ", literal_id, 0, context);
 //   greeting.append(Text::data("Ann", path, context));
@@ -32,7 +32,7 @@ class Text {
 
   [[nodiscard]] static Text literal(std::string_view bytes, LiteralId id, std::uint32_t offset, ContextId context);
   [[nodiscard]] static Text data(std::string_view bytes, PathId path, ContextId context);
-  // kScalar, kSerialiser and kComputed text.
+  // Makes kScalar, kSerialiser or kComputed text.
   [[nodiscard]] static Text made(RunKind kind, std::string_view bytes, PathId path, ContextId context, ChainId chain);
 
   [[nodiscard]] const std::string& bytes() const { return bytes_; }
@@ -40,26 +40,26 @@ class Text {
   [[nodiscard]] std::size_t size() const { return bytes_.size(); }
   [[nodiscard]] bool empty() const { return bytes_.empty(); }
 
-  // Appends; a run that continues the last one (same origin, adjacent source) is merged with it.
+  // Appends `other`.  A run that continues the last one (same origin, adjacent source) is merged with it.
   void append(const Text& other);
   // Appends bytes [begin, end) of `other` without making a temporary.  REQUIRES: begin <= end <= other.size().
   void append(const Text& other, std::size_t begin, std::size_t end);
   // Appends `bytes` with the origin that `run` describes; run.size is set from `bytes`.
   void append(std::string_view bytes, const Run& run) { append(bytes, run, run.context, run.expression); }
-  // The same with another context and expression.
+  // Appends `bytes` with the origin that `run` describes, but with another context and expression.
   void append(std::string_view bytes, const Run& run, ContextId context, std::uint16_t expression) {
     bytes_.append(bytes);
     const auto size = static_cast<std::uint32_t>(bytes.size());
     append_run(run, {size, has_source(run.kind) ? size : run.source_size, context, expression});
   }
-  // The two halves of append(), for texts without runs, and for who writes many small pieces: when the last was written,
-  // the runs must cover the bytes.
+  // The two halves of append(), for texts without runs and for callers that write many small pieces.  After the last
+  // piece, the runs must cover the bytes.
   void append_bytes(std::string_view bytes) { bytes_.append(bytes); }
   void append_run(const Run& run) { append_run(run, run.context, run.expression); }
   void append_run(const Run& run, ContextId context, std::uint16_t expression) {
     append_run(run, {run.size, run.source_size, context, expression});
   }
-  // The same for a run that was not made just now.
+  // Appends a run whose fields were set some time ago, so that it can be copied as a whole.
   void append_old_run(const Run& run, ContextId context, std::uint16_t expression) {
     if (Run* const last = runs_.open(); last != nullptr && continues(*last, run, context, expression)) {
       last->size += run.size;
@@ -71,27 +71,27 @@ class Text {
     made.context = context;
     made.expression = expression;
   }
-  // A run that does not go on with the last one; all its fields are to be set now.
+  // Adds a run that is not merged with the last one.  The caller sets all its fields at once.
   [[nodiscard]] Run& add_run() { return runs_.add(); }
-  // The run that the next one may go on with, or nullptr.
+  // Returns the run that the next one may be merged with, or nullptr.
   [[nodiscard]] Run* open_run() { return runs_.open(); }
 
-  // What is written from here on is a part, whose runs do not go on with those before it until it has ended.
+  // Begins a part.  Until end_part(), its runs are not merged with those before it.
   struct Part {
-    std::size_t first = 0;   // run
-    std::size_t closed = 0;  // runs that stay closed when it has ended
+    std::size_t first = 0;   // index of its first run
+    std::size_t closed = 0;  // how many runs stay closed after end_part()
   };
   [[nodiscard]] Part begin_part() { return {runs_.size(), runs_.close()}; }
-  // The runs of a part, which is the latest that was begun.
+  // Returns the runs of the part that was begun last.
   [[nodiscard]] std::span<const Run> runs_of(const Part& part) const { return runs().subspan(part.first); }
-  // Ends it: its runs become what `change` makes of them, which must keep their sizes.  `is_settled`: whether it would
-  // leave a run as it is.
+  // Ends a part: `change` rewrites each of its runs and must keep their sizes.  `is_settled` tells whether `change`
+  // would leave a run as it is.
   template <typename IsSettled, typename Change>
   void end_part(const Part& part, const IsSettled& is_settled, const Change& change) {
     const std::span<Run> all = runs_.all();
     std::size_t kept = part.first;
     for (std::size_t i = part.first; i < all.size(); ++i) {
-      // What stands between two that stay as they are stays apart.
+      // Two neighbours that both stay as they are stay separate.
       if (is_settled(all[i])) {
         if (i != part.first && kept == i && is_settled(all[i - 1])) {
           ++kept;
@@ -119,32 +119,35 @@ class Text {
     runs_.clear();
   }
 
-  // Bytes [begin, end) with their runs.  A kEscaped run that is cut keeps its whole source range.
+  // Returns bytes [begin, end) with their runs.  A kEscaped run that is cut keeps its whole source range.
+  //
   // REQUIRES: begin <= end <= size().
   [[nodiscard]] Text slice(std::size_t begin, std::size_t end) const;
 
-  // The same runs over other bytes of the same length (upper, lower, ...).  REQUIRES: bytes.size() == size().
+  // Returns the same runs over other bytes of the same length (upper, lower, ...).
+  //
+  // REQUIRES: bytes.size() == size().
   [[nodiscard]] Text with_bytes(std::string bytes) const;
 
-  // Each run replaced by what `change` makes of it; `change` must not change sizes.
+  // Calls `change` on each run.  `change` must not change sizes.
   void map_runs(const std::function<void(Run&)>& change);
 
-  // Whether there are runs of kind kDump.
+  // Returns whether any run is of kind kDump.
   [[nodiscard]] bool has_dumps() const;
-  // Puts the runs of their parts in place of those, see dumps.h; what goes on with what stands before it is merged.
+  // Replaces each kDump run by the runs of its parts (dumps.h), and merges what continues the run before it.
   void take_dumps_apart(PathTable& paths);
 
-  // One line per run: `[begin,end) kind origin "bytes" context chain`.  For goldens and debugging.
+  // Returns one line per run: `[begin,end) kind origin "bytes" context chain`.  For goldens and debugging.
   [[nodiscard]] std::string to_string(const Origins& origins) const;
 
-  // Nothing if every invariant holds: runs cover the bytes exactly, none is empty, ids exist, sources fit.
-  // Otherwise a sentence that names the first violation.
+  // Returns nullopt if every invariant holds: runs cover the bytes exactly, none is empty, ids exist, sources fit.
+  // Otherwise returns a sentence that names the first violation.
   [[nodiscard]] std::optional<std::string> verify(const Origins& origins) const;
 
   bool operator==(const Text&) const = default;
 
  private:
-  // Fields in the place of those of a run that is appended.
+  // Fields that replace those of an appended run.
   struct Changed {
     std::uint32_t size;
     std::uint32_t source_size;
@@ -152,7 +155,7 @@ class Text {
     std::uint16_t expression;
   };
 
-  // True if `next` goes on exactly where `last` ended, so that one run can stand for both.
+  // Returns true if `next` continues exactly where `last` ended, so that one run can describe both.
   [[nodiscard]] static bool continues(const Run& last, const Run& next, ContextId context, std::uint16_t expression) {
     if (last.origin != next.origin || last.kind != next.kind || last.context != context || last.chain != next.chain ||
         last.expression != expression)
@@ -160,8 +163,8 @@ class Text {
     if (has_source(last.kind)) return last.source_offset + last.source_size == next.source_offset;
     return last.kind == RunKind::kSerialiser;
   }
-  // Field by field: a run is mostly copied right after its fields were set, and a processor that is to load a word which
-  // was stored in parts just now waits until all of them have reached the cache.
+  // Copies field by field.  A run is mostly copied right after its fields were set, and a processor that loads a whole
+  // word which was just stored in parts waits until all parts have reached the cache.
   [[gnu::always_inline]] void append_run(const Run& run, const Changed& changed) {
     if (changed.size == 0) return;
     if (Run* const last = runs_.open(); last != nullptr && continues(*last, run, changed.context, changed.expression)) {
@@ -188,10 +191,10 @@ class Text {
   RunList runs_;
 };
 
-// The name used in dumps: "literal", "data", ...
+// Returns the name used in dumps: "literal", "data", ...
 [[nodiscard]] std::string_view to_string(RunKind kind);
 
-// `bytes` in double quotes with control characters, quotes and backslashes escaped, for dumps and messages.
+// Returns `bytes` in double quotes, with control characters, quotes and backslashes escaped.  For dumps and messages.
 [[nodiscard]] std::string quoted(std::string_view bytes);
 
 }  // namespace rondo::text

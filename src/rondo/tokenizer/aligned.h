@@ -1,4 +1,4 @@
-// Text on its way through normalisers: its bytes now, and for each of them the bytes of the input it stands for.
+// Text that normalisers change: its present bytes, and for each of them the bytes of the input that it stands for.
 #pragma once
 
 #include <cstddef>
@@ -16,21 +16,24 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
-// Starts as a view of the input, unchanged and without any alignment stored; owns its text once something changed it.
+// At first this is a view of the unchanged input, without stored alignment.  It owns its text once something has
+// changed it.
 class Aligned {
  public:
-  // `source` must outlive this; it stands at byte `base` of the input.
+  // `source` must outlive this.  It starts at byte `base` of the input.
   Aligned(std::string_view source, std::uint32_t base) : source_(source), base_(base) {}
 
   [[nodiscard]] std::string_view text() const { return changed_ ? std::string_view(owned_) : source_; }
-  // Nothing changed it yet: its bytes are those of the input.
+  // Returns whether nothing has changed it: its bytes are those of the input.
   [[nodiscard]] bool is_original() const { return !changed_; }
-  // The input bytes that text()[range] stands for; an empty range maps to an empty one.
+  // Returns the input bytes that text()[range] stands for; an empty range maps to an empty one.
   [[nodiscard]] Range origin(Range range) const;
-  // The reference would say that byte `at` was made from the first character of the input.  It counts otherwise than
-  // origin(), which covers all that a byte stands for.  REQUIRES: at < text().size().
+  // Returns whether the reference would say that byte `at` was made from the first character of the input.  The
+  // reference counts differently than origin(), which covers everything that a byte stands for.
+  //
+  // REQUIRES: at < text().size().
   [[nodiscard]] bool leads(std::uint32_t at) const;
-  // A part of this one, which must outlive it.
+  // Returns a part of this text, which must outlive the part.
   [[nodiscard]] Aligned part(Range range) const;
 
  private:
@@ -39,21 +42,22 @@ class Aligned {
   std::uint32_t base_ = 0;
   bool changed_ = false;
   std::string owned_;
-  std::vector<Range> origins_;  // per byte, if changed
-  std::uint32_t lead_ = 0;      // if changed: how many bytes lead, all at the front
+  std::vector<Range> origins_;  // for each byte; only if changed
+  std::uint32_t lead_ = 0;      // if changed: how many bytes lead; all are at the front
 };
 
-// Writes the successor of an aligned text.
+// Writes the next version of an aligned text.
 class AlignedBuilder {
  public:
   explicit AlignedBuilder(const Aligned& from);
-  // Bytes [range) of the old text, unchanged.
+  // Copies bytes [range) of the old text.
   void copy(Range range);
-  // New bytes that stand for bytes [range) of the old text.
+  // Appends new bytes that stand for bytes [range) of the old text.
   void put(std::string_view bytes, Range range);
-  // The same, for what the reference says was made from the last character of the range.
+  // Does the same for bytes that the reference attributes to the last character of the range.
   void put_for_last(std::string_view bytes, Range range);
-  // Nothing for what the old text begins with, in such a way that the reference takes the next character for the first.
+  // Drops the beginning of the old text.  The reference then treats the next character as the first.
+  //
   // REQUIRES: size() == 0.
   void drop_front() { dropped_ = true; }
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(to_.owned_.size()); }
@@ -66,8 +70,8 @@ class AlignedBuilder {
 
   const Aligned& from_;
   Aligned to_;
-  bool leading_ = true;   // all bytes so far lead
-  bool dropped_ = false;  // the next bytes are taken for the first
+  bool leading_ = true;   // whether all bytes so far lead
+  bool dropped_ = false;  // whether the next bytes count as the first
 };
 
 }  // namespace rondo::tokenizer

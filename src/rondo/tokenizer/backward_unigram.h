@@ -1,5 +1,5 @@
-// The best way to write a text as tokens, found from its end to its start: sums of scores in ten-thousandths, the longest
-// token where two ways are equal, and bytes at a price that only text without any token pays.
+// Finds the best way to write a text as tokens, from its end to its start.  Scores are added in ten-thousandths.  Among
+// equal ways the longest token wins.  Bytes have a price that pays only for text without any token.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace rondo::tokenizer {
 
 class BackwardUnigram final : public TokenModel {
  public:
-  // `scores` by id.  `bytes`: the tokens <0xXX>.  `vocabulary` must outlive this.
+  // `scores` are by id.  `bytes` are the tokens <0xXX>.  `vocabulary` must outlive this.
   BackwardUnigram(const Vocabulary& vocabulary, const std::vector<double>& scores, std::array<TokenId, 256> bytes);
 
   [[nodiscard]] std::string_view name() const override { return "backward Unigram"; }
@@ -26,7 +26,7 @@ class BackwardUnigram final : public TokenModel {
   // The best path from a place in the piece to its end.
   struct Place {
     std::int64_t cost = 0;
-    std::uint32_t size = 0;  // of its first token; 0: not the start of a character
+    std::uint32_t size = 0;  // size of its first token; 0: not the start of a character
     TokenId id = -1;         // -1: the bytes of a character
   };
   struct Scratch final : TokenModel::Scratch {

@@ -1,8 +1,8 @@
-// Byte-pair encoding: the merges of a vocabulary, applied to one piece of text.
+// Byte-pair encoding: applies the merges of a vocabulary to a piece of text.
 //
-// Serves byte-level vocabularies (the first symbols are bytes), character vocabularies with byte fallback, and
-// SentencePiece vocabularies whose merges follow from scores.  Always merges the pair of the lowest rank, the leftmost
-// among equals.  Thread-safe after filling; callers bring the scratch memory.
+// It serves three kinds of vocabularies: byte-level ones, whose first symbols are bytes; character vocabularies with
+// byte fallback; and SentencePiece vocabularies, whose merges follow from scores.  It always merges the pair of lowest
+// rank, the leftmost among equals.  Thread-safe after filling; callers provide the scratch memory.
 #pragma once
 
 #include <array>
@@ -27,11 +27,11 @@ namespace rondo::tokenizer {
 
 struct BpeOptions {
   bool ignore_merges = false;      // a piece that is a token becomes that token, whatever the merges say
-  bool whole_newlines = false;     // the same, for pieces of line feeds only
+  bool whole_newlines = false;     // the same for pieces that consist of line feeds
   bool byte_fallback = false;      // unknown characters become the tokens <0xXX> of their bytes
-  bool fuse_unknown = false;       // neighbouring unknown characters become one unknown token
-  std::optional<TokenId> unknown;  // without one, unknown characters vanish
-  // Spelled before every character but the first of a piece, and behind the last.  Only of character vocabularies.
+  bool fuse_unknown = false;       // consecutive unknown characters become one unknown token
+  std::optional<TokenId> unknown;  // without it, unknown characters are dropped
+  // Written before every character of a piece but the first, and after the last.  Only for character vocabularies.
   std::string prefix;
   std::string suffix;
 };
@@ -44,14 +44,15 @@ class Bpe final : public TokenModel {
   Bpe(const Vocabulary& vocabulary, BpeOptions options);
 
   void reserve(std::size_t merges);
-  // Merging `left` and `right` yields `result`.  Ids at or above vocabulary.size() name pieces that are no tokens.
+  // Merging `left` and `right` gives `result`.  Ids from vocabulary.size() on name pieces that are not tokens.
   void add_merge(TokenId left, TokenId right, std::uint32_t rank, TokenId result, bool replace);
-  // The same for many: left, right and result, of rank `first` and following; the last of equal merges counts.  Faster,
-  // because memory is asked for ahead.
+  // Adds many merges: left, right and result, with ranks from `first` on.  Among equal merges the last counts.  It is
+  // faster, because it prefetches memory.
   void add_merges(std::span<const std::array<TokenId, 3>> merges, std::uint32_t first);
-  // Of SentencePiece: every way to build a token of two others merges, tokens of higher score first.
+  // For SentencePiece: adds a merge for every way to build a token from two others.  Tokens of higher score come first.
   void add_merges_by_score(const std::vector<double>& scores);
-  // A merge as GGUF files spell it.  Parts that are no tokens get ids of their own.  The first of equal merges counts.
+  // Adds a merge as GGUF files spell it.  Parts that are not tokens get ids of their own.  Among equal merges the first
+  // counts.
   void add_merge_texts(std::string_view left, std::string_view right, std::uint32_t rank);
 
   [[nodiscard]] std::string_view name() const override { return "BPE"; }
@@ -74,26 +75,28 @@ class Bpe final : public TokenModel {
   [[nodiscard]] TokenId char_symbol(std::string_view character) const;
   void grow(std::size_t size);
   void put(const Merge& merge);
-  // Asks for what find() will read.
+  // Prefetches what find() will read.
   void ask_for(TokenId left, TokenId right) const;
   class Joints;
-  // What keeps a character of several bytes from being started with as one symbol; see start_bytes().
+  // What keeps a character of several bytes from starting as one symbol; see start_bytes().
   struct Obstacles {
     using BytePairs = std::bitset<std::size_t{256} * 256>;
-    // Pairs of bytes between which a character ends and one starts, where some token has only a part of either; of the second
-    // set a part of both, so that no more is known about them.
+    // Pairs of bytes around the border between two characters at which some token contains only a part of one of them.
+    // In the second set the token contains a part of both, so nothing more is known about them.
     BytePairs joints;
     BytePairs blind_joints;
-    std::vector<std::uint32_t> first_use;  // by id, of single characters: the lowest rank with which it merges on
-    // Bits for the neighbouring characters of all tokens, where one of them is beyond ASCII; others may share a bit.
+    std::vector<std::uint32_t> first_use;  // by id of single characters: the lowest rank of a merge with the character
+    // Bits for the neighbouring characters in all tokens, if one of them is not ASCII.  Several pairs may share a bit.
     std::vector<std::uint64_t> neighbours;
-    // The same for a whole character and the byte beside it, which is all that is sure to be of the other one.
+    // The same for a whole character and the byte beside it, when only that byte of the other one is certain.
     std::vector<std::uint64_t> halves;
     void add(std::string_view token, std::size_t wide);
-    // Whether some token may have a part of the character that ends, or of the one that starts, at byte `at` of a text,
-    // together with something of the other one.
+    // Returns whether some token may contain a part of the character that ends or starts at byte `at` of a text,
+    // together with a part of the other one.
     [[nodiscard]] bool is_joint(std::string_view text, std::size_t at) const;
-    // Whether some token may have something of both of two characters.  REQUIRES: both are valid, one of them beyond ASCII.
+    // Returns whether some token may contain parts of two characters.
+    //
+    // REQUIRES: both are valid, and one of them is not ASCII.
     [[nodiscard]] bool is_crossed(const Joints& characters) const;
 
    private:
@@ -123,30 +126,30 @@ class Bpe final : public TokenModel {
   BpeOptions options_;
   Pages merges_memory_;
   std::span<Merge> merges_;  // open addressing
-  // Eight bits for each place in `merges_`, set where a merge has such a hash: most pairs do not merge, and most of them are
-  // recognised by this, which is small enough to stay near the processor.
+  // Eight bits for each place in `merges_`, set if a merge has such a hash.  Most pairs do not merge, and this filter
+  // recognises most of them.  It is small enough for the processor's cache.
   std::vector<std::uint64_t> filter_;
   std::size_t merge_count_ = 0;
   unsigned shift_ = 64;
   mutable std::once_flag obstacles_found_;
   mutable Obstacles obstacles_;
-  std::array<TokenId, 256> byte_ids_{};  // of single bytes; -1: none
+  std::array<TokenId, 256> byte_ids_{};  // by single byte; -1: none
   bool has_all_bytes_ = false;
-  std::array<TokenId, 256> fallback_ids_{};         // of <0xXX>; -1: none
-  std::unordered_map<std::string, TokenId> parts_;  // pieces that are no tokens
+  std::array<TokenId, 256> fallback_ids_{};         // for <0xXX>; -1: none
+  std::unordered_map<std::string, TokenId> parts_;  // pieces that are not tokens
 };
 
 struct Bpe::Scratch final : TokenModel::Scratch {
   struct Symbol {
     TokenId id = 0;
-    std::uint32_t size = 0;  // 0: merged away
+    std::uint32_t size = 0;  // 0: was merged into another
     std::int32_t previous = -1;
     std::int32_t next = -1;
   };
   std::vector<Symbol> symbols;
   MergeQueue queue;
-  const Obstacles* obstacles = nullptr;  // when enough characters beyond ASCII were merged
-  unsigned wide_count = 0;               // so many were
+  const Obstacles* obstacles = nullptr;  // set once enough non-ASCII characters were merged
+  unsigned wide_count = 0;               // how many were merged
   static constexpr TokenId kNotAsked = -2;
   std::vector<TokenId> wide;             // by code point below U+10000: its symbol; -1: none; or kNotAsked
   std::vector<PieceCache::Short> parts;  // of pieces that were cut, by hash

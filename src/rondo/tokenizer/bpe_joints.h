@@ -1,4 +1,5 @@
-// Characters that meet in a text, and bits for what the vocabulary has of them.  Internal to bpe.cpp and bpe_obstacles.cpp.
+// Neighbouring characters of a text, and the bits that say what the vocabulary has of them.  Internal to bpe.cpp and
+// bpe_obstacles.cpp.
 #pragma once
 
 #include <cstddef>
@@ -17,19 +18,19 @@ inline constexpr std::uint32_t kNoRank = std::numeric_limits<std::uint32_t>::max
 
 constexpr std::uint64_t mix(std::uint64_t key) { return (key ^ (key >> 29U)) * 0x9E3779B97F4A7C15U; }
 
-// Bytes of a character that starts with `lead`, which is not ASCII.
+// Returns how many bytes a character has that starts with `lead`, which is not ASCII.
 constexpr unsigned byte_size(char lead) {
   const auto byte = static_cast<unsigned char>(lead);
   return byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
 }
 
-// Bits of Obstacles::neighbours, and the one of two characters.
+// How many bits index Obstacles::neighbours; and the bit of two characters.
 constexpr unsigned kNeighbourBits = 20;
 constexpr std::size_t neighbour_bit(char32_t before, char32_t behind) {
   return static_cast<std::size_t>(mix(static_cast<std::uint64_t>(before) << 21U | behind) >> (64 - kNeighbourBits));
 }
 
-// Bits of Obstacles::halves, and those of a character and a byte of the one behind or before it.
+// How many bits index Obstacles::halves; and the bit of a character and a byte of its neighbour.
 constexpr unsigned kHalfBits = 17;
 constexpr std::size_t half_bit(char32_t whole, char part, bool is_behind) {
   const std::uint64_t key = std::uint64_t{whole} << 9U | static_cast<unsigned char>(part) << 1U | unsigned{is_behind};
@@ -43,15 +44,15 @@ inline void set_bit(std::vector<std::uint64_t>& bits, std::size_t bit) {
   bits[bit / 64] |= std::uint64_t{1} << (bit % 64);
 }
 
-// Of the neighbouring bytes at `at`.
+// Returns the index of a pair of neighbouring bytes.
 inline std::size_t byte_pair(char before, char behind) {
   return static_cast<unsigned char>(before) * std::size_t{256} + static_cast<unsigned char>(behind);
 }
 inline std::size_t byte_pair(std::string_view text, std::size_t at) { return byte_pair(text[at - 1], text[at]); }
 constexpr bool is_ascii(char32_t c) { return c < 0x80; }
 
-// As utf8::decode(), which is asked about all but the most frequent characters of three bytes: any two of the second half
-// behind these first ones are valid.
+// Does utf8::decode(), faster for the most frequent characters of three bytes.  After these first bytes, any second and
+// third byte are valid.
 inline utf8::Decoded decode(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t offset) { return static_cast<unsigned char>(text[at + offset]); };
   if (at + 3 <= text.size() && byte(0) > 0xE0 && byte(0) < 0xED && utf8::is_continuation(text[at + 1]) &&
@@ -62,7 +63,7 @@ inline utf8::Decoded decode(std::string_view text, std::size_t at) {
   return utf8::decode(text, at);
 }
 
-// The character that ends at `at`; not valid if there is none.
+// Decodes the character that ends at `at`.  The result is not valid if there is none.
 inline utf8::Decoded decode_before(std::string_view text, std::size_t at) {
   std::size_t begin = at - 1;
   while (begin > 0 && at - begin < 4 && utf8::is_continuation(text[begin])) --begin;
@@ -75,13 +76,13 @@ inline utf8::Decoded decode_before(std::string_view text, std::size_t at) {
 
 namespace rondo::tokenizer {
 
-// Neighbouring characters of a text, one pair behind the other.
+// Goes through the neighbouring characters of a text, pair by pair.
 class Bpe::Joints {
  public:
   // REQUIRES: begin < text.size().
   Joints(std::string_view text, std::size_t begin) : text_(text), behind_(joints::decode(text, begin)), at_(begin) {}
 
-  // Goes to the next pair; false if there is none.
+  // Moves to the next pair.  Returns false if there is none.
   [[nodiscard]] bool next() {
     before_ = behind_;
     at_ += before_.size;
@@ -89,12 +90,12 @@ class Bpe::Joints {
     behind_ = joints::decode(text_, at_);
     return true;
   }
-  [[nodiscard]] std::size_t at() const { return at_; }  // where the second starts
+  [[nodiscard]] std::size_t at() const { return at_; }  // where the second one starts
   [[nodiscard]] char32_t before() const { return before_.code_point; }
   [[nodiscard]] char32_t behind() const { return behind_.code_point; }
   [[nodiscard]] char byte_before() const { return text_[at_ - 1]; }
   [[nodiscard]] char byte_behind() const { return text_[at_]; }
-  // Both are characters, one of them beyond ASCII.
+  // Returns whether both are characters and one of them is not ASCII.
   [[nodiscard]] bool is_wide() const {
     const bool wide = !joints::is_ascii(before_.code_point | behind_.code_point);
     return (unsigned{wide} & unsigned{before_.valid} & unsigned{behind_.valid}) != 0;

@@ -1,4 +1,4 @@
-// The byte-level alphabet: every byte written as one printable character, as byte-level BPE vocabularies spell tokens.
+// The byte-level alphabet.  Each byte is one printable character; byte-level BPE vocabularies spell tokens with it.
 #pragma once
 
 #include <optional>
@@ -7,14 +7,14 @@
 
 namespace rondo::tokenizer::byte_level {
 
-// The character that stands for `byte`.
+// Returns the character for `byte`.
 [[nodiscard]] char32_t to_char(unsigned char byte);
-// The byte that `code_point` stands for, if any.
+// Returns the byte for `code_point`, if it is in the alphabet.
 [[nodiscard]] std::optional<unsigned char> to_byte(char32_t code_point);
 
-// The bytes that `text` spells; nothing if a character of it is not of the alphabet.
+// Returns the bytes that `text` spells; nullopt if a character is not in the alphabet.
 [[nodiscard]] std::optional<std::string> to_bytes(std::string_view text);
-// The same, appended to `out`; false, and nothing appended, if there are none.
+// Appends these bytes to `out`.  Returns false, and appends nothing, if a character is not in the alphabet.
 [[nodiscard]] bool append_bytes(std::string_view text, std::string& out);
 [[nodiscard]] std::string to_text(std::string_view bytes);
 

@@ -1,5 +1,5 @@
-// Kinds of 64 neighbouring bytes at once, a bit for each byte: what lets a scanner find all pieces of a stretch of ASCII
-// without looking at its characters one by one.
+// Classifies 64 neighbouring bytes at once, with a bit per byte.  A scanner can then find all pieces of a stretch of
+// ASCII without looking at single characters.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,13 @@ struct ByteMasks {
   std::uint64_t space = 0;
   std::uint64_t apostrophe = 0;
   std::uint64_t slash = 0;
-  std::uint64_t beyond = 0;  // not ASCII
+  std::uint64_t beyond = 0;  // bytes that are not ASCII
 };
 
 // Reads kBytes bytes.
 using MaskFunction = void (*)(const char* bytes, ByteMasks& out);
 
-// The fastest way that this machine has; nullptr if it has none that is worth it.
+// Returns the fastest function for this machine; nullptr if none is worth it.
 [[nodiscard]] MaskFunction best_mask_function();
 
 }  // namespace rondo::tokenizer

@@ -1,4 +1,4 @@
-// The precompiled character map of SentencePiece normalisers: sequences of bytes and what replaces them, in a double array.
+// The precompiled character map of SentencePiece normalisers: byte sequences and their replacements, in a double array.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,18 @@ namespace rondo::tokenizer {
 class Charsmap {
  public:
   Charsmap() = default;  // replaces nothing
-  // `blob`: the size of the array in bytes (four bytes), the array, the replacements, each ended by a NUL.
-  // Fails with kTokenizer.
+  // Parses a map.  `blob` is the size of the array in bytes (four bytes), the array, and the replacements, each ended
+  // by a NUL.  Fails with kTokenizer.
   [[nodiscard]] static Result<Charsmap> parse(std::string_view blob);
 
-  // How many bytes are replaced, and by what: valid UTF-8, alive as long as this.
+  // How many bytes are replaced, and by what: valid UTF-8 that lives as long as this.
   struct Match {
     std::size_t size = 0;
     std::string_view replacement;
   };
-  // The longest entry that `text` starts with.
+  // Returns the longest entry that `text` starts with.
   [[nodiscard]] std::optional<Match> longest_prefix(std::string_view text) const;
-  // The shortest one.
+  // Returns the shortest entry that `text` starts with.
   [[nodiscard]] std::optional<Match> shortest_prefix(std::string_view text) const;
   [[nodiscard]] bool empty() const { return units_.empty(); }
 

@@ -1,4 +1,4 @@
-// The error of files that cannot be used.
+// The error for files that cannot be used.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace rondo::tokenizer {
 
-// kTokenizer with a sentence.
+// Makes a kTokenizer error.
 [[nodiscard]] inline Error damaged(std::string message) { return {ErrorCode::kTokenizer, std::move(message)}; }
 
 }  // namespace rondo::tokenizer

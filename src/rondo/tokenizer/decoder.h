@@ -1,4 +1,4 @@
-// Tokens back to text, as the member "decoder" of a tokenizer.json says.
+// Turns tokens back into text, as the member "decoder" of a tokenizer.json says.
 #pragma once
 
 #include <memory>
@@ -14,18 +14,18 @@
 
 namespace rondo::tokenizer {
 
-// A list of steps, each from a stream of token texts to a stream of texts.  Immutable.
+// A list of steps.  Each turns a stream of token texts into a stream of texts.  Immutable.
 class Decoder {
  public:
-  Decoder() = default;  // joins tokens with spaces, as the reference does without a decoder
+  Decoder() = default;  // joins tokens with spaces, as the reference does if there is no decoder
 
-  // Fails with kTokenizer on unknown kinds.
+  // Reads the member "decoder".  Fails with kTokenizer on an unknown kind.
   [[nodiscard]] static Result<Decoder> from_json(const json::Value* description);
 
-  struct Bytes {};         // the byte-level alphabet
-  struct ByteFallback {};  // runs of <0xXX>
-  struct Fuse {};          // what follows works on the whole text
-  struct Join {};          // a space before every token but the first
+  struct Bytes {};         // decodes the byte-level alphabet
+  struct ByteFallback {};  // decodes runs of <0xXX>
+  struct Fuse {};          // joins all tokens: later steps work on the whole text
+  struct Join {};          // puts a space before every token but the first
   struct Replace {
     std::string from;
     std::string to;
@@ -36,25 +36,25 @@ class Decoder {
   };
   struct Metaspace {
     std::string replacement;
-    bool drop_first = true;  // the first token's replacements vanish
+    bool drop_first = true;  // replacements in the first token are dropped
   };
   struct Strip {
     std::string content;
     std::size_t start = 0;
     std::size_t stop = 0;
   };
-  // A space before every token but the first, unless it starts with `prefix`, which vanishes.
+  // Puts a space before every token but the first, unless the token starts with `prefix`, which is dropped.
   struct WordPiece {
     std::string prefix;
-    bool cleanup = true;  // no spaces before punctuation and in English contractions
+    bool cleanup = true;  // remove spaces before punctuation and in English contractions
   };
   struct WordEnds {
-    std::string suffix;  // becomes a space, in the last token nothing
+    std::string suffix;  // becomes a space; dropped in the last token
   };
-  // One of equal neighbouring tokens, without the padding.
+  // Keeps one of equal neighbouring tokens, and drops the padding.
   struct Ctc {
     std::string padding;
-    std::string delimiter;  // becomes a space, if there is cleanup
+    std::string delimiter;  // becomes a space if `cleanup`
     bool cleanup = true;
   };
   using Step =
@@ -64,36 +64,38 @@ class Decoder {
   void add(T step) {
     steps_.emplace_back(std::move(step));
   }
-  // The steps of vocabularies that write kSpaceMark for a space.  `strips_first`: the text was given a space in front.
+  // Adds the steps of vocabularies that write kSpaceMark for a space.  `strips_first`: a space was put before the text.
   void add_marks(bool byte_fallback, bool strips_first);
   [[nodiscard]] bool starts_with_bytes() const { return !steps_.empty() && std::holds_alternative<Bytes>(steps_[0]); }
 
-  // Nothing but the bytes counts.
+  // Returns whether decoding the bytes is the only step.
   [[nodiscard]] bool is_bytes_only() const { return steps_.size() == 1 && starts_with_bytes(); }
-  // The decoded text is what the tokens stand for inside a text, one behind the other, runs of byte tokens made valid, and
-  // then strip_joined().
+  // Returns whether the decoded text is the inner texts of the tokens joined, with runs of byte tokens made valid,
+  // followed by strip_joined().
   [[nodiscard]] bool joins_inner_bytes() const;
   void strip_joined(std::string& text) const;
-  // The byte that a token such as <0x0A> stands for.
+  // Returns the byte that a token such as <0x0A> stands for.
   [[nodiscard]] static std::optional<char> fallback_byte(std::string_view token);
 
-  // What the token spelled `text` stands for inside a text, its neighbours unknown.
+  // Returns the text that the token spelled `text` stands for inside a text, whatever its neighbours are.
   [[nodiscard]] std::string inner_bytes(std::string_view text) const;
 
-  // Decodes token by token.  What finish() and all push() append is the decoded text.
+  // Decodes token by token.  The decoded text is what all calls of push() and finish() append.
   class Run {
    public:
     explicit Run(const Decoder& decoder);
     void push(std::string_view token, std::string& out);
-    // The same for a token whose bytes are known.  REQUIRES: the decoder starts_with_bytes().
+    // Adds a token whose bytes are known.
+    //
+    // REQUIRES: starts_with_bytes().
     void push_bytes(std::string_view bytes, std::string& out);
     void finish(std::string& out);
 
    private:
     struct StepState {
       std::string held;
-      std::size_t count = 0;  // of tokens seen, or of characters already stripped
-      bool fused = false;     // earlier steps joined all tokens to one text
+      std::size_t count = 0;  // how many tokens were seen, or how many characters were already stripped
+      bool fused = false;     // earlier steps joined all tokens into one text
       bool holds = false;     // a token is held
     };
     void feed(std::size_t step, std::string text, std::string& out);

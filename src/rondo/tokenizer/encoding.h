@@ -1,4 +1,4 @@
-// The way of a text through the parts of a tokenizer.  Only for the files of this folder.
+// Passes a text through the parts of a tokenizer.  Only for the files of this folder.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,9 @@
 
 namespace rondo::tokenizer {
 
-// Appends the tokens of `text`, without what `options.add_special` asks for.  REQUIRES: nobody else uses `bench`.
+// Appends the tokens of `text`, without those that `options.add_special` asks for.
+//
+// REQUIRES: nobody else uses `bench`.
 void encode_to(const Tokenizer::State& state, std::string_view text, const EncodeOptions& options, Workbench& bench,
                std::vector<Piece>& out);
 void encode_to(const Tokenizer::State& state, std::string_view text, const EncodeOptions& options, Workbench& bench,

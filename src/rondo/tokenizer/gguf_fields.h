@@ -1,4 +1,4 @@
-// The keys tokenizer.ggml.* of a GGUF file, checked, and the builders of the kinds of tokenizer they describe.
+// Reads and checks the keys tokenizer.ggml.* of a GGUF file, and builds the kinds of tokenizers that they describe.
 #pragma once
 
 #include <optional>
@@ -30,19 +30,20 @@ struct GgufFields {
   [[nodiscard]] GgufToken type(std::size_t id) const {
     return types == nullptr ? GgufToken::kNormal : static_cast<GgufToken>((*types)[id]);
   }
-  // The id that tokenizer.ggml.NAME_token_id gives, else `otherwise`; nothing where that is no token.
+  // Returns the id in tokenizer.ggml.NAME_token_id, or `otherwise` if the key is missing; nullopt if the id is not a
+  // token.
   [[nodiscard]] std::optional<TokenId> special(std::string_view name, std::optional<TokenId> otherwise = {}) const;
-  // tokenizer.ggml.NAME
+  // Returns tokenizer.ggml.NAME.
   [[nodiscard]] bool flag(std::string_view name, bool otherwise) const;
 };
 
 // Fails with kTokenizer.
 [[nodiscard]] Result<GgufFields> read_gguf_fields(const model::Gguf& gguf);
 
-// Control tokens and the like are found in text before it is cut, as added tokens are.
+// Control tokens and similar ones are found in text before it is cut, like added tokens.
 void add_gguf_token(GgufToken type, TokenId id, std::string content, Tokenizer::State& state);
 
-// Each fills vocabulary, model and steps of `state`, and what it adds to a text.  They fail with kTokenizer.
+// Fill the vocabulary, model and steps of `state`, and what it adds to a text.  Fail with kTokenizer.
 [[nodiscard]] Status load_gguf_word_piece(const GgufFields& fields, Tokenizer::State& state);
 [[nodiscard]] Status load_gguf_unigram(const GgufFields& fields, Tokenizer::State& state);
 [[nodiscard]] Status load_gguf_longest_match(const GgufFields& fields, Tokenizer::State& state);

@@ -1,4 +1,4 @@
-// How the parts of a tokenizer.json are written: a step with a "type", or a "Sequence" of such.
+// Reads the parts of a tokenizer.json that are a step with a "type", or a "Sequence" of such steps.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +12,20 @@
 
 namespace rondo::tokenizer {
 
-// The error of a step at `path`, such as `normalizer.normalizers[1]`.
+// Returns the error of a step at `path`, such as `normalizer.normalizers[1]`.
 [[nodiscard]] Error located_error(Error error, const std::string& path);
 
-// A member that is true or false; `otherwise` if it is anything else.
+// Returns a member that is true or false; `otherwise` if it is anything else.
 [[nodiscard]] bool step_flag(const json::Value& description, std::string_view key, bool otherwise);
-// A member that is one character, `otherwise` if there is none.  Fails with kTokenizer.
+// Returns a member that is one character; `otherwise` if there is none.  Fails with kTokenizer.
 [[nodiscard]] Result<std::string> step_character(const json::Value& description, std::string_view key,
                                                  std::string_view otherwise);
 
 // Deeper sequences are refused.
 constexpr int kMaxStepDepth = 32;
 
-// Calls add(type, description), which returns a Status, for every step in order.  `list` is the member of a sequence that
-// holds its steps.  Fails with kTokenizer and the path of the step.
+// Calls add(type, description), which returns a Status, for every step in order.  `list` is the name of the member that
+// holds the steps of a sequence.  Fails with kTokenizer and the path of the step.
 template <typename Add>
 [[nodiscard]] Status for_each_step(const json::Value& description, const std::string& path, std::string_view list,
                                    Add add, int depth = 0) {

@@ -1,4 +1,4 @@
-// Longest match: from left to right the longest token that the rest of the text starts with.
+// Longest match: from left to right, takes the longest token that the rest of the text starts with.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,8 @@ namespace rondo::tokenizer {
 
 class LongestMatch final : public TokenModel {
  public:
-  // A byte that starts no token is `unknown`; without that it vanishes.  `vocabulary` must outlive this.
+  // A byte that starts no token becomes `unknown`, or is dropped if there is no `unknown`.  `vocabulary` must outlive
+  // this.
   LongestMatch(const Vocabulary& vocabulary, std::optional<TokenId> unknown);
 
   [[nodiscard]] std::string_view name() const override { return "longest match"; }
@@ -23,7 +24,7 @@ class LongestMatch final : public TokenModel {
   TokenTrie trie_;
 };
 
-// The tokens of `vocabulary` that text can become, with their bytes.
+// Returns the tokens of `vocabulary` that text can become, with their bytes.
 [[nodiscard]] std::vector<std::pair<std::string_view, TokenId>> searchable_tokens(const Vocabulary& vocabulary);
 
 }  // namespace rondo::tokenizer

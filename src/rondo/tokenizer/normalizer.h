@@ -1,4 +1,4 @@
-// What a tokenizer does to text before anything else.
+// What a tokenizer does to text before everything else.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,8 @@ class Normalizer {
  public:
   Normalizer() = default;  // changes nothing
 
-  // The member "normalizer" of a tokenizer.json; null is the empty list.  Fails with kTokenizer on an unknown kind.
+  // Reads the member "normalizer" of a tokenizer.json; null is the empty list.  Fails with kTokenizer on an unknown
+  // kind.
   [[nodiscard]] static Result<Normalizer> from_json(const json::Value* description);
 
   struct Unicode {
@@ -44,16 +45,17 @@ class Normalizer {
   };
   struct Lowercase {};
   struct StripAccents {};
-  struct Nmt {};           // drops control characters, makes rare white space to spaces
-  struct CleanText {};     // BERT: drops control characters, makes all white space to spaces
-  struct SpaceChinese {};  // BERT: spaces around Chinese characters
+  struct Nmt {};           // drops control characters, turns rare white space into spaces
+  struct CleanText {};     // BERT: drops control characters, turns all white space into spaces
+  struct SpaceChinese {};  // BERT: puts spaces around Chinese characters
   struct StripMarks {};    // BERT: drops marks from decomposed text
-  struct SpellBytes {};    // in the byte-level alphabet
-  // Whole clusters of characters are replaced if they are short and start with an entry, else character by character.
+  struct SpellBytes {};    // writes bytes in the byte-level alphabet
+  // Replaces a whole cluster of characters if it is short and starts with an entry; otherwise replaces character by
+  // character.
   struct MapCharacters {
     std::shared_ptr<const Charsmap> map;
   };
-  struct Sentence {  // all that SentencePiece does
+  struct Sentence {  // everything that SentencePiece does
     std::shared_ptr<const SentenceNormalizer> steps;
   };
   using Step = std::variant<Unicode, ReplaceText, ReplaceRegex, Prepend, Strip, Lowercase, StripAccents, Nmt, CleanText,
@@ -64,7 +66,7 @@ class Normalizer {
     steps_.emplace_back(std::move(step));
   }
   [[nodiscard]] bool empty() const { return steps_.empty(); }
-  // REQUIRES: valid UTF-8.
+  // REQUIRES: the text is valid UTF-8.
   [[nodiscard]] Aligned apply(Aligned text) const;
   [[nodiscard]] std::string apply(std::string_view text) const;
 

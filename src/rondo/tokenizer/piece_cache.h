@@ -18,15 +18,15 @@
 
 namespace rondo::tokenizer {
 
-// Two tables of fixed size: one for short pieces of few tokens, which are nearly all, one for others.  New entries displace
-// old ones.  Memory is taken as it is first used, at most 24 MB.  Not thread-safe.
+// Two tables of fixed size: one for short pieces with few tokens, which are nearly all pieces, and one for the others.
+// New entries replace old ones.  Memory is taken on first use, at most 24 MB.  Not thread-safe.
 class PieceCache {
  public:
   static constexpr std::size_t kShortBytes = 15;
   static constexpr std::size_t kShortIds = 3;
-  static constexpr std::size_t kLongBytes = 255;  // longer pieces are not kept
+  static constexpr std::size_t kLongBytes = 255;  // longer pieces are not cached
 
-  // The bytes of a short piece, then zeros, then its size: equal keys are equal pieces.
+  // The bytes of a short piece, zeros, and its size: equal keys are equal pieces.
   struct Key {
     std::uint64_t low;
     std::uint64_t high;
@@ -41,14 +41,14 @@ class PieceCache {
 
   PieceCache();
 
-  // REQUIRES: 1 <= size <= kShortBytes; 16 bytes can be read.
+  // REQUIRES: 1 <= size <= kShortBytes, and 16 bytes can be read.
   [[nodiscard]] static Key key_of(const char* bytes, std::size_t size) {
     Key key;
     std::memcpy(&key, bytes, sizeof key);
     const Key& mask = kMasks[size];
     return {key.low & mask.low, (key.high & mask.high) | static_cast<std::uint64_t>(size) << kSizeShift};
   }
-  // The same for a piece that ends where memory may.
+  // Does the same for a piece at the end of readable memory.
   [[nodiscard]] static Key key_of(std::string_view piece) {
     std::array<char, sizeof(Key)> padded{};
     std::memcpy(padded.data(), piece.data(), piece.size());
@@ -68,31 +68,38 @@ class PieceCache {
     return entry;
   }
 
-  // Where a key is if it is known.  Asking for it early, and for others before looking, hides the way to memory.
+  // Returns where a key would be.  Prefetching this place early, and for several keys before looking, hides the memory
+  // latency.
   [[nodiscard]] const Short* place_of(Key key) const {
     const Short* set = shorts_ + set_of(key);
     __builtin_prefetch(set);
     return set;
   }
-  // nullptr if it is not known.  Valid until the next keep().  REQUIRES: `set` is place_of(key).
+  // Returns nullptr if the key is not cached.  Valid until the next keep().
+  //
+  // REQUIRES: `set` is place_of(key).
   [[nodiscard]] static const Short* find_at(const Short* set, Key key) {
-    // Which of the two it is can't be foreseen, so that is no branch; that it is one of them mostly can.
+    // Which of the two it is cannot be predicted, so that is not a branch.  That it is one of them mostly can.
     const std::ptrdiff_t second = is_of(set[0], key) ? 0 : 1;
     return is_of(set[second], key) ? set + second : nullptr;
   }
   [[nodiscard]] const Short* find(Key key) const { return find_at(shorts_ + set_of(key), key); }
-  // A piece that must make room goes to the others.  REQUIRES: at most kShortIds tokens.
+  // Caches a piece.  A piece that must make room moves to the long ones.
+  //
+  // REQUIRES: at most kShortIds tokens.
   void keep(Key key, std::span<const Unit> units);
 
-  // The tokens of a piece that is no short one, or has many tokens.
+  // The tokens of a piece that is not short, or has many tokens.
   struct Long {
     std::span<const TokenId> ids;
-    const std::uint8_t* sizes;  // of each
+    const std::uint8_t* sizes;  // one for each id
   };
   [[nodiscard]] static std::uint64_t hash_of(std::string_view piece);
-  // Asks for the place of a long piece early.
+  // Prefetches the place of a long piece.
   void ask_for(std::uint64_t hash) const { __builtin_prefetch(bucket_of(hash)); }
-  // Nothing if they are not known.  Valid until the next keep().  REQUIRES: `hash` is hash_of(piece).
+  // Returns nullopt if the piece is not cached.  Valid until the next keep().
+  //
+  // REQUIRES: `hash` is hash_of(piece).
   [[nodiscard]] std::optional<Long> find_long(std::string_view piece, std::uint64_t hash) const;
   void keep_long(std::string_view piece, std::uint64_t hash, std::span<const Unit> units);
 
@@ -126,25 +133,25 @@ class PieceCache {
 
   Pages memory_;
   Short* shorts_ = nullptr;
-  // Long entries stand one behind the other in a ring; a slot is the upper part of a hash above a position.  Positions only
-  // grow, so that one tells whether its entry has been overwritten.
+  // Long entries follow each other in a ring.  A slot holds the upper part of a hash and a position.  Positions only
+  // grow, so a position tells whether its entry has been overwritten.
   std::uint64_t* slots_ = nullptr;
   std::uint32_t* ring_ = nullptr;
-  std::uint64_t written_ = 0;  // words ever
+  std::uint64_t written_ = 0;  // words written in total
 };
 
-// What one encode() works with; borrowed so that threads share neither caches nor scratch memory.
+// The working memory of one encode().  It is borrowed, so that threads share neither caches nor scratch memory.
 struct Workbench {
   PieceCache cache;
-  std::unique_ptr<TokenModel::Scratch> scratch;  // of the model; made when first needed
+  std::unique_ptr<TokenModel::Scratch> scratch;  // for the model; made on first use
   std::vector<Unit> units;
-  unsigned new_pieces = 0;  // of the group of pieces that was looked for last
+  unsigned new_pieces = 0;  // in the latest group of pieces that was looked up
   unsigned comebacks = 0;   // short pieces that were found among the long ones
   std::vector<AddedMatch> matches;
-  std::vector<AddedMatch> inner_matches;  // within normalised text
+  std::vector<AddedMatch> inner_matches;  // in normalised text
 };
 
-// Lends workbenches; keeps as many as were ever in use at once.  Thread-safe.
+// Lends workbenches, and keeps as many as were ever in use at once.  Thread-safe.
 class Workbenches {
  public:
   class Loan {

@@ -1,4 +1,4 @@
-// Cuts normalised text into the pieces that the model merges on their own.
+// Cuts normalised text into pieces, which the model merges separately.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,23 @@
 
 namespace rondo::tokenizer {
 
-// What becomes of the matches of a pattern; `Invert` makes the gaps the matches.
+// What happens to the matches of a pattern.  `Invert` makes the gaps the matches.
 enum class Behavior : std::uint8_t { kIsolated, kRemoved, kContiguous, kMergedWithPrevious, kMergedWithNext };
 
-// Text cut into pieces: ranges of text.text(), in order, none empty.
+// Text cut into pieces: ranges of text.text(), in order; none is empty.
 struct Pieces {
   Aligned text;
   std::vector<Range> ranges;
-  bool byte_spelled = false;  // text is written in the byte-level alphabet (byte_level.h) and stands for bytes
+  bool byte_spelled = false;  // the text is written in the byte-level alphabet (byte_level.h) and stands for bytes
 };
 
-// A list of steps, applied in order to all pieces.  Immutable.
+// A list of steps, each applied to all pieces in order.  Immutable.
 class PreTokenizer {
  public:
-  PreTokenizer() = default;  // one piece
+  PreTokenizer() = default;  // makes one piece
 
-  // The member "pre_tokenizer" of a tokenizer.json; null is the empty list.  Fails with kTokenizer on unknown kinds.
+  // Reads the member "pre_tokenizer" of a tokenizer.json; null is the empty list.  Fails with kTokenizer on an unknown
+  // kind.
   [[nodiscard]] static Result<PreTokenizer> from_json(const json::Value* description);
 
   enum class Class : std::uint8_t { kDigit, kPunctuation, kWhiteSpace };
@@ -51,12 +52,12 @@ class PreTokenizer {
     Class members = Class::kDigit;
     Behavior behavior = Behavior::kIsolated;
   };
-  // Words, and runs of neither words nor white space; white space is dropped.
+  // Splits into words, and runs of characters that are neither words nor white space; drops white space.
   struct Words {};
   struct PrependSpace {};
-  // Spells the text in the byte-level alphabet.
+  // Writes the text in the byte-level alphabet.
   struct SpellBytes {
-    bool as_bytes = false;  // who gets the pieces wants the bytes; the spelling only serves the steps behind this one
+    bool as_bytes = false;  // the result is wanted as bytes; the spelling only serves the later steps
   };
   struct Metaspace {
     enum class Prepend : std::uint8_t { kNever, kFirst, kAlways };
@@ -75,19 +76,22 @@ class PreTokenizer {
   void add(T step) {
     steps_.emplace_back(std::move(step));
   }
-  // Adds a SplitRegex.  Fails with kTokenizer when `pattern` does not compile.
+  // Adds a SplitRegex.  Fails with kTokenizer if `pattern` does not compile.
   [[nodiscard]] Status add_regex(std::string_view pattern, Behavior behavior, bool invert,
                                  Dialect dialect = Dialect::kPerl);
-  // Every piece is spelled once, and nothing that is not of the alphabet comes in behind that: the bytes say the same.
+  // Returns whether pieces may stay bytes: every piece is spelled once, and nothing outside the alphabet is added
+  // afterwards.
   [[nodiscard]] bool can_leave_bytes() const;
-  // From now on pieces are bytes, or spelled ones marked as `byte_spelled`.  REQUIRES: can_leave_bytes().
+  // From now on pieces are bytes, or spelled pieces marked as `byte_spelled`.
+  //
+  // REQUIRES: can_leave_bytes().
   void leave_bytes();
   [[nodiscard]] bool empty() const { return steps_.empty(); }
-  // What does all that the steps do, if there is such a scanner.
+  // Returns the scanner that does everything that the steps do, if there is one.
   [[nodiscard]] const Scanner* only_scanner() const;
   [[nodiscard]] std::string to_string() const;
 
-  // REQUIRES: valid UTF-8.
+  // REQUIRES: the text is valid UTF-8.
   [[nodiscard]] Pieces apply(Aligned text) const;
 
  private:

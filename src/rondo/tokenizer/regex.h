@@ -1,4 +1,4 @@
-// Regular expressions as tokenizer files write them, matched with Unicode 16 classes.
+// Regular expressions of tokenizer files, matched with the classes of Unicode 16.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace rondo::tokenizer {
 
-// Steps of backtracking that are left for one text.  Nested quantifiers can take exponentially many; honest expressions take
-// a few for each byte.
+// The steps of backtracking that are left for one text.  Nested quantifiers can take exponentially many; reasonable
+// expressions take a few for each byte.
 class Effort {
  public:
   explicit Effort(std::size_t text_bytes) : left_(kFree + kPerByte * text_bytes) {}
@@ -27,23 +27,24 @@ class Effort {
   std::uint64_t left_;
 };
 
-// Immutable; find_all may be called from many threads at once.
+// Immutable.  Many threads may call find_all at once.
 class Regex {
  public:
-  // Fails with kTokenizer when `pattern` does not compile.
+  // Compiles a pattern.  Fails with kTokenizer if it does not compile.
   [[nodiscard]] static Result<Regex> compile(std::string_view pattern, Dialect dialect = Dialect::kPerl);
   Regex(Regex&&) noexcept;
   Regex& operator=(Regex&&) noexcept;
   ~Regex();
 
-  // Appends the successive matches in text[piece], with offsets of `text`.  Nothing outside the piece is seen, not even by
-  // look-around.  An empty match is reported unless it directly follows the last match.  REQUIRES: `text` is what
-  // classes::substitute_newer makes of valid UTF-8.
+  // Appends the successive matches in text[piece], with offsets in `text`.  Nothing outside the piece is seen, not even
+  // by look-around.  An empty match is reported unless it directly follows the last match.
   //
-  // An expression that takes too many steps somewhere is given up there: the rest of the piece is reported as one match, so
-  // that nothing is lost.  `effort` is what all pieces of a text may take together.
+  // If an expression takes too many steps at some place, it is given up there.  The rest of the piece is reported as
+  // one match, so that nothing is lost.  `effort` is what all pieces of a text may take together.
+  //
+  // REQUIRES: `text` is the result of unicode::substitute_newer for valid UTF-8.
   void find_all(std::string_view text, Range piece, std::vector<Range>& matches, Effort& effort) const;
-  // With an effort of its own.
+  // Does the same with an effort of its own.
   void find_all(std::string_view text, Range piece, std::vector<Range>& matches) const;
 
  private:

@@ -1,7 +1,8 @@
-// Hand-written splitting for the regular expressions that most tokenizers share: the same pieces, several times as fast.
+// Hand-written splitters for the regular expressions that most tokenizers share.  They give the same pieces several
+// times as fast.
 //
-// Recognised by the text of the expression.  Every character belongs to some match of these expressions, so the pieces are
-// simply the matches.
+// An expression is recognised by its text.  With these expressions every character belongs to a match, so the pieces
+// are simply the matches.
 #pragma once
 
 #include <array>
@@ -20,27 +21,31 @@ class Scanner {
  public:
   // Families of expressions.
   enum class Kind : std::uint8_t {
-    kSpaced,  // ` ?\p{L}+| ?\p{N}+|...`: only a space may stand before a word
+    kSpaced,  // ` ?\p{L}+| ?\p{N}+|...`: only a space may come before a word
     kPlain,   // `[^\r\n\p{L}\p{N}]?\p{L}+|...`: any one character may
-    kCased,   // the same, cut where lower case is followed by upper case
+    kCased,   // the same, but cut between lower case and upper case
   };
 
-  // The scanner that does what `pattern` does, if there is one.
+  // Returns the scanner that does what `pattern` does, if there is one.
   [[nodiscard]] static std::optional<Scanner> find(std::string_view pattern);
 
-  // Appends the pieces of text[piece].  REQUIRES: valid UTF-8.
+  // Appends the pieces of text[piece].
+  //
+  // REQUIRES: valid UTF-8.
   void split(std::string_view text, Range piece, std::vector<Range>& out) const;
 
-  // Where pieces end, some of them at a time.
+  // A batch of the places where pieces end.
   struct Ends {
     static constexpr std::size_t kRoom = 512;
     std::array<std::uint32_t, kRoom> at;
     std::size_t count = 0;
   };
-  // Puts the ends of the first pieces of text[piece] into `out`: as many as there is room for.  The next call starts at the
-  // last of them.  REQUIRES: valid UTF-8; `piece` is not empty.
+  // Puts the ends of the first pieces of text[piece] into `out`, as many as fit.  The next call must start at the last
+  // of them.
+  //
+  // REQUIRES: valid UTF-8; `piece` is not empty.
   void next(std::string_view text, Range piece, Ends& out) const;
-  // The same without looking at more than a character at a time; for tests.
+  // Does the same while looking at only one character at a time; for tests.
   void next_slowly(std::string_view text, Range piece, Ends& out) const;
 
  private:
@@ -53,10 +58,10 @@ class Scanner {
 
   MaskFunction masks_ = best_mask_function();
   Kind kind_ = Kind::kPlain;
-  std::uint32_t digits_ = 0;        // at most so many in a piece; 0: any number
-  bool marks_are_letters_ = false;  // \p{M} beside \p{L}
-  bool contractions_ = true;        // 's, 'll and so on; behind a word for kCased
-  bool slashes_ = false;            // `[\r\n/]*` behind punctuation instead of `[\r\n]*`
+  std::uint32_t digits_ = 0;        // the most digits in a piece; 0: no limit
+  bool marks_are_letters_ = false;  // \p{M} counts like \p{L}
+  bool contractions_ = true;        // 's, 'll and so on; for kCased after a word
+  bool slashes_ = false;            // `[\r\n/]*` after punctuation instead of `[\r\n]*`
 };
 
 }  // namespace rondo::tokenizer

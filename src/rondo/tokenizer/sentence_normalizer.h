@@ -1,4 +1,5 @@
-// What SentencePiece does to a whole text before it is cut: character map, white space, a mark (U+2581) for each space.
+// What SentencePiece does to a whole text before it is cut: character map, white space, and a mark (U+2581) for each
+// space.
 #pragma once
 
 #include <cstddef>
@@ -14,19 +15,19 @@
 namespace rondo::tokenizer {
 
 struct SentenceNormalizerOptions {
-  bool add_prefix = true;           // a space before the text, or behind it
+  bool add_prefix = true;           // add a space before the text, or after it
   bool at_end = false;              // spaces end words instead of starting them
-  bool remove_extra_spaces = true;  // runs become one space, those at both ends vanish
-  bool escape_spaces = true;        // spaces are written as marks
-  // A text of spaces alone stays without a prefix, and one that was prepended stands before the first other character:
-  // as llama.cpp does it, which differs from SentencePiece only in such corners.
+  bool remove_extra_spaces = true;  // runs become one space, and those at both ends are dropped
+  bool escape_spaces = true;        // write spaces as marks
+  // Leave a text of only spaces without a prefix, and put the prefix before the first other character.  llama.cpp does
+  // this; it differs from SentencePiece only in these cases.
   bool late_prefix = false;
 };
 
 // Immutable.
 class SentenceNormalizer {
  public:
-  // `verbatim`: tokens that the character map leaves alone.
+  // `verbatim` are the tokens that the character map leaves alone.
   SentenceNormalizer(SentenceNormalizerOptions options, Charsmap charsmap,
                      std::vector<std::pair<std::string_view, TokenId>> verbatim)
       : options_(options),
@@ -34,12 +35,12 @@ class SentenceNormalizer {
         has_verbatim_(!verbatim.empty()),
         verbatim_(std::move(verbatim)) {}
 
-  // Every byte that is no part of a well-formed character becomes U+FFFD.
+  // Every byte that is not part of a well-formed character becomes U+FFFD.
   [[nodiscard]] Aligned apply(const Aligned& text) const;
 
  private:
   struct Step {
-    std::string_view text;  // what stands for the bytes
+    std::string_view text;  // the replacement of the bytes
     std::uint32_t size = 0;
   };
   class Writer;

@@ -1,4 +1,4 @@
-// How the classes of transformers convert a SentencePiece model, as far as they differ from the library.
+// How the classes of transformers convert a SentencePiece model, where this differs from the library.
 #pragma once
 
 #include <memory>
@@ -11,16 +11,17 @@
 namespace rondo::tokenizer {
 
 struct SentenceStyle {
-  std::string_view name;    // `tokenizer_class` of the configuration, without "Fast"
-  bool has_prefix = false;  // a mark before the text, by `legacy` and `add_prefix_space`; else no character is added
-  bool has_unknown = true;  // unknown characters become a token
-  bool always_in_bytes = false;  // whatever the model says of byte fallback
+  std::string_view name;  // the configuration's `tokenizer_class`, without "Fast"
+  // A mark before the text, depending on `legacy` and `add_prefix_space`; otherwise no character is added.
+  bool has_prefix = false;
+  bool has_unknown = true;       // unknown characters become a token
+  bool always_in_bytes = false;  // whatever the model says about byte fallback
 };
 
-// nullptr for classes that use SentencePiece itself, and for those that are not known.
+// Returns nullptr for classes that use SentencePiece itself, and for unknown ones.
 [[nodiscard]] const SentenceStyle* find_sentence_style(std::string_view tokenizer_class);
 
-// The first piece for what is unknown, and the scores by id.
+// The first piece for unknown text, and the scores by id.
 [[nodiscard]] std::optional<TokenId> unknown_of(const model::SentencePieceFile& file);
 [[nodiscard]] std::vector<double> scores_of(const model::SentencePieceFile& file);
 

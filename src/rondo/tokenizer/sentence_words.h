@@ -1,5 +1,5 @@
-// The model "word" of SentencePiece: a word, the mark (U+2581) before it included, is a token or unknown.  Words start with
-// marks also where the normaliser writes them behind words, as there.
+// The model "word" of SentencePiece.  A word, including the mark (U+2581) before it, is a token or unknown.  As in
+// SentencePiece, words start with a mark even if the normaliser writes marks after words.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ namespace rondo::tokenizer {
 
 struct SentenceWordsOptions {
   bool byte_fallback = false;      // unknown words become the tokens <0xXX> of their bytes
-  std::optional<TokenId> unknown;  // one for all unknown words that follow each other
+  std::optional<TokenId> unknown;  // one for all consecutive unknown words
 };
 
 class SentenceWords final : public TokenModel {

@@ -1,4 +1,4 @@
-// The parts of a loaded tokenizer, and the ways to load one.  Only for the files of this folder.
+// The parts of a loaded tokenizer, and the functions that load one.  Only for the files of this folder.
 #pragma once
 
 #include <memory>
@@ -19,10 +19,10 @@
 
 namespace rondo::tokenizer {
 
-// What decoding makes of an added token: its normalised text if it is searched for in such, as in the reference.
+// What an added token decodes to: its normalised text if it is searched for in normalised text, as in the reference.
 struct AddedText {
   std::string text;
-  bool is_hidden = false;  // by skip_special: the text is the content of a special token
+  bool is_hidden = false;  // skip_special hides it: the text is the content of a special token
 };
 
 struct Tokenizer::State {
@@ -35,17 +35,17 @@ struct Tokenizer::State {
   PreTokenizer pre_tokenizer;
   Decoder decoder;
 
-  std::vector<TokenId> once_normalized;   // of added tokens: an entry said so, the last one did not
-  std::vector<AddedToken> added;          // sorted by content
+  std::vector<TokenId> once_normalized;  // added tokens of which an entry said `normalized`, but the last entry did not
+  std::vector<AddedToken> added;         // sorted by content
   std::vector<std::int32_t> added_index;  // by id: place in `added` or -1
-  std::vector<AddedText> added_texts;     // as `added`
-  AddedMatcher raw_matcher;               // tokens searched for in the text as it came
+  std::vector<AddedText> added_texts;     // in the order of `added`
+  AddedMatcher raw_matcher;               // tokens searched for in the original text
   AddedMatcher normalized_matcher;        // tokens searched for in normalised text
 
-  bool takes_bytes = false;          // the normalizer does what ill-formed UTF-8 calls for
+  bool takes_bytes = false;          // the normalizer does what ill-formed UTF-8 needs
   bool patterns_as_written = false;  // tokens searched for in normalised text are not normalised themselves
 
-  // Of vocabularies that are not byte-level: what tokens stand for inside a text; token i is
+  // For vocabularies that are not byte-level: the texts that tokens stand for inside a text.  Token i is
   // inner[inner_begin[i]..inner_begin[i + 1]).
   std::string inner;
   std::vector<std::uint32_t> inner_begin;
@@ -57,24 +57,27 @@ struct Tokenizer::State {
   std::vector<TokenId> end_ids;      // sorted
   std::vector<std::string> ignored;  // parts of the file that have no effect here, such as "truncation"
 
-  // Text may be cut before U+2581 unless one of these stands before it (TokenModel::joined_before), so that words can be cached.
+  // Text may be cut before U+2581, unless one of these characters precedes it (TokenModel::joined_before).  Then words
+  // can be cached.
   std::optional<std::set<char32_t>> joined_before_mark;
 
-  // Some text that is no added token becomes a control token all the same, by merging or by being one in the vocabulary.
+  // Some ordinary text can become a control token, by merging or by being one in the vocabulary.
   bool text_can_be_control = false;
 
   mutable Workbenches benches;
 
   // The vocabulary keeps what the decoder's first step would make of a token's spelling.
   [[nodiscard]] bool has_bytes() const { return vocabulary.is_byte_level() && decoder.starts_with_bytes(); }
-  // Fills what follows from `vocabulary`, `added` and `decoder`.
+  // Fills everything that follows from `vocabulary`, `added` and `decoder`.
   void finish();
   [[nodiscard]] const AddedToken* find_added(TokenId id) const;
   [[nodiscard]] const AddedToken* find_content(std::string_view content) const;
   [[nodiscard]] std::optional<TokenId> find(std::string_view content) const;
 };
 
-// All fail with kTokenizer.  REQUIRES: `source` holds what the name says.
+// All of these fail with kTokenizer.
+//
+// REQUIRES: `source` holds the kind of file in the function's name.
 [[nodiscard]] Result<std::unique_ptr<Tokenizer::State>> load_json(const model::TokenizerSource& source,
                                                                   const LoadOptions& options);
 [[nodiscard]] Result<std::unique_ptr<Tokenizer::State>> load_vocabulary_files(const model::TokenizerSource& source,
@@ -86,39 +89,42 @@ struct Tokenizer::State {
 
 constexpr TokenId kMaxId = 1 << 22;  // far above every vocabulary; keeps tables small
 
-// A member of `model` that is too large to become a value: where it stands in the file and what it holds.
+// A member of `model` that is too large to become a value: its place in the file and its size.
 struct Bulk {
-  std::size_t at = 0;     // byte of the text
+  std::size_t at = 0;     // byte offset in the text
   char bracket = 0;       // its first byte
-  std::size_t count = 0;  // members or elements
-  std::size_t bytes = 0;  // that it takes in the file
+  std::size_t count = 0;  // how many members or elements
+  std::size_t bytes = 0;  // how many bytes it takes in the file
 };
 
 // The member "model" of a tokenizer.json.
 struct ModelText {
   std::string_view file;
-  json::Value rest;  // an object of all members but the following
+  json::Value rest;  // an object of all members except the following
   std::optional<Bulk> vocab;
   std::optional<Bulk> merges;
-  CachedModel* cached = nullptr;  // holds both of them instead; it is used up
-  CachedModel* record = nullptr;  // where the tables that were made are kept
+  CachedModel* cached = nullptr;  // has both of them instead; it is used up
+  CachedModel* record = nullptr;  // where the finished tables are kept
 };
 
 // Fills vocabulary and model.  Fails with kTokenizer.
 [[nodiscard]] Status load_model(const ModelText& model, Tokenizer::State& state);
-// As the member "type" names it; of old files, as their members tell.
+// Returns the kind in the member "type"; for old files, the kind that their members show.
 [[nodiscard]] std::string_view model_kind(const ModelText& model);
-// Fills `added` from the members "added_tokens" of a tokenizer.json and "added_tokens_decoder" of a tokenizer_config.json,
-// either of which may be null.  REQUIRES: the vocabulary is complete.  Fails with kTokenizer.
+// Fills `added` from the members "added_tokens" of a tokenizer.json and "added_tokens_decoder" of a
+// tokenizer_config.json, either of which may be null.  Fails with kTokenizer.
+//
+// REQUIRES: the vocabulary is complete.
 [[nodiscard]] Status load_added(const json::Value* list, const json::Value* config, Tokenizer::State& state);
 // Fills `prefix` and `suffix` from the member "post_processor" of a tokenizer.json, which may be null.  Fails with
 // kTokenizer.
 [[nodiscard]] Status load_processor(const json::Value* processor, Tokenizer::State& state);
-// Whether a vocabulary of the byte-level alphabet may be kept as bytes: nothing in the model tells the two apart.
+// Returns whether a vocabulary in the byte-level alphabet may be kept as bytes: nothing in the model can tell the
+// difference.
 [[nodiscard]] bool can_work_on_bytes(const ModelText& model);
-// A number that can be an id, else nothing; nullptr is allowed.
+// Returns a number that can be an id, otherwise nullopt; nullptr is allowed.
 [[nodiscard]] std::optional<TokenId> to_id(const json::Value* value);
-// Ids named by "eos_token_id" of a generation_config.json, which is an integer or a list.
+// Returns the ids in "eos_token_id" of a generation_config.json, which is an integer or a list.
 [[nodiscard]] std::vector<TokenId> generation_ends(const json::Value* generation_config);
 
 }  // namespace rondo::tokenizer

@@ -1,10 +1,10 @@
-// Finds the tokens that a text starts with, in one walk along its bytes.
+// Finds the tokens that a text starts with, in one pass along its bytes.
 //
 //   TokenTrie trie(entries);                            // pairs of bytes and id
 //   trie.prefixes(text, [](std::size_t size, TokenId id) { ... });
 //
-// Nodes stand in breadth-first order, so that a node's children are neighbours and a child is found by the place of its
-// byte among theirs.  Immutable.
+// Nodes are in breadth-first order.  So the children of a node are neighbours, and a child is found by the position of
+// its byte among theirs.  Immutable.
 #pragma once
 
 #include <array>
@@ -23,16 +23,16 @@ class TokenTrie {
  public:
   using Node = std::uint32_t;
   static constexpr Node kRoot = 0;
-  static constexpr Node kNoNode = 0;  // the root is nobody's child
+  static constexpr Node kNoNode = 0;  // no child is the root
   static constexpr TokenId kNoToken = -1;
 
   TokenTrie() = default;
-  // Of entries with the same bytes the first counts.
+  // Among entries with the same bytes the first counts.
   explicit TokenTrie(std::vector<std::pair<std::string_view, TokenId>> entries);
-  // Of the tokens that text can become.
+  // Contains the tokens that text can become.
   explicit TokenTrie(const Vocabulary& vocabulary);
 
-  // The node behind `byte`, or kNoNode.
+  // Returns the node after `byte`, or kNoNode.
   [[nodiscard]] Node child(Node node, unsigned char byte) const {
     if (node == kRoot) return roots_[byte];
     const Entry& entry = nodes_[node];
@@ -42,12 +42,12 @@ class TokenTrie {
     return found == nullptr ? kNoNode
                             : entry.first + static_cast<Node>(static_cast<const unsigned char*>(found) - labels);
   }
-  // The token that ends at the node, or kNoToken.
+  // Returns the token that ends at the node, or kNoToken.
   [[nodiscard]] TokenId token(Node node) const { return nodes_[node].token; }
-  // The node behind `bytes`, kNoNode if no token starts with them.  The root for "".
+  // Returns the node after `bytes`; kNoNode if no token starts with them; the root for "".
   [[nodiscard]] Node find(std::string_view bytes) const;
 
-  // Calls visit(size, id) for every token that `text` starts with behind `from`, shortest first.
+  // Calls visit(size, id) for every token that `text` starts with when the walk begins at `from`; shortest first.
   template <typename Visit>
   void prefixes(std::string_view text, Visit visit, Node from = kRoot) const {
     if (nodes_.empty()) return;
@@ -61,7 +61,7 @@ class TokenTrie {
 
  private:
   struct Entry {
-    Node first = 0;  // of the children
+    Node first = 0;  // the first child
     std::uint16_t count = 0;
     TokenId token = kNoToken;
   };

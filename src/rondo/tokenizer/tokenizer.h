@@ -4,7 +4,7 @@
 //   auto pieces = tokenizer.value()->encode("Hello", {});  // ids with byte offsets
 //   tokenizer.value()->decode(ids, {});
 //
-// Immutable after loading; every const member may be called from many threads at once.  Knows nothing of chat.
+// Immutable after loading; many threads may call any const member at once.  It knows nothing about chat.
 #pragma once
 
 #include <cstdint>
@@ -23,26 +23,27 @@ namespace rondo::tokenizer {
 
 using TokenId = std::int32_t;
 
-// A token and the bytes of the input that it stands for.
+// A token, and the bytes of the input that it stands for.
 struct Piece {
   TokenId id = 0;
-  std::uint32_t begin = 0;  // bytes of the encoded text
+  std::uint32_t begin = 0;  // a byte of the encoded text
   std::uint32_t end = 0;
   bool operator==(const Piece&) const = default;
 };
 
-// A token that is found in text before the model's own splitting.
+// A token that is found in text before the model splits it.
 struct AddedToken {
   TokenId id = 0;
   std::string content;
-  bool special = false;      // a control token; hidden by skip_special
+  bool special = false;      // a control token, which skip_special hides
   bool lstrip = false;       // takes the white space before it
-  bool rstrip = false;       // takes the white space behind it
-  bool single_word = false;  // only where no word character touches it
-  bool normalized = false;   // searched in normalised text
+  bool rstrip = false;       // takes the white space after it
+  bool single_word = false;  // matches only if no word character touches it
+  bool normalized = false;   // searched for in normalised text
 };
 
-// Which bytes may take part in an added token: sorted, disjoint ranges.  A match must lie wholly inside allowed bytes.
+// The bytes that may take part in an added token, as sorted, disjoint ranges.  A match must lie entirely in allowed
+// bytes.
 struct ByteRange {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -51,17 +52,17 @@ struct ByteRange {
 struct EncodeOptions {
   bool parse_special = true;  // recognise tokens with `special`
   bool parse_added = true;    // recognise added tokens that are not special
-  bool add_special = false;   // what the post-processor adds: BOS, EOS, ...
-  bool added_only = false;    // only the added tokens are given, without the text between them
+  bool add_special = false;   // add what the post-processor adds: BOS, EOS, ...
+  bool added_only = false;    // return only the added tokens, without the text between them
   // If set, added tokens (special or not) are recognised only inside these ranges of the text; white space that a token
-  // strips may lie outside.  No text can then become a special token by merging either, which in a few vocabularies the
-  // reference lets happen.
+  // strips may be outside.  Text outside can then not become a special token by merging either, which the reference
+  // allows in a few vocabularies.
   const std::vector<ByteRange>* allowed = nullptr;
 };
 
 struct LoadOptions {
-  // A folder where large tokenizers are kept in a form that loads at once, if not empty; it is made where it is missing.
-  // Any number of processes may use it; what is damaged there or can't be written is passed over.
+  // If not empty: a folder in which large tokenizers are cached in a form that loads fast.  It is made if it is
+  // missing.  Any number of processes may use it.  Damaged files and failed writes are ignored.
   std::string cache_folder;
 };
 
@@ -71,28 +72,27 @@ struct DecodeOptions {
 
 class Tokenizer {
  public:
-  // Builds the tokenizer that `source` describes.  Fails with kTokenizer (damaged, of an unsupported kind).
+  // Builds the tokenizer that `source` describes.  Fails with kTokenizer if it is damaged or of an unsupported kind.
   [[nodiscard]] static Result<std::shared_ptr<const Tokenizer>> load(const model::TokenizerSource& source,
                                                                      const LoadOptions& options = {});
   ~Tokenizer();
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;
 
-  // The tokens of `text` in order, with offsets.  Any bytes are accepted; invalid UTF-8 is encoded by byte fallback or
-  // as the reference does with U+FFFD.
+  // Returns the tokens of `text` in order, with offsets.  Accepts any bytes: invalid UTF-8 is encoded by byte fallback,
+  // or with U+FFFD as the reference does.
   [[nodiscard]] std::vector<Piece> encode(std::string_view text, const EncodeOptions& options) const;
   [[nodiscard]] std::vector<TokenId> encode_ids(std::string_view text, const EncodeOptions& options) const;
 
-  // encode_ids() of each text, in their order; the threads take them one by one.  At most `threads` work, the caller's own
-  // among them; 0: as many as the machine has cores.  Where no more threads can be had, fewer do the work.
-  // `options.allowed` would hold for all texts alike.
+  // Returns encode_ids() of each text, in order.  Uses at most `threads` threads, including the caller's own; 0: one
+  // for each core.  If fewer can be started, those do the work.  `options.allowed` applies to every text.
   [[nodiscard]] std::vector<std::vector<TokenId>> encode_batch(std::span<const std::string_view> texts,
                                                                const EncodeOptions& options, unsigned threads) const;
 
-  // Fails with kTokenizer when an id is out of range.  No clean-up of spaces.
+  // Decodes ids.  Fails with kTokenizer if an id is out of range.  Does not clean up spaces.
   [[nodiscard]] Result<std::string> decode(std::span<const TokenId> ids, const DecodeOptions& options) const;
 
-  // Decodes ids one by one: the joined results equal decode() of the whole, and no result ends inside a character that
+  // Decodes ids one by one.  The joined results equal decode() of the whole, and no result ends inside a character that
   // later ids could complete.
   class Stream {
    public:
@@ -100,8 +100,8 @@ class Tokenizer {
     ~Stream();
     Stream(Stream&&) noexcept;
     [[nodiscard]] Result<std::string> next(TokenId id);
-    [[nodiscard]] std::string finish();  // what was held back
-    // The same, appended to `out`.
+    [[nodiscard]] std::string finish();  // returns what was held back
+    // Do the same, but append to `out`.
     [[nodiscard]] Status next(TokenId id, std::string& out);
     void finish(std::string& out);
 
@@ -110,27 +110,29 @@ class Tokenizer {
     std::unique_ptr<State> state_;
   };
 
-  // The bytes that `id` stands for inside a text; an added token's content; "" for an unused id.  May be part of a
-  // character.  REQUIRES: 0 <= id < vocab_size().
+  // Returns the bytes that `id` stands for inside a text; for an added token its content; "" for an unused id.  They
+  // may be part of a character.
+  //
+  // REQUIRES: 0 <= id < vocab_size().
   [[nodiscard]] std::string_view token_bytes(TokenId id) const;
-  // The id whose vocabulary entry or added token reads exactly `content`.
+  // Returns the id of the vocabulary entry or added token with exactly this content.
   [[nodiscard]] std::optional<TokenId> find(std::string_view content) const;
   [[nodiscard]] bool is_added(TokenId id) const;
   [[nodiscard]] bool is_special(TokenId id) const;
-  // Sorted by content.
+  // Returns the added tokens, sorted by content.
   [[nodiscard]] std::span<const AddedToken> added_tokens() const;
-  [[nodiscard]] TokenId vocab_size() const;  // ids are below this
+  [[nodiscard]] TokenId vocab_size() const;  // ids are less than this
 
   [[nodiscard]] std::optional<TokenId> bos() const;
   [[nodiscard]] std::optional<TokenId> eos() const;
-  // Ids that end generation according to the files (generation_config, GGUF eos / eot / eom), sorted.
+  // Returns the ids that end generation according to the files (generation_config, GGUF eos / eot / eom), sorted.
   [[nodiscard]] std::span<const TokenId> end_ids() const;
-  // Parts of the file that have no effect here, such as "truncation" and "padding".
+  // Returns the parts of the file that have no effect here, such as "truncation" and "padding".
   [[nodiscard]] std::span<const std::string> ignored() const;
-  // One line: kind, vocabulary size, added tokens, pre-tokenizer, what is ignored.
+  // Returns one line: kind, vocabulary size, added tokens, pre-tokenizer, ignored parts.
   [[nodiscard]] std::string to_string() const;
 
-  struct State;  // of this folder
+  struct State;  // internal to this folder
 
  private:
   explicit Tokenizer(std::unique_ptr<const State> state);

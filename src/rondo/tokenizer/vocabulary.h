@@ -1,4 +1,4 @@
-// The tokens of a model: bytes to id and id to bytes.
+// The tokens of a model: from bytes to ids, and back.
 #pragma once
 
 #include <cstdint>
@@ -15,45 +15,49 @@ namespace rondo::tokenizer {
 
 using TokenId = std::int32_t;
 
-// What vocabularies of characters write for a space.
+// What character vocabularies write for a space.
 inline constexpr std::string_view kSpaceMark = "\u2581";
 
-// Filled by add(), then const.  Tokens are kept as the bytes that the model merges: for byte-level vocabularies the bytes
-// themselves, not their spelling.
+// Filled by add(), then const.  A token is kept as the bytes that the model merges: in a byte-level vocabulary the
+// bytes themselves, not their spelling.
 class Vocabulary {
  public:
-  // Where a token's bytes are in the pool of all bytes.
+  // The place of a token's bytes in the pool of all bytes.
   struct Entry {
     std::uint32_t offset = 0;
     std::uint32_t size : 30 = 0;
     std::uint32_t used : 1 = 0;
-    std::uint32_t odd : 1 = 0;  // byte-level vocabulary, but not spelled in its alphabet: kept as spelled
+    std::uint32_t odd : 1 = 0;  // in a byte-level vocabulary: not spelled in its alphabet, and kept as spelled
   };
 
   explicit Vocabulary(bool byte_level) : byte_level_(byte_level) {}
 
-  // Room for so many tokens with so many bytes in all.
+  // Reserves memory for `count` tokens with `bytes` bytes in total.
   void reserve(std::size_t count, std::size_t bytes);
-  // Of what is added from now on nothing is found before end_bulk(), and adding is faster.  Also reserves.
+  // Makes adding faster: tokens that are added from now on cannot be found before end_bulk().  Also reserves memory.
   void begin_bulk(std::size_t count, std::size_t bytes);
   void end_bulk();
-  // Of two tokens with the same text the last one is found, not the first.
+  // Of two tokens with the same text, finds the last one instead of the first.
   void let_last_count() { last_counts_ = true; }
   // Adds the token that the file spells `text`.  `searchable`: text can become this token by merging.
-  // REQUIRES: 0 <= id, id is new.
+  //
+  // REQUIRES: 0 <= id, and id is new.
   void add(std::string_view text, TokenId id, bool searchable = true);
 
-  // The same for a token whose bytes are known.  REQUIRES: is_byte_level().
+  // Adds a token whose bytes are known.
+  //
+  // REQUIRES: is_byte_level().
   void add_bytes(std::string_view bytes, TokenId id, bool searchable = true);
 
-  // The token that text with these bytes can become.
+  // Returns the token that text with these bytes can become.
   [[nodiscard]] std::optional<TokenId> find(std::string_view bytes) const;
-  // The same for many at once, which is faster: memory is asked for them together.  -1 for what is no token.
+  // Finds many at once, which is faster because it prefetches memory.  -1 means not a token.
+  //
   // REQUIRES: ids.size() == wanted.size().
   void find_many(std::span<const std::string_view> wanted, std::span<TokenId> ids) const;
-  // Has the memory brought in that find() will read for these.
+  // Prefetches the memory that find() will read for these.
   void ask_for(std::span<const std::string_view> wanted) const;
-  // The token that the file spells `text`.
+  // Returns the token that the file spells `text`.
   [[nodiscard]] std::optional<TokenId> find_text(std::string_view text) const;
 
   [[nodiscard]] bool is_byte_level() const { return byte_level_; }
@@ -63,11 +67,13 @@ class Vocabulary {
   [[nodiscard]] std::string_view bytes(TokenId id) const;
   [[nodiscard]] const std::string& pool() const { return pool_; }
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }  // by id
-  // Makes the vocabulary that had this pool and these entries, if all its tokens were searchable and no two had the same
-  // text.  REQUIRES: this is empty; every entry lies within the pool.
+  // Restores the vocabulary that had this pool and these entries, if all its tokens were searchable and no two had the
+  // same text.
+  //
+  // REQUIRES: this is empty; every entry lies in the pool.
   void restore(std::string pool, std::vector<Entry> entries);
   [[nodiscard]] bool can_be_restored() const { return indexed_ + hidden_.size() == count_; }
-  // As the file spells it.
+  // Returns the token as the file spells it.
   [[nodiscard]] std::string text(TokenId id) const;
 
  private:
@@ -77,14 +83,17 @@ class Vocabulary {
     TokenId id = 0;
     std::uint64_t hash = 0;
   };
-  // For each the only token it can be, or most likely is; -1: it is none.  Asks for what tells.  REQUIRES: there are slots; few
-  // enough are wanted.
+  // Sets for each the only token that it can be, or most likely is; -1: none.  Prefetches what decides it.
+  //
+  // REQUIRES: there are slots, and `wanted` is small enough.
   void guess(std::span<const std::string_view> wanted, std::span<TokenId> ids) const;
   void index(TokenId id);
   void enter(Pending token);
   void flush();
   void grow(std::size_t slots);
-  // Where the token with these bytes is, or would be.  REQUIRES: there is a free slot.
+  // Returns where the token with these bytes is, or belongs.
+  //
+  // REQUIRES: there is a free slot.
   [[nodiscard]] std::size_t slot_of(std::string_view bytes, std::uint64_t hash) const;
 
   bool byte_level_;
@@ -95,9 +104,9 @@ class Vocabulary {
   Pages slots_memory_;
   std::span<std::uint64_t> slots_;  // open addressing: high half of the hash, then id + 1; 0 is free
   std::size_t indexed_ = 0;
-  std::vector<Pending> pending_;  // added in bulk and not yet in a slot
+  std::vector<Pending> pending_;  // added in bulk, without a slot yet
   bool is_bulk_ = false;
-  std::unordered_map<std::string, TokenId> hidden_;  // tokens that find() must not see, by their text
+  std::unordered_map<std::string, TokenId> hidden_;  // tokens that find() must not find, by their text
 };
 
 }  // namespace rondo::tokenizer

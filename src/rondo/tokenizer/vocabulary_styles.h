@@ -1,4 +1,4 @@
-// How the classes of transformers split text and frame it, where a folder has a vocabulary and nothing more.
+// How the classes of transformers split and frame text, for a folder that has only a vocabulary.
 #pragma once
 
 #include <span>
@@ -6,24 +6,25 @@
 
 namespace rondo::tokenizer {
 
-// A token that the class names where the folder does not: {"eos_token", "</s>"}.
+// A token that the class names if the folder does not: {"eos_token", "</s>"}.
 struct NamedDefault {
   std::string_view name;
   std::string_view content;
 };
 
 struct VocabularyStyle {
-  bool is_words = false;       // vocab.txt, else vocab.json and merges.txt
-  bool is_nfc = false;         // of vocab.json: text is composed first
-  bool is_framed = false;      // `cls_token` before and `sep_token` behind, else by `add_bos_token` and `add_eos_token`
+  bool is_words = false;   // vocab.txt; otherwise vocab.json and merges.txt
+  bool is_nfc = false;     // for vocab.json: text is composed (NFC) first
+  bool is_framed = false;  // `cls_token` before and `sep_token` after; otherwise by `add_bos_token` and `add_eos_token`
   bool forgets_flags = false;  // special tokens are added a second time, without flags such as `lstrip`
-  std::string_view pattern = {};  // of vocab.json: what splits text; empty: the one that belongs to the byte alphabet
+  // For vocab.json: the pattern that splits text; empty: the one of the byte-level alphabet.
+  std::string_view pattern = {};
   std::span<const NamedDefault> defaults;
 };
 
-// By `tokenizer_class` of the configuration; nullptr if it is not known.
+// Returns the style of the configuration's `tokenizer_class`; nullptr if it is unknown.
 [[nodiscard]] const VocabularyStyle* find_vocabulary_style(std::string_view tokenizer_class);
-// Where no class is named.
+// Returns the style used if no class is named.
 [[nodiscard]] const VocabularyStyle& default_vocabulary_style(bool is_words);
 
 }  // namespace rondo::tokenizer

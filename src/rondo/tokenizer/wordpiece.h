@@ -1,4 +1,4 @@
-// WordPiece and WordLevel: words found in a vocabulary, in parts or whole.
+// WordPiece and WordLevel: find words in a vocabulary, in parts or whole.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 namespace rondo::tokenizer {
 
 struct WordPieceOptions {
-  std::string prefix = "##";         // of tokens that continue a word
+  std::string prefix = "##";         // begins tokens that continue a word
   std::size_t max_characters = 100;  // a longer word is unknown
-  std::optional<TokenId> unknown;    // without one, unknown words vanish
+  std::optional<TokenId> unknown;    // without it, unknown words are dropped
 };
 
-// A word is the longest token it starts with, then the longest that continues it, and so on; one unknown token if that
-// leads nowhere.  Linear in the word for any length of it.
+// Takes the longest token that a word starts with, then the longest that continues it, and so on.  If that leads
+// nowhere, the word is one unknown token.  Takes time linear in the word, for any length.
 class WordPiece final : public TokenModel {
  public:
   // `vocabulary` must outlive this.
@@ -32,7 +32,7 @@ class WordPiece final : public TokenModel {
   const Vocabulary& vocabulary_;
   WordPieceOptions options_;
   TokenTrie trie_;
-  std::optional<TokenTrie::Node> inside_;  // where tokens that continue a word start; nothing if there is none
+  std::optional<TokenTrie::Node> inside_;  // where tokens that continue a word start; nullopt if there is none
 };
 
 // A word is a token, or unknown.

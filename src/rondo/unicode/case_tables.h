@@ -1,4 +1,4 @@
-// The generated tables behind case.h.
+// The generated tables of case.h.
 #pragma once
 
 #include <cstddef>
@@ -6,14 +6,14 @@
 
 namespace rondo::unicode {
 
-// Every `step`-th code point from `first` to `last` has its image `delta` away.
+// Each `step`-th code point from `first` to `last` maps to itself plus `delta`.
 struct CaseRange {
   char32_t first;
   char32_t last;
   std::int32_t delta;
   std::uint32_t step;
 };
-// A code point whose image is several; unused ones are 0.
+// A code point that maps to several; unused ones are 0.
 struct CaseExpansion {
   char32_t from;
   char32_t to[3];

@@ -1,6 +1,6 @@
-// What kind of character a code point is: general categories and white space of Unicode 16.
+// Classes of characters: general categories and white space of Unicode 16.
 //
-// The version is that of the reference tokenizers' regular expressions, so that text splits where theirs does.
+// The regular expressions of the reference tokenizers use this version, so that rondo splits text where they do.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace rondo::unicode {
 
-// The order is that of the generated table.
+// In the order of the generated table.
 enum class Category : std::uint8_t {
   kCn,
   kCc,
@@ -43,7 +43,7 @@ enum class Category : std::uint8_t {
   kZs,
 };
 
-// kCn for anything above U+10FFFF.
+// Returns kCn for anything above U+10FFFF.
 [[nodiscard]] Category category(char32_t code_point);
 
 [[nodiscard]] bool is_letter(char32_t code_point);       // L
@@ -63,9 +63,12 @@ enum class Category : std::uint8_t {
          code_point == 0x205F || code_point == 0x3000;
 }
 
-// `text` with every code point that Unicode 14 classifies otherwise than Unicode 16 replaced by one that both classify as
-// 16 does, of the same length in UTF-8 and equally Han or not.  For libraries with tables of version 14.  Returns false,
-// leaving `out` alone, when there is nothing to replace.  REQUIRES: `text` is valid UTF-8.
+// For libraries with tables of Unicode 14.  Copies `text` to `out` and replaces each code point that Unicode 14
+// classifies differently than Unicode 16.  The replacement has the class of Unicode 16 in both versions, has the same
+// length in UTF-8, and is Han exactly if the original is.  Returns false and leaves `out` alone if there is nothing to
+// replace.
+//
+// REQUIRES: `text` is valid UTF-8.
 [[nodiscard]] bool substitute_newer(std::string_view text, std::string& out);
 
 }  // namespace rondo::unicode

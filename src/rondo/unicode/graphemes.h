@@ -1,4 +1,4 @@
-// What readers take for one character: extended grapheme clusters of Unicode 17, as the reference tokenizers cut them.
+// Extended grapheme clusters, which readers see as one character: Unicode 17, as the reference tokenizers cut them.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,9 @@
 
 namespace rondo::unicode {
 
-// The end of the cluster that starts at byte `at`.  REQUIRES: at < text.size(), a cluster starts there, valid UTF-8.
+// Returns the end of the cluster that starts at byte `at`.
+//
+// REQUIRES: `text` is valid UTF-8, at < text.size(), and a cluster starts at `at`.
 [[nodiscard]] std::size_t grapheme_end(std::string_view text, std::size_t at);
 
 }  // namespace rondo::unicode

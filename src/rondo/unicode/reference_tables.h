@@ -1,4 +1,5 @@
-// The generated tables behind reference.h and graphemes.h; nobody else includes this.  See tools/make_reference_tables.py.
+// The generated tables of reference.h and graphemes.h; no other file includes this.  See
+// tools/make_reference_tables.py.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,7 @@ namespace rondo::unicode::tables {
 
 // Two-stage tables: block = index[code point / 256], entry = data[block * 256 + code point % 256].
 extern const std::uint16_t kClassIndex[];
-extern const std::uint8_t kClass[];  // a bit for each function of reference.h, in their order
+extern const std::uint8_t kClass[];  // one bit for each function of reference.h, in their order
 extern const std::uint16_t kClusterIndex[];
 extern const std::uint8_t kCluster[];  // graphemes.cpp: Cluster; 0x20: InCB=Extend, 0x40: InCB=Linker
 extern const std::uint16_t kScriptIndex[];

@@ -1,4 +1,4 @@
-// The generated tables behind classes.h and normalise.h; nobody else includes this.  See tools/make_unicode_tables.py.
+// The generated tables of classes.h and normalise.h; no other file includes this.  See tools/make_unicode_tables.py.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@ namespace rondo::unicode::tables {
 
 // Two-stage tables: block = index[code point / 256], entry = data[block * 256 + code point % 256].
 extern const std::uint16_t kCategoryIndex[];
-extern const std::uint8_t kCategory[];  // general category; 0x80: classified otherwise by Unicode 14
+extern const std::uint8_t kCategory[];  // general category; 0x80: Unicode 14 classifies it differently
 
 struct Substitution {
   char32_t first;
@@ -18,8 +18,8 @@ struct Substitution {
 extern const Substitution kSubstitutions[];
 extern const std::size_t kSubstitutionCount;
 
-// Low byte: canonical combining class.  0x100 / 0x200: has a canonical / compatibility decomposition.  0x400 / 0x800: its
-// presence in text means that NFC / NFKC may have something to do.
+// Low byte: canonical combining class.  0x100 / 0x200: has a canonical / compatibility decomposition.  0x400 / 0x800: a
+// text that contains it may have to be changed by NFC / NFKC.
 extern const std::uint16_t kNormalIndex[];
 extern const std::uint16_t kNormal[];
 

@@ -1,4 +1,4 @@
-// A document for people in either language.
+// Reads a document that people write in JSON or YAML.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace rondo::yaml {
 
-// The value in `text`, with source ranges as json::parse() or read() gives them.  The end of `name` says which it is (".json",
-// ".yaml", ".yml"); of another name a text is JSON if it begins with `{` or `[`.  Fails with kInvalidArgument or
-// kLimit, with `name` as the source, and the place.
+// Returns the value in `text`, with source ranges as json::parse() or read() gives them.  The end of `name` tells the
+// language (".json", ".yaml", ".yml").  With any other name, a text is JSON if it begins with `{` or `[`.  Fails with
+// kInvalidArgument or kLimit, with `name` as the source and the place of the error.
 [[nodiscard]] Result<json::Value> read_document(std::string_view text, const std::string& name);
 
 }  // namespace rondo::yaml

@@ -8,12 +8,13 @@
 
 namespace rondo::yaml {
 
-// What `text` says: null, a boolean, a number in JSON's spelling, or else itself.
+// Returns the value of `text`: null, a boolean, a number in JSON's spelling, or the text itself.
 [[nodiscard]] json::Value resolve_plain(std::string_view text);
 
 [[nodiscard]] bool is_null_word(std::string_view text);
 [[nodiscard]] std::optional<bool> bool_of(std::string_view text);
-// The spelling stays where JSON has it too.  nullopt for what is no such number, or a hexadecimal or octal one of more than 64 bits.
+// Keeps the spelling if JSON allows it.  Returns nullopt if `text` is not such a number, or is a hexadecimal or octal
+// number of more than 64 bits.
 [[nodiscard]] std::optional<json::Number> integer_of(std::string_view text);
 [[nodiscard]] std::optional<json::Number> float_of(std::string_view text);
 

@@ -1,4 +1,4 @@
-// The builtin filters: what one is, how it is found, and what several of them share.
+// The builtin filters: how one is described and found, and what several of them share.
 #pragma once
 
 #include <string_view>
@@ -13,10 +13,10 @@ struct Filter {
   std::string_view name;
   Value (*run)(Runtime& runtime, const Value& subject, const Args& args);
   bool lenient_only = false;
-  // Writes what the filter gives straight to `out`, as emit() would under the current context.  nullptr: none.
+  // Writes the result directly to `out`, as emit() would under the current context.  nullptr: the filter cannot.
   void (*write)(Runtime& runtime, const Value& subject, const Args& args, text::Text& out) = nullptr;
-  // Gives no markup unless it was given some; of filters that templates use all the time.  A template whose filters are
-  // all plain is written faster.
+  // The result is markup only if the input is.  Set for common filters: a template that uses only such filters is
+  // written faster.
   bool is_plain = false;
 };
 
@@ -25,23 +25,24 @@ constexpr Filter plain(Filter filter) {
   return filter;
 }
 
-// nullptr if there is none of that name.  Lenient-only filters are found always and fail under strict options.
+// Returns nullptr if there is no filter of that name.  Filters of lenient mode are always found, and fail in strict
+// mode.
 [[nodiscard]] const Filter* find_filter(std::string_view name);
 Value call_filter(Runtime& runtime, const Filter& filter, const Value& subject, const Args& args);
 
-// Looks up "a.b.0" in an element; the comma-separated form gives a list of such values.
+// Looks up "a.b.0" in an element.  A comma-separated list gives a list of such values.
 class AttributeGetter {
  public:
-  // `attribute` None looks up nothing: the element itself.
+  // If `attribute` is None, the value is the element itself.
   AttributeGetter(Runtime& runtime, const Value& attribute);
-  // `fallback`, if not None, takes the place of undefined values on the way.
+  // `fallback`, if it is not None, replaces undefined values on the way.
   [[nodiscard]] Value get(Runtime& runtime, Value element, const Value& fallback = Value::none()) const;
 
  private:
   std::vector<Value> parts_;
 };
 
-// The value that sorting and comparing without regard to case uses: strings lowered, others as they are.
+// Returns the value for sorting and comparing without case: strings in lower case, other values unchanged.
 [[nodiscard]] Value ignore_case(Runtime& runtime, const Value& value);
 
 }  // namespace rondo::jinja

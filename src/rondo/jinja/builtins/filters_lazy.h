@@ -1,4 +1,4 @@
-// The filters that give elements one by one, as a table sorted by name.
+// The filters that return elements one by one, as a table sorted by name.
 #pragma once
 
 #include <span>

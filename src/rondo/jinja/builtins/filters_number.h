@@ -1,4 +1,4 @@
-// The filters of numbers, as a table sorted by name.
+// The filters on numbers, as a table sorted by name.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// The filters that give a list, an element or a sum, as a table sorted by name.
+// The filters that return a list, an element or a sum, as a table sorted by name.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// The filters of text, as a table sorted by name.
+// The filters on text, as a table sorted by name.
 #pragma once
 
 #include <span>

@@ -9,9 +9,9 @@
 
 namespace rondo::jinja {
 
-// Whether there is a global of this name in every render.
+// Returns whether every render has a global of this name.
 [[nodiscard]] bool is_global_name(std::string_view name);
-// range, dict, namespace, ...; nothing if there is no such global.
+// Returns the global (range, dict, namespace, ...); nullopt if there is none.
 [[nodiscard]] std::optional<Value> find_global(Runtime& runtime, std::string_view name);
 
 }  // namespace rondo::jinja

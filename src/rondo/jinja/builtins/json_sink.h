@@ -1,6 +1,6 @@
-// Where tojson writes.  Most pieces of JSON have a few bytes, so they gather here and go to the text many at a time.  What
-// it does to a run is what StringBuilder (strings.h) does.  A dump may be written whole (text/dumps.h): then its runs are
-// only counted.
+// The output buffer of tojson.  Most pieces of JSON have a few bytes, so they are collected here and go to the text
+// many at a time.  It treats runs as StringBuilder (strings.h) does.  A dump may be written whole (text/dumps.h); its
+// runs are then only counted.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace rondo::jinja {
 
-// Eight bytes, the first of them lowest: the lowest bit that is set is in the first one that JSON escapes.
+// Looks at eight bytes, the first of them lowest.  The lowest set bit is in the first byte that JSON escapes.
 constexpr std::uint64_t escaped_among(std::uint64_t word) {
   constexpr std::uint64_t kOnes = 0x0101010101010101;
   constexpr std::uint64_t kHighs = 0x80 * kOnes;
@@ -28,7 +28,7 @@ constexpr std::uint64_t escaped_among(std::uint64_t word) {
   return found & kHighs;
 }
 
-// A separator, in room that is copied whole.
+// A separator, in a buffer that is copied as a whole.
 struct JsonMark {
   static constexpr std::size_t kMost = 16;
   std::array<char, kMost> bytes = {};
@@ -38,9 +38,9 @@ struct JsonMark {
 
 class JsonSink {
  public:
-  // Makes a string: ends with finish().
+  // Makes a string; end with finish().
   explicit JsonSink(Runtime& runtime) : JsonSink(runtime, *runtime.borrow_text(), false) {}
-  // Writes to `output` at once, as emit() would write the finished string under the current context: ends with flush().
+  // Writes to `output` directly, as emit() would write the finished string under the current context; end with flush().
   JsonSink(Runtime& runtime, text::Text& output) : JsonSink(runtime, output, true) {}
   ~JsonSink() {
     if (!is_output_) runtime_.give_back(&text_);
@@ -48,15 +48,17 @@ class JsonSink {
   JsonSink(const JsonSink&) = delete;
   JsonSink& operator=(const JsonSink&) = delete;
 
-  // Between the two everything that is written becomes one run, for the value at `path`.  REQUIRES: runs are written.
+  // Everything written between these two calls becomes one run, for the value at `path`.
+  //
+  // REQUIRES: runs are written.
   void begin_whole();
   void end_whole(text::PathId path);
   [[nodiscard]] bool is_whole() const { return is_whole_; }
-  // In a whole dump: so many runs that none of the following counts.
+  // In a whole dump: counts runs that the following calls do not count.
   void count(std::size_t runs) { parts_ += static_cast<std::uint32_t>(runs); }
 
-  // Structure around the value at `path`, a number or other scalar there, bytes of the string there from `offset` on, and
-  // what stands for such bytes.
+  // Write structure around the value at `path`; a number or other scalar at `path`; bytes of the string at `path` from
+  // `offset` on; and text that stands for such bytes.
   [[gnu::always_inline]] void structure(std::string_view bytes, text::PathId path) {
     if (bytes.empty()) return;
     put(bytes);
@@ -96,8 +98,8 @@ class JsonSink {
     add(text::RunKind::kEscaped, path, bytes.size(), source_size).source_offset = static_cast<std::uint32_t>(offset);
     open_ = kNothingOpen;
   }
-  // Short cuts for the commonest, which write nothing and return false where there is something to escape or much to
-  // write: a member's key between marks, of the object at `path`; a string in quotes.
+  // Fast paths for the most common pieces: a member's key between separators, for the object at `path`; and a string in
+  // quotes.  They write nothing and return false if something must be escaped or the text is long.
   [[nodiscard]] bool key(const JsonMark& before, std::string_view key, const JsonMark& behind, text::PathId path,
                          text::PathId key_path) {
     char* const to = room(key);
@@ -132,7 +134,7 @@ class JsonSink {
     open_ = path;
     return true;
   }
-  // Copies `bytes`, of which there is one at least; false if JSON escapes one of them.
+  // Copies `bytes`, at least one.  Returns false if JSON escapes one of them.
   [[nodiscard, gnu::always_inline]] static bool copy_plain(char* to, std::string_view bytes) {
     const char* const from = bytes.data();
     const std::size_t size = bytes.size();
@@ -168,8 +170,8 @@ class JsonSink {
     return escaped_among(word) == 0;
   }
 
-  // For who writes many short pieces without runs: where the next byte goes, with room for `size` bytes there; where the
-  // pieces end.  Between the two nothing else is written.
+  // For callers that write many short pieces without runs.  The first returns where the next byte goes, with room for
+  // `size` bytes; the second takes the end of the pieces.  Write nothing else between the two.
   [[nodiscard]] char* cursor(std::size_t size) {
     if (kBytes - used_ < size) flush();
     return bytes_.data() + used_;
@@ -180,8 +182,9 @@ class JsonSink {
     return cursor(size);
   }
   void end_at(const char* at) { used_ = static_cast<std::size_t>(at - bytes_.data()); }
-  static constexpr std::size_t kMostAtOnce = 256;  // bytes that there may be room for, and marks around them
-  // Any other bytes, with the run that describes them; its size is set.
+  // The most bytes for which there may be room, with separators around them.
+  static constexpr std::size_t kMostAtOnce = 256;
+  // Appends any other bytes, with the run that describes them; sets its size.
   void append(std::string_view bytes, text::Run run) {
     if (bytes.empty()) return;
     put(bytes);
@@ -191,7 +194,7 @@ class JsonSink {
     if (is_output_ && run.kind != text::RunKind::kLiteral) run.expression = runtime_.expression;
     add_run(run, bytes.size());
   }
-  // A joined string; chains of input runs go on with `step`.
+  // Appends a joined string.  Chains of input runs get `step`.
   void append(const String& string, std::string_view step) {
     if (!runtime_.tracing) {
       put({string.data, string.size});
@@ -212,7 +215,7 @@ class JsonSink {
     const std::size_t size = this->size();
     if (size - checked_ > kCheckBytes) check(size);
   }
-  // REQUIRES: it makes a string.
+  // REQUIRES: this makes a string.
   [[nodiscard]] Value finish(text::PathId path) {
     flush();
     runtime_.spend_bytes(size() - checked_);
@@ -220,13 +223,13 @@ class JsonSink {
   }
 
  private:
-  // How much may be added before the limits are asked again.
+  // How much may be added before the limits are checked again.
   static constexpr std::size_t kCheckBytes = std::size_t{64} << 10U;
   static constexpr std::size_t kBytes = 512;
   static constexpr auto kNothingOpen = static_cast<text::PathId>(~0U);
 
   JsonSink(Runtime& runtime, text::Text& text, bool is_output);
-  // Of the text and its runs, those included that a whole dump stands for.
+  // The size of the text and its runs, including the runs that a whole dump stands for.
   [[nodiscard]] std::size_t size() const {
     return text_.size() + text_.runs().size_bytes() + (is_whole_ ? parts_ * sizeof(text::Run) : 0);
   }
@@ -241,7 +244,7 @@ class JsonSink {
     used_ += bytes.size();
   }
   void put_slowly(std::string_view bytes);
-  // Short ones without a call: two words that overlap.
+  // Copies a short text without a call: with two overlapping words.
   static void copy(char* to, std::string_view bytes) {
     const char* const from = bytes.data();
     const std::size_t size = bytes.size();
@@ -264,13 +267,13 @@ class JsonSink {
     }
   }
 
-  // Where `bytes` and two marks may be written now; nullptr if `bytes` are none or many.
+  // Returns where `bytes` and two separators may be written now; nullptr if `bytes` is empty or long.
   [[nodiscard]] char* room(std::string_view bytes) {
     if (bytes.empty() || bytes.size() > kMostAtOnce) return nullptr;
     if (bytes_.size() - used_ < bytes.size() + 2 * JsonMark::kMost) flush();
     return bytes_.data() + used_;
   }
-  // One that cannot go on with the run before it.
+  // Adds a run that cannot be merged with the one before it.
   [[gnu::always_inline]] text::Run& add(text::RunKind kind, text::PathId path, std::size_t size,
                                         std::size_t source_size) {
     text::Run& run = text_.add_run();
@@ -290,7 +293,7 @@ class JsonSink {
     text_.append_run(run);
     reopen();
   }
-  // Looks whether the text ends with structure that more can go on with.
+  // Checks whether the text ends with structure that can be continued.
   void reopen();
 
   Runtime& runtime_;
@@ -298,12 +301,12 @@ class JsonSink {
   bool is_output_;
   bool writes_runs_;
   bool is_whole_ = false;
-  std::uint32_t parts_ = 0;      // runs that a whole dump stands for
-  std::size_t whole_begin_ = 0;  // its first byte in the text
-  std::size_t checked_;          // size of the text when the limits were asked last
+  std::uint32_t parts_ = 0;      // how many runs a whole dump stands for
+  std::size_t whole_begin_ = 0;  // the first byte of the whole dump in the text
+  std::size_t checked_;          // the size of the text when the limits were last checked
   std::size_t used_ = 0;
   text::PathId open_ = kNothingOpen;  // the last run is structure of this path
-  // Of the runs of parts of the input.
+  // For runs of parts of the input.
   text::ContextId context_ = text::ContextId::kNone;
   text::ChainId chain_;
   std::uint16_t expression_ = 0;

@@ -1,4 +1,4 @@
-// The text of the filter pprint.
+// The result of the filter pprint.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The text of the global strftime_now.
+// The result of the global strftime_now.
 #pragma once
 
 #include <string>

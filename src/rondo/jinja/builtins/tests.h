@@ -13,7 +13,7 @@ struct Test {
   bool (*run)(Runtime& runtime, const Value& subject, const Args& args);
 };
 
-// nullptr if there is none of that name.
+// Returns nullptr if there is no test of that name.
 [[nodiscard]] const Test* find_test(std::string_view name);
 bool call_test(Runtime& runtime, const Test& test, const Value& subject, const Args& args);
 

@@ -1,4 +1,4 @@
-// Values as JSON, as Python's json.dumps() writes them.
+// Values as JSON, in the form of Python's json.dumps().
 #pragma once
 
 #include <optional>
@@ -16,10 +16,10 @@ struct JsonStyle {
   std::optional<std::string> indent;
   std::string item_separator = ", ";
   std::string key_separator = ": ";
-  bool html_safe = false;  // <, >, & and ' as \u003c, ..., as jinja2's own tojson
+  bool html_safe = false;  // write <, >, & and ' as \u003c, ..., as jinja2's own tojson does
 };
 [[nodiscard]] Value to_json(Runtime& runtime, const Value& value, const JsonStyle& style);
-// The same behind `out`, which is the template's output.
+// Appends the JSON to `out`, which is the template's output.
 void write_json(Runtime& runtime, const Value& value, const JsonStyle& style, text::Text& out);
 
 }  // namespace rondo::jinja

@@ -1,4 +1,4 @@
-// What is asked of the compiler and of a render.
+// The options of the compiler and of a render.
 #pragma once
 
 #include <optional>
@@ -9,15 +9,15 @@
 namespace rondo::jinja {
 
 struct CompileOptions {
-  bool trim_blocks = true;             // the first newline behind a block tag is dropped
-  bool lstrip_blocks = true;           // white space before a block tag on its line is dropped
-  bool keep_trailing_newline = false;  // else one newline at the end of the source is dropped
-  // Statements that run first, on one line that ends with a line break; "" for none.  They are no part of source(), whose
-  // lines are counted without them: their own is line 0.
+  bool trim_blocks = true;             // drop the first newline after a block tag
+  bool lstrip_blocks = true;           // drop white space before a block tag on its line
+  bool keep_trailing_newline = false;  // false: drop one newline at the end of the source
+  // Statements that run first, on one line that ends with a line break; "" for none.  They are not part of source():
+  // its lines are counted without them, and their own line is 0.
   std::string prelude = {};
 };
 
-// A local date and time, as the caller's clock shows it; the library reads no clock.
+// A local date and time, given by the caller; the library reads no clock.
 struct LocalTime {
   int year = 1970;
   int month = 1;
@@ -28,17 +28,17 @@ struct LocalTime {
 };
 
 struct RenderOptions {
-  // Strict refuses what transformers' ImmutableSandboxedEnvironment refuses; lenient also allows in-place list and dict
-  // methods and the filters from_json / fromjson.
+  // Strict mode refuses what transformers' ImmutableSandboxedEnvironment refuses.  Lenient mode also allows in-place
+  // methods of lists and dicts, and the filters from_json / fromjson.
   bool strict = false;
-  // Whether globals of transformers' chat templates (raise_exception, strftime_now) exist.
+  // Whether the globals of transformers' chat templates (raise_exception, strftime_now) exist.
   bool chat_globals = true;
-  std::optional<LocalTime> now;  // for strftime_now; calling it without one is an error
-  // Whether to record where every byte came from.  Without, a Rendered has only its bytes and generation blocks.
+  std::optional<LocalTime> now;  // for strftime_now; without it, calling strftime_now is an error
+  // Whether to record where every byte came from.  If false, a Rendered has only its bytes and generation blocks.
   bool origins = true;
-  // Whether the JSON of an object or array of the input, written as it is, may be one run of kind kDump.  Its parts with
-  // their paths are made by Rendered::take_dumps_apart(); until then such a run stands for all of them.  A condition that
-  // looks at such a text has read that object or array; its parts are not listed.
+  // Whether the JSON of an object or array of the input may be a single run of kind kDump if it is written unchanged.
+  // Rendered::take_dumps_apart() makes the runs of its parts with their paths; until then the one run stands for all of
+  // them.  A condition that reads such a text counts as a read of the whole object or array, not of its parts.
   bool whole_dumps = false;
   limits::Render limits;
 };

@@ -1,11 +1,11 @@
-// Where something stands in the source of a template.
+// A place in the source of a template.
 #pragma once
 
 #include <cstdint>
 
 namespace rondo::jinja {
 
-// Counted from 1, columns in bytes.
+// Line and column start at 1; columns count bytes.
 struct Place {
   std::int32_t line = 1;
   std::int32_t column = 1;

@@ -9,7 +9,7 @@
 
 namespace rondo::jinja {
 
-// `source` (normalised) is kept in the program.  Fails with kTemplateSyntax for what only shows behind the grammar: a
+// The program keeps `source` (normalised).  Fails with kTemplateSyntax for errors that the grammar does not show: a
 // break outside a loop, an unknown filter, an assignment to `loop`.
 [[nodiscard]] Result<Program> compile(Tree tree, std::string source, const std::string& name);
 

@@ -1,10 +1,10 @@
 // The values of expressions without variables, as the reference computes them when it compiles a template.
 //
-// Hardly a template needs them: what a constant expression gives is the same whenever it is computed.  But a value with an
-// infinity or a NaN in it comes back from the Python source that the reference writes as a name that nobody defined, so
-// there it matters which expressions it replaces, and that depends on what their parts give:
+// Few templates need them, because a constant expression has the same value whenever it is computed.  But the reference
+// writes its values as Python source.  A value that contains an infinity or a NaN becomes a name there that nobody has
+// defined.  So it matters which expressions the reference replaces, and that depends on the values of their parts:
 //
-//   1 == 1e999 == x   is False: the reference compares the constants and is done
+//   1 == 1e999 == x   is False: the reference compares the constants and stops
 //   x == 1e999        fails: "name 'inf' is not defined"
 #pragma once
 
@@ -21,18 +21,19 @@ namespace rondo::jinja {
 
 class Constants {
  public:
-  // `tree` must outlive it.
+  // `tree` must outlive this.
   explicit Constants(const Tree& tree);
   ~Constants();
   Constants(const Constants&) = delete;
   Constants& operator=(const Constants&) = delete;
 
-  // Nothing where the reference gives up: for a variable, a failure, or too much work.  Lives as long as this.
+  // Returns the value; nullopt if the reference gives up because of a variable, a failure or too much work.  The value
+  // lives as long as this object.
   [[nodiscard]] std::optional<Value> value(const Expr& node, const Escaping& escaping);
-  // The same where it replaces the expression by the value.
+  // Returns the value if the reference replaces the expression by it.
   [[nodiscard]] std::optional<Value> replacement(const Expr& node, const Escaping& escaping);
 
-  // The name that stands for the first infinity or NaN in such a value: "inf" or "nan"; empty if there is none.
+  // Returns "inf" or "nan": the name of the first infinity or NaN in such a value; empty if there is none.
   [[nodiscard]] std::string_view undefined_number(const Value& value);
 
  private:
@@ -47,7 +48,7 @@ class Constants {
 
   const Tree& tree_;
   std::unique_ptr<State> state_;
-  bool is_open_ = false;  // it is not known whether autoescape is on
+  bool is_open_ = false;  // whether autoescape is on is not known
 };
 
 }  // namespace rondo::jinja

@@ -1,4 +1,4 @@
-// Compiles expressions: the part of the compiler that statements build upon.  Internal to compiler.cpp.
+// Compiles expressions.  Statements are built on this part.  Internal to compiler.cpp.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class ExpressionCompiler {
 
   std::uint32_t emit(Op op, Place place, std::uint32_t a = 0, std::uint32_t b = 0, std::uint8_t flag = 0,
                      std::uint16_t small = 0);
-  // Makes the jump at `instruction` go here.
+  // Makes the jump at `instruction` go to the next instruction.
   void land(std::uint32_t instruction) { program_.code[instruction].a = here(); }
 
   void fail(Place place, std::string message);
@@ -48,8 +48,8 @@ class ExpressionCompiler {
   struct OpenFunction {
     std::uint32_t id = 0;
     std::map<std::pair<std::uint32_t, NameId>, std::uint32_t> slots;  // by level and name
-    // The loops that are open, innermost last: the scope that declares `loop`, if the loop has that variable, and how
-    // many blocks that break and continue cannot leave stand inside it.
+    // The open loops, innermost last.  Each has the scope that declares `loop`, if the loop has that variable, and the
+    // number of blocks inside it that break and continue cannot leave.
     struct Loop {
       const Symbols* scope = nullptr;
       bool closed = false;
@@ -91,21 +91,21 @@ class ExpressionCompiler {
     bool soft_;
   };
 
-  // What an entry of a scope compiles to.
+  // The slot of a name, and how many functions out it is.
   std::uint32_t slot(const Symbols& owner, NameId id);
   std::uint16_t functions_out(const Symbols& owner) const;
-  // A name that its scope only reads needs no slot: the variables of a render do not change.
+  // A name that its scope only reads needs no slot, because the variables of a render do not change.
   static bool is_by_name(const Symbols::Entry& entry) { return entry.load == Load::kResolve && !entry.stored; }
 
-  // The instructions with which a scope begins: copies, variables and cleared slots for the names it sets.
+  // Emits the instructions at the start of a scope: copies, variables and cleared slots for the names that it sets.
   void open_scope(Place place);
 
-  // The operator, where a constant on the left of a power may stand for itself.
+  // Returns the operator; for a power with a constant on its left, the special one.
   BinaryOp operation(const Expr& node) const;
 
   void load_name(std::string_view text, Place place);
 
-  // Stores the value on top.
+  // Stores the value on top into `target`.
   void store(const Expr& target, bool binds);
 
   // ---- expressions: each pushes one value
@@ -125,23 +125,23 @@ class ExpressionCompiler {
 
   void number(const Expr& node);
 
-  // The loop, counted outwards in this function, whose `loop` variable `node` names.
+  // Returns the loop, counted outwards in this function, whose `loop` variable `node` names.
   std::optional<std::uint16_t> named_loop(const Expr& node);
 
   void attribute(const Expr& node);
 
   void subscript(const Expr& node);
 
-  // Pushes the arguments; `caller`, if any, as the last keyword.
+  // Pushes the arguments.  `caller`, if any, becomes the last keyword argument.
   std::uint32_t arguments(const Arguments& call, std::uint32_t caller, Place place);
 
-  // The same where constants may have to be known, see constants.h.
+  // Compiles an expression whose constants may have to be known; see constants.h.
   void computed_expression(const Expr& node);
 
   [[nodiscard]] static bool may_fail(const Arguments& call);
   void call(const Expr& node, std::uint32_t caller);
 
-  // The filters of a filter or set block, innermost first; the text is on top.
+  // Compiles the filters of a filter or set block, innermost first; the text is on top.
   void filter(const Expr& node, bool of_value = false);
 
   void test(const Expr& node);
@@ -150,14 +150,14 @@ class ExpressionCompiler {
 
   void comparison(const Expr& node);
 
-  // `x == 'constant'` as one instruction; false if the comparison `i` of `node` is none such.
+  // Compiles `x == 'constant'` as one instruction.  Returns false if comparison `i` of `node` does not have this form.
   bool compare_with_string(const Expr& node, std::size_t i);
 
   void inline_if(const Expr& node);
 
-  // A test: leaves for the returned jump if it is false.
+  // Compiles a test.  If it is false, the returned jump is taken.
   std::uint32_t condition(const Expr& node, std::uint8_t flag);
-  // The same behind an instruction that began it.
+  // The same after an instruction that began the test.
   std::uint32_t begun_condition(const Expr& node, std::uint8_t flag);
   static std::uint8_t negated(const Expr& node) {
     if (node.kind != ExprKind::kNot) return 0;
@@ -173,11 +173,11 @@ class ExpressionCompiler {
   std::vector<OpenFunction> functions_;
   const Symbols* symbols_ = nullptr;
   Escaping escaping_;
-  std::unique_ptr<Constants> constants_;  // nullptr where none can be infinite
-  bool folding_ = false;            // where the reference looks for expressions that it can compute when it compiles
-  bool in_constant_ = false;        // inside one of them
+  std::unique_ptr<Constants> constants_;  // nullptr if no constant can be infinite
+  bool folding_ = false;            // the reference looks here for expressions that it can compute when it compiles
+  bool in_constant_ = false;        // inside one of these expressions
   const Expr* constant_ = nullptr;  // the last of them that was not written at once
-  bool soft_ = false;  // inside a condition's branch, where unknown filters are looked up only when they run
+  bool soft_ = false;               // inside a conditional branch, where unknown filters are looked up only at run time
   std::set<std::string> undeclared_;
   std::optional<Error> error_;
 };

@@ -1,8 +1,8 @@
-// What the reference computes when it compiles a template.
+// Tells what the reference computes when it compiles a template.
 //
-// jinja2 replaces expressions without variables by their values and writes those values into Python source as repr()
-// has them.  Two of them come back as something else, and templates can see it: -2 binds weaker than the power behind it,
-// and inf and nan are names that nobody defined.  The values themselves are computed here where they are used.
+// jinja2 replaces an expression without variables by its value, written into Python source with repr().  Two kinds of
+// values come back as something else, and templates can see it: -2 binds weaker than a power after it, and inf and nan
+// are undefined names.  The values themselves are computed here at the places that use them.
 #pragma once
 
 #include <optional>
@@ -15,35 +15,38 @@
 
 namespace rondo::jinja {
 
-// The operator of a kBinary.
+// Returns the operator of a kBinary.
 [[nodiscard]] BinaryOp binary_op(TokenKind token);
-// The truth of a literal; nothing for other expressions.
+// Returns the truth of a literal; nullopt for other expressions.
 [[nodiscard]] std::optional<bool> literal_truth(const Expr& node);
-// Whether the reference tries to replace the expression by its value: no variables, no calls, no filter that wants to
-// know the variables.
+// Returns whether the reference tries to replace the expression by its value: it has no variables, no calls, and no
+// filter that reads the variables.
 [[nodiscard]] bool is_constant(const Expr& node);
-// Whether the reference looks for constants in the expression and all below it: it does not begin at literals.
+// Returns whether the reference looks for constants in this expression and below it; it does not start at literals.
 [[nodiscard]] bool begins_folding(const Expr& node);
-// Whether computing the dict fails, for a constant key that is a list or dict, before it meets a part that is no constant.
+// Returns whether computing the dict fails because of a constant key that is a list or dict, before it meets a part
+// that is not constant.
+//
 // REQUIRES: `dict` is a kDict.
 [[nodiscard]] bool has_unhashable_key(const Expr& dict);
-// Whether a constant in them may be, or contain, an infinity or a NaN; see constants.h.
+// Returns whether a constant in the statements may be or contain an infinity or a NaN; see constants.h.
 [[nodiscard]] bool may_overflow(const Body& statements);
-// Filters that the reference never runs when it compiles.
+// Returns whether the reference never runs this filter when it compiles.
 [[nodiscard]] bool asks_for_variables(std::string_view filter);
 
-// What is known of autoescape at a place of the template.  The reference decides when it compiles whether to escape, where
-// it can: a macro escapes as the place does where it is defined, and a constant as the last setting says that is known.
+// What is known about autoescape at a place of the template.  If possible, the reference decides at compile time
+// whether to escape.  A macro escapes as the place of its definition does, and a constant as the last known setting
+// says.
 struct Escaping {
   bool used = false;  // the template has an autoescape block; without one nothing needs a decision
   bool on = false;    // the last known setting
-  bool open = false;  // a setting that is not known stands inside it
+  bool open = false;  // an unknown setting is active
 
-  // Whether a template or part of one has an autoescape block.
+  // Returns whether a template, or a part of one, has an autoescape block.
   [[nodiscard]] static bool is_used(const Body& statements);
-  // A block that sets it to the truth of `value`.
+  // Enters a block that sets autoescape to the truth of `value`.
   void enter(const Expr& value);
-  // How {{ item }} and the operands of ~ are written.
+  // Returns how {{ item }}, or an operand of ~, is written.
   [[nodiscard]] Escape of_output(const Expr& item) const;
   [[nodiscard]] Escape of_join() const;
 };

@@ -1,4 +1,4 @@
-// What a template compares roles with.
+// Finds the roles that a template compares with.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace rondo::jinja {
 
-// String constants that the template compares with a `role` (Template::compared_roles), sorted.
+// Returns the string constants that the template compares with a `role` (Template::compared_roles), sorted.
 [[nodiscard]] std::vector<std::string> compared_roles(const Tree& tree);
 
 }  // namespace rondo::jinja

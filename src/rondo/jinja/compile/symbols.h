@@ -1,8 +1,9 @@
-// Which name means what: the scoping rules of jinja2.idtracking, decided when a template is compiled.
+// The meaning of names: the scoping rules of jinja2.idtracking, applied when a template is compiled.
 //
-// Every scope (the template, a loop's body, a macro, ...) has a Symbols: what each name it mentions is at the start of
-// the scope.  The rules are the reference's, oddities included: a name that a loop's body sets is a copy of the outer
-// variable in each iteration; a name that is set on one branch of an if only is looked up outside on the others.
+// Every scope (the template, a loop's body, a macro, ...) has a Symbols.  It says what each name in the scope is at its
+// start.  The rules are the reference's, oddities included.  A name that a loop's body sets is a copy of the outer
+// variable in each iteration.  A name that only one branch of an if sets is looked up outside the scope in the other
+// branches.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@ namespace rondo::jinja {
 
 using NameId = std::uint32_t;
 
-// Gives names numbers.
+// Numbers the names.
 class Names {
  public:
   NameId intern(std::string_view name);
@@ -31,12 +32,12 @@ class Names {
   std::unordered_map<std::string, NameId> ids_;
 };
 
-// What a name is when its scope begins.
+// The meaning of a name at the start of its scope.
 enum class Load : std::uint8_t {
   kParameter,  // set by whatever opens the scope: a loop's target, a macro's argument
   kResolve,    // a variable of the render or a global
-  kAlias,      // a copy of the surrounding scope's
-  kUndefined,  // nothing yet
+  kAlias,      // a copy of the variable in the surrounding scope
+  kUndefined,  // not set yet
 };
 
 class Symbols {
@@ -55,23 +56,23 @@ class Symbols {
   [[nodiscard]] std::uint32_t function() const { return function_; }
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
 
-  // The entry of this scope; nullptr if the scope does not mention the name.
+  // Returns the entry of this scope; nullptr if the scope does not mention the name.
   [[nodiscard]] const Entry* find(NameId name) const;
-  // The scope, this one or an outer one, that the name belongs to; nullptr if nobody mentions it.
+  // Returns the scope, this one or an outer one, that the name belongs to; nullptr if none mentions it.
   [[nodiscard]] const Symbols* owner(NameId name) const;
 
   void load(NameId name);
   void store(NameId name);
   void declare_parameter(NameId name);
 
-  // The branches of an if statement: each starts from the scope as it is at a mark.  What it did is taken back, and in
-  // the end what all of them did is merged.
+  // For the branches of an if statement.  Each branch starts from the scope as it was at a Mark.  What it did is taken
+  // back, and at the end the results of all branches are merged.
   struct Mark {
     std::size_t entries = 0;
     std::size_t changes = 0;
   };
   [[nodiscard]] Mark mark() const { return {entries_.size(), changes_.size()}; }
-  // Makes the scope what it was at `mark`, the latest that was not taken back; returns the entries that differed.
+  // Restores the scope to `mark`, the latest that was not taken back.  Returns the entries that differed.
   [[nodiscard]] std::vector<Entry> take_back(Mark mark);
   void merge_branches(const std::vector<std::vector<Entry>>& branches);
 
@@ -80,7 +81,7 @@ class Symbols {
     std::size_t at = 0;
     Entry before;
   };
-  // Up to here a search is faster than a hash.
+  // Up to this size a linear search is faster than a hash.
   static constexpr std::size_t kFewEntries = 12;
 
   [[nodiscard]] std::optional<std::size_t> position(NameId name) const;
@@ -91,11 +92,11 @@ class Symbols {
   std::uint32_t level_;
   std::uint32_t function_;
   std::vector<Entry> entries_;
-  std::vector<Change> changes_;                        // of entries that were there, in order
-  std::unordered_map<NameId, std::size_t> positions_;  // in entries_, once these are more than a few
+  std::vector<Change> changes_;                        // of existing entries, in order
+  std::unordered_map<NameId, std::size_t> positions_;  // positions in entries_, once there are more than kFewEntries
 };
 
-// Walks statements and expressions as they stand in one scope and fills its Symbols.  Inner scopes are not entered.
+// Visits statements and expressions of one scope and fills its Symbols.  Does not enter inner scopes.
 class ScopeScanner {
  public:
   ScopeScanner(Symbols& symbols, Names& names) : symbols_(symbols), names_(names) {}
@@ -114,7 +115,7 @@ class ScopeScanner {
   Names& names_;
 };
 
-// True if `name` is read somewhere in `statements`, at any depth, before anything there sets it.
+// Returns true if something in `statements`, at any depth, reads `name` before it is set there.
 [[nodiscard]] bool mentions(const Body& statements, std::string_view name);
 
 }  // namespace rondo::jinja

@@ -1,8 +1,8 @@
-// What the compiler makes of a template and the VM runs: a stack machine's instructions in functions.
+// The output of the compiler and the input of the VM: functions of instructions for a stack machine.
 //
-// Function 0 is the template itself; macros, call blocks, recursive loops and loop filters are further functions.
-// Local variables are numbered slots of a function's activation; a function reaches those of the functions around it by
-// depth.  What nobody sets is looked up by name among the render variables and the globals.
+// Function 0 is the template itself.  Macros, call blocks, recursive loops and loop filters are further functions.
+// Local variables are numbered slots of a function's activation.  A function reaches the slots of the functions around
+// it by depth.  A variable that nobody sets is looked up by name among the render variables and the globals.
 #pragma once
 
 #include <compare>
@@ -17,14 +17,14 @@
 namespace rondo::jinja {
 
 enum class Op : std::uint8_t {
-  // Values.  "push", "pop" and "top" speak of the value stack.
+  // Values.  "push", "pop" and "top" refer to the value stack.
   kPushNone,
   kPushBool,             // flag
   kPushInteger,          // a: its bits, a signed 32-bit number
   kPushNumber,           // a: number
   kPushString,           // a: literal
-  kPushUndefinedChoice,  // what an inline if without else gives when it fails
-  kPushNoCaller,         // `caller` where there is none
+  kPushUndefinedChoice,  // the value of a failing inline if without else
+  kPushNoCaller,         // `caller` if there is none
   kPop,
   kLoadSlot,        // a: slot, b: name (for the message if it is undefined)
   kLoadOuter,       // a: slot, b: name, small: how many functions out
@@ -55,7 +55,7 @@ enum class Op : std::uint8_t {
   kEqualsString,     // a: literal, flag: 1 for !=; the constant is the right operand
   kCompareChain,     // flag: CompareOp; if it fails push false and jump to a, else push the right operand
   // Calls.  a: call; the stack holds [callee,] positional, keyword, star, double star
-  kRequireDefined,  // fails if top is undefined: before the arguments of a method, which may fail themselves
+  kRequireDefined,  // fails if top is undefined: comes before the arguments of a method, which may fail themselves
   kCall,            // flag: 1 if the result is written by the next instruction, which is kEmit or kAddPart
   kCallMethod,      // b: name; the callee is the attribute of the object below the arguments
   kFilter,          // b: name; the value is below the arguments; flag: as kCall's
@@ -71,9 +71,9 @@ enum class Op : std::uint8_t {
   kJumpIfBound,  // a: target, b: slot; if the parameter was given
   kBindMissing,  // a: slot, b: name; the parameter was not given and has no default
   // Conditions and the control context.
-  kBeginTest,    // from here on what is read belongs to a condition
+  kBeginTest,    // reads from here on belong to a condition
   kEndTest,      // a: target if false, b: node, flag: TestFlag; if true, a branch of an if statement begins
-  kEnterIf,      // before the first condition of an if statement, which it begins as kBeginTest does
+  kEnterIf,      // before the first condition of an if statement; also does what kBeginTest does
   kGuard,        // flag: TestFlag; on entry to the else branch: bind what the conditions say
   kLeaveIf,      // a: target
   kEnterChoice,  // flag: TestFlag; inside the taken branch of an inline if
@@ -89,10 +89,12 @@ enum class Op : std::uint8_t {
   // Output.
   kText,        // a: literal
   kEmitString,  // a: literal; escaped under autoescape
-  kAddPart,     // a: as kEmit; pop right and left of a `+` whose result is to be written: write left at once if that is
-                // the same, else add; push what remains to be written
-  kEmitConcat,  // b: count, a: as kEmit; writes that many values on the stack one after the other, as `~` joins them
-  kEmit,  // pop; a: number of the output expression, 0 if it has none; flag: Escape, or 2: never, and it must be a string
+  // a: as kEmit; pop the right and left operand of a `+` whose result is written: writes left at once if that gives the
+  // same, otherwise adds; pushes what is still to be written.
+  kAddPart,
+  kEmitConcat,  // b: count, a: as kEmit; writes that many values of the stack in sequence, as `~` joins them
+  // pop; a: number of the output expression, or 0; flag: Escape, or 2: never escape, and the value must be a string.
+  kEmit,
   kBeginCapture,
   kEndCapture,  // push the text; flag: 1 marks it safe if autoescape is on
   kAutoescape,  // pop; sets autoescape to its truth
@@ -119,21 +121,21 @@ enum class LoopAttr : std::uint32_t {
   kNextItem
 };
 
-// How kEmit and kConcat treat text that is no markup.
+// How kEmit and kConcat treat text that is not markup.
 enum Escape : std::uint8_t {
-  kEscapeAsSet = 0,  // as the innermost autoescape block that runs
+  kEscapeAsSet = 0,  // as the innermost active autoescape block says
   kEscapeNever = 1,
-  kEscapeAlways = 3,  // 2: of kEmit, see there
+  kEscapeAlways = 3,  // the value 2 has a special meaning for kEmit; see there
 };
 
 // Bits of a condition's `flag`.
 enum TestFlag : std::uint8_t {
-  kTestNegated = 1,  // the condition is `not ...`: what follows from a variable being true follows if it fails
+  kTestNegated = 1,  // the condition is `not ...`: if it fails, its variable is true
   kTestElse = 2,     // the branch is taken because every condition failed
   kTestOfIf = 4,     // the condition belongs to the enclosing kEnterIf
 };
 
-// Of a size that makes counting instructions a shift.
+// The size makes the offset of an instruction a shift.
 struct alignas(32) Instruction {
   Op op = Op::kReturn;
   std::uint8_t flag = 0;
@@ -143,7 +145,7 @@ struct alignas(32) Instruction {
   Place place;  // in the template
 };
 
-// A number constant, as it is written.
+// A number constant as it is spelled.
 struct NumberConstant {
   bool is_float = false;
   std::string text;
@@ -154,7 +156,7 @@ struct CallShape {
   std::vector<std::uint32_t> keywords;  // names
   bool star = false;
   bool double_star = false;
-  // Values on the stack, without the callee.
+  // Returns how many values it has on the stack, without the callee.
   [[nodiscard]] std::uint32_t size() const {
     return positional + static_cast<std::uint32_t>(keywords.size()) + (star ? 1U : 0U) + (double_star ? 1U : 0U);
   }
@@ -166,15 +168,15 @@ struct Function {
   std::uint32_t entry = 0;
   std::uint32_t slots = 0;
   bool uses_caller = false;               // the body mentions `caller`
-  bool encloses = false;                  // has inner functions: an activation may be looked into after it ended
+  bool encloses = false;                  // it has inner functions, which may read its activation after it has ended
   std::vector<std::uint32_t> parameters;  // names
   std::vector<std::uint32_t> parameter_slots;
-  std::uint32_t caller_slot = kNoSlot;  // slots of the special variables, where the body uses them
+  std::uint32_t caller_slot = kNoSlot;  // slots of the special variables, if the body uses them
   std::uint32_t kwargs_slot = kNoSlot;
   std::uint32_t varargs_slot = kNoSlot;
 };
 
-// What a name means as an attribute, method, filter or test; found once for all renders.
+// The meaning of a name as an attribute, method, filter or test; found once for all renders.
 struct Method;
 struct Filter;
 struct Test;
@@ -193,27 +195,28 @@ struct Program {
   std::vector<Function> functions;
   std::vector<std::string> names;
   std::vector<NameInfo> name_infos;  // by name
-  std::uint32_t stack_size = 0;      // values that one function has on the stack at most
+  std::uint32_t stack_size = 0;      // the most values that a function has on the stack
   std::vector<NumberConstant> numbers;
   std::vector<CallShape> calls;
   std::vector<std::string> literal_texts;  // by LiteralId
   std::vector<text::Literal> literals;
   std::vector<Place> conditions;   // by node number
-  std::vector<Place> expressions;  // those whose value is written, by number - 1
-  // Filters and tests that must exist for the template to load (the reference looks up those outside conditions early).
+  std::vector<Place> expressions;  // the expressions whose value is written, by number - 1
+  // Filters and tests that must exist for the template to load: the reference looks them up when it compiles, if they
+  // are outside conditions.
   std::vector<std::uint32_t> needed_filters;
   std::vector<std::uint32_t> needed_tests;
 
   std::vector<std::string> undeclared;
   std::vector<std::string> compared_roles;
   bool has_generation = false;
-  bool may_have_markup = false;  // something in the template can make a string that counts as escaped
+  bool may_have_markup = false;  // whether the template can make a string that counts as escaped
 };
 
 [[nodiscard]] std::string_view to_string(Op op);
 [[nodiscard]] std::string_view to_string(CompareOp comparison);
 
-// One line per instruction.
+// Returns one line per instruction.
 [[nodiscard]] std::string disassemble(const Program& program);
 
 }  // namespace rondo::jinja

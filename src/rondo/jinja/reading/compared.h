@@ -1,4 +1,4 @@
-// What a template compares its variables with: values that these may be meant to have.
+// Finds the constants that a template compares its variables with: values that the variables may be meant to have.
 #pragma once
 
 #include <map>
@@ -7,9 +7,9 @@
 
 namespace rondo::jinja {
 
-// The string constants, sorted, that the template compares each name with, itself or under a name that it was assigned
-// to: {"effort": ["high", "low"]}.  `source` is a template's normalised source (Template::source); nothing for one that
-// does not parse.
+// Returns for each name the sorted string constants that the template compares it with, directly or under a name that
+// it was assigned to: {"effort": ["high", "low"]}.  Returns nothing for source that does not parse.  `source` is a
+// template's normalised source (Template::source).
 [[nodiscard]] std::map<std::string, std::vector<std::string>> compared_constants(const std::string& source);
 
 }  // namespace rondo::jinja

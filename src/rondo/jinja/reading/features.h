@@ -1,4 +1,4 @@
-// Which parts of the language a template uses: for telling where another engine would stop.
+// Finds which parts of the language a template uses.  It tells at which of them another engine would fail.
 #pragma once
 
 #include <string>
@@ -19,14 +19,14 @@ struct Feature {
   };
   Kind kind = Kind::kFilter;
   std::string name;
-  std::string subject;                // of a filter or test: the variable that it is asked of; "" if it is none
-  bool has_arguments = false;         // of a filter or method
-  std::vector<std::string> keywords;  // of the arguments
+  std::string subject;         // for a filter or test: the variable that it is applied to; "" if that is not a variable
+  bool has_arguments = false;  // for a filter or method
+  std::vector<std::string> keywords;  // keyword arguments
   text::Literal place;
 };
 
-// In the order of the source.  Empty for source that does not parse.  `source` is a template's normalised source
-// (Template::source).
+// Returns the features in source order; none for source that does not parse.  `source` is a template's normalised
+// source (Template::source).
 [[nodiscard]] std::vector<Feature> used_features(std::string_view source);
 
 }  // namespace rondo::jinja

@@ -1,10 +1,10 @@
-// Outline: which statements of a template's source stand around a place of it.
+// Outline: the statements around a place in a template's source.
 //
 //   const Outline outline(chat_template.source());
 //   outline.decides(condition, literal)   // is the literal written, or not, by what this condition says?
 //   outline.loops(literal)                // the for statements around it, outermost first
 //
-// Read off the source's tags, so it needs no second look at what the compiler made of them.  Places are those of
+// It is read from the tags in the source and does not depend on what the compiler made of them.  Places are as in
 // text::Literal: from 1, columns in bytes.
 #pragma once
 
@@ -22,29 +22,33 @@ struct Token;
 
 class Outline {
  public:
-  // `source` is a template's normalised source (Template::source).  Source that does not lex has an outline up to there.
+  // `source` is a template's normalised source (Template::source).  If the source has a lexical error, the outline ends
+  // there.
   explicit Outline(std::string_view source);
 
-  // Whether `condition`, the place of a Decision, belongs to an if statement around `place`, or to the same tag.
+  // Returns whether `condition`, the place of a Decision, belongs to an if statement around `place` or to the same tag.
   [[nodiscard]] bool decides(const text::Literal& condition, const text::Literal& place) const;
-  // How many statements stand between that if statement and `place`: the smaller, the closer.  REQUIRES: decides().
+  // Returns how many statements are between that if statement and `place`.
+  //
+  // REQUIRES: decides().
   [[nodiscard]] std::size_t distance(const text::Literal& condition, const text::Literal& place) const;
-  // The for statements around `place`, outermost first.
+  // Returns the for statements around `place`, outermost first.
   [[nodiscard]] std::vector<text::Literal> loops(const text::Literal& place) const;
-  // The beginning of the tag that `place` stands in; `place` itself if it stands in none.
+  // Returns the beginning of the tag around `place`, or `place` itself if it is not in a tag.
   [[nodiscard]] text::Literal tag(const text::Literal& place) const;
-  // Whether the if statement of the condition `other` assigns to a variable that `condition` names.
+  // Returns whether the if statement of the condition `other` assigns to a variable that `condition` names.
   [[nodiscard]] bool assigns_for(const text::Literal& other, const text::Literal& condition) const;
-  // Whether `place` stands in the condition of an if statement, and not in what is written.
+  // Returns whether `place` is in the condition of an if statement.
   [[nodiscard]] bool is_condition(const text::Literal& place) const { return if_of(place) != nullptr; }
-  // The tags that name the variable which the tag of `place` assigns to, in order; none if that assigns to none.
+  // Returns the tags that name the variable which the tag of `place` assigns to, in order; none if that tag assigns to
+  // none.
   [[nodiscard]] std::vector<text::Literal> uses(const text::Literal& place) const;
-  // Whether the tag that `place` stands in names `name`.
+  // Returns whether the tag around `place` names `name`.
   [[nodiscard]] bool tag_names(const text::Literal& place, std::string_view name) const;
-  // Whether the if statement of `condition`, or its own tag, names a variable or attribute `name`.
+  // Returns whether the if statement of `condition`, or its own tag, names a variable or attribute `name`.
   [[nodiscard]] bool names(const text::Literal& condition, std::string_view name) const;
-  // The last assignment before `place` that puts a value through a filter and whose variable the tag of `place` names: its
-  // first filter.  Nothing if that tag has a filter of its own.
+  // Finds the last assignment before `place` that applies a filter and whose variable the tag of `place` names, and
+  // returns its first filter.  Returns nullopt if the tag has a filter of its own.
   [[nodiscard]] std::optional<text::Literal> filtered_before(const text::Literal& place) const;
 
  private:
@@ -68,8 +72,8 @@ class Outline {
 
   struct Tag {
     Range range;
-    std::vector<Name> names;  // that it has, string constants among them
-    std::string assigned;     // the variable, or the attribute of one, that a set tag assigns to
+    std::vector<Name> names;  // names in it, including string constants
+    std::string assigned;     // for a set tag: the variable, or the attribute of one, that it assigns to
     std::optional<text::Literal> filter;
   };
 
@@ -78,7 +82,7 @@ class Outline {
   [[nodiscard]] const Tag* tag_of(const text::Literal& place) const;
   [[nodiscard]] const Block* if_of(const text::Literal& condition) const;
 
-  std::vector<Block> blocks_;  // in the order of their beginnings
+  std::vector<Block> blocks_;  // in the order in which they begin
   std::vector<Tag> tags_;      // all of them, in order
 };
 

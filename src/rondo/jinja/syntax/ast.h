@@ -1,6 +1,7 @@
-// The syntax tree of a template, as the parser makes it and the compiler reads it.  Nothing else sees it.
+// The syntax tree of a template.  The parser makes it and the compiler reads it; no other code sees it.
 //
-// Two node types, expressions and statements, with a kind each; which fields a kind uses stands beside the kind.
+// There are two node types, expressions and statements, each with a kind.  The comment beside a kind lists the fields
+// that it uses.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +35,7 @@ enum class ExprKind : std::uint8_t {
   kDict,      // items: key, value, key, value, ...
   kGetAttr,   // items[0], text
   kGetItem,   // items[0], items[1]
-  kSlice,     // items[0..2], null where left out; only below kGetItem
+  kSlice,     // items[0..2], null if left out; only below kGetItem
   kCall,      // items[0] = callee, call
   kFilter,    // items[0] or null (filter blocks), text, call
   kTest,      // items[0], text, call
@@ -66,9 +67,9 @@ struct Expr {
   ExprKind kind = ExprKind::kNone;
   bool flag = false;
   TokenKind token = TokenKind::kEnd;
-  Place place;    // what an error message points at: an operator, a filter's name, ...
+  Place place;    // the place for error messages: an operator, a filter's name, ...
   Place start;    // where the expression begins
-  int depth = 1;  // height of the tree below
+  int depth = 1;  // height of the tree
   std::uint32_t literal = 0;
   std::string text;
   std::string attribute;
@@ -108,7 +109,7 @@ struct Stmt {
   std::vector<ExprPtr> items;
   std::vector<ExprPtr> targets;
   std::vector<std::string> parameters;
-  std::vector<ExprPtr> defaults;  // of the last parameters
+  std::vector<ExprPtr> defaults;  // for the last parameters
   Body body;
   Body else_body;
   std::vector<Body> branches;  // kIf: one body per condition
@@ -121,7 +122,7 @@ struct Tree {
   std::vector<text::Literal> literals;
 };
 
-// A target in or below `node` that assigns to `name`; nullptr if there is none.
+// Returns a target in or below `node` that assigns to `name`; nullptr if there is none.
 [[nodiscard]] const Expr* find_assigned(const Stmt& node, std::string_view name);
 
 }  // namespace rondo::jinja

@@ -1,4 +1,4 @@
-// The expression half of the parser: tokens, nodes, targets and expressions.  parser.cpp builds statements on it.
+// The part of the parser for expressions: tokens, nodes, targets and expressions.  parser.cpp adds statements.
 #pragma once
 
 #include <algorithm>
@@ -18,15 +18,16 @@
 
 namespace rondo::jinja {
 
-// "'name'" as Python's repr writes it, for messages.
+// Returns "'name'" as Python's repr writes it, for messages.
 [[nodiscard]] std::string quoted_name(std::string_view text);
 [[nodiscard]] std::string describe_token(const Token& token);
 
-// A recursive-descent parser.  After a failure every function returns nothing useful and the first error stays; the
-// functions check ok() before they go on, so that no exception is needed.
+// A recursive-descent parser.  After a failure the functions return meaningless values and the first error is kept.
+// They check ok() before they continue, so no exceptions are needed.
 class ExpressionParser {
  protected:
-  // Nesting of brackets and of blocks, each some ten C++ frames deep.  Python's own parser gives up at 200 brackets.
+  // Nesting of brackets and of blocks.  Each level takes some ten C++ frames.  Python's own parser gives up at 200
+  // brackets.
   static constexpr int kMaxNesting = 160;
   // Height of an expression tree; a chain such as a + b + c grows by one per operator.
   static constexpr int kMaxHeight = 1000;
@@ -60,7 +61,7 @@ class ExpressionParser {
 
   void fail(const Token& token, const std::string& message) {
     if (error_) return;
-    // What cannot be lexed is reported as such, whatever the parser was looking for.
+    // A lexical error is reported as such, whatever the parser expected.
     const bool lexical = current().kind == TokenKind::kError;
     const Place place = lexical ? current().place : token.place;
     error_ = Error(ErrorCode::kTemplateSyntax, lexical ? current().text : message, name_)
@@ -93,13 +94,13 @@ class ExpressionParser {
     take();
     return true;
   }
-  // The next name; "" after a failure.
+  // Returns the next name; "" after a failure.
   std::string take_name() {
     if (ok() && !is(TokenKind::kName)) expected("name");
     return ok() ? take().text : std::string();
   }
 
-  // Counts nesting while it lives.
+  // Counts one level of nesting while it lives.
   class Nested {
    public:
     explicit Nested(ExpressionParser& parser) : parser_(parser) {
@@ -166,7 +167,7 @@ class ExpressionParser {
   ExprPtr parse_inline_if();
   ExprPtr parse_or();
   ExprPtr parse_and();
-  // Takes the operator, then the right operand by `rule`.
+  // Takes the operator, then parses the right operand with `rule`.
   ExprPtr parse_right(ExprKind kind, ExprPtr left, ExprPtr (ExpressionParser::*rule)());
   ExprPtr parse_not();
   std::optional<CompareOp> take_comparison();
@@ -180,10 +181,10 @@ class ExpressionParser {
   ExprPtr parse_unary(bool with_filter);
   ExprPtr parse_primary(bool namespaces);
   ExprPtr parse_name(bool namespaces);
-  // Adjacent string constants are one.
+  // Joins adjacent string constants.
   ExprPtr parse_string();
   bool at_tuple_end() const;
-  // One expression, or several with commas between them (or one behind the last) as a tuple.
+  // Parses one expression.  Several with commas between them, or one with a comma after it, become a tuple.
   ExprPtr parse_tuple(TupleOptions options);
   ExprPtr parse_target_item(const TupleOptions& options);
   ExprPtr parse_list();
@@ -197,7 +198,7 @@ class ExpressionParser {
   ExprPtr parse_call(ExprPtr callee);
   void parse_arguments(Expr& node);
   std::string parse_dotted_name();
-  // ("|" name [arguments])*; `inline_start`: the first one comes without "|" (filter blocks).
+  // ("|" name [arguments])*; `inline_start`: the first filter has no "|" (filter blocks).
   ExprPtr parse_filters(ExprPtr node, bool inline_start);
   // "is" ["not"] name [arguments | operand]
   ExprPtr parse_test(ExprPtr value);

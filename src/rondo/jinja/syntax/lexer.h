@@ -1,7 +1,7 @@
 // Splits template source into tokens, by the rules of jinja2.lexer (3.1) with {% %}, {{ }} and {# #}.
 //
-// White-space control (`-`, `+`, trim_blocks, lstrip_blocks) is done here: the text of a data token is what the
-// template writes.  Comments and raw blocks leave no tokens but data.
+// White-space control (`-`, `+`, trim_blocks, lstrip_blocks) happens here: the text of a data token is exactly what the
+// template writes.  Comments leave no tokens, and raw blocks only data tokens.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ enum class TokenKind : std::uint8_t {
   kSemicolon,
   kSub,
   kTilde,
-  kError,  // the source does not lex here; `text` is the message
+  kError,  // a lexical error; `text` is the message
   kEnd,
 };
 
@@ -60,16 +60,16 @@ struct Token {
   std::string text;  // data, name, unescaped string, digits without '_'
 };
 
-// `source` with every line break as '\n' and, unless kept, without one final line break.
+// Returns `source` with every line break as '\n', and without one final line break unless it is kept.
 [[nodiscard]] std::string normalize_source(std::string_view source, bool keep_trailing_newline);
 
-// Line `line` (from 1) of `source`, without its line break.
+// Returns line `line` (from 1) of `source` without its line break.
 [[nodiscard]] std::string line_text(std::string_view source, int line);
 
-// The tokens of a normalised source; the last one is kEnd or kError.
+// Returns the tokens of a normalised source.  The last one is kEnd or kError.
 [[nodiscard]] std::vector<Token> tokenize(std::string_view source, const CompileOptions& options);
 
-// "end of print statement", "+", ...: the wording of jinja2's messages.
+// Returns jinja2's wording for messages: "end of print statement", "+", ...
 [[nodiscard]] std::string_view describe(TokenKind kind);
 
 }  // namespace rondo::jinja

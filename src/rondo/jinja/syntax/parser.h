@@ -1,5 +1,5 @@
-// Parses template source into a tree, by the grammar of jinja2.parser (3.1) with the tags of transformers' chat
-// templates: loop controls and generation blocks.  include, import, extends, block and do are refused.
+// Parses template source into a tree, by the grammar of jinja2.parser (3.1) and the tags of transformers' chat
+// templates: loop controls and generation blocks.  Refuses include, import, extends, block and do.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@
 
 namespace rondo::jinja {
 
-// `source` is normalised (lexer.h).  Fails with kTemplateSyntax and its place; `name` is used in messages only.
+// `source` is normalised (lexer.h).  Fails with kTemplateSyntax and the place of the error.  `name` appears only in
+// messages.
 [[nodiscard]] Result<Tree> parse(std::string_view source, const CompileOptions& options, const std::string& name);
 
 }  // namespace rondo::jinja

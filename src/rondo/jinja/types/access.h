@@ -1,5 +1,5 @@
-// The truth of values, their attributes, elements and slices, and calls: what jinja2's environment.getattr, getitem and
-// call do.
+// Truth, attributes, elements, slices and calls of values, as jinja2's environment.getattr, getitem and call define
+// them.
 #pragma once
 
 #include <optional>
@@ -11,21 +11,21 @@
 namespace rondo::jinja {
 
 [[nodiscard]] bool truthy(Runtime& runtime, const Value& value);
-// object.name: attribute, then item.  object[key]: item, then attribute.  Missing ones are undefined; fails when the
-// object is undefined itself.
+// object.name looks for an attribute, then an item; object[key] for an item, then an attribute.  A missing one is
+// undefined.  Fails if the object itself is undefined.
 [[nodiscard]] Value get_attr(Runtime& runtime, const Value& object, std::string_view name);
 [[nodiscard]] Value get_item(Runtime& runtime, const Value& object, const Value& key);
-// object[start:stop:step]; absent bounds are None.
+// object[start:stop:step]; an absent bound is None.
 [[nodiscard]] Value get_slice(Runtime& runtime, const Value& object, const Value& start, const Value& stop,
                               const Value& step);
-// What object.name gives if there is no such attribute or member.  `name` must outlive the render.
+// Returns the value of object.name if there is no such attribute or member.  `name` must outlive the render.
 [[nodiscard]] Value missing_attribute(Runtime& runtime, const Value& object, std::string_view name);
-// The attribute alone, as Python's getattr() finds it; nothing for AttributeError.
+// Returns the attribute as Python's getattr() finds it; nullopt instead of AttributeError.
 [[nodiscard]] std::optional<Value> find_attribute(Runtime& runtime, const Value& object, std::string_view name);
 
-// callee(args): functions, bound methods, macros; fails if it cannot be called.
+// callee(args): functions, bound methods, macros.  Fails if the value cannot be called.
 Value call(Runtime& runtime, const Value& callee, const Args& args);
-// object.name(args), without making the bound method.
+// object.name(args), without making a bound method.
 Value call_method(Runtime& runtime, const Value& object, std::string_view name, const Args& args);
 
 }  // namespace rondo::jinja

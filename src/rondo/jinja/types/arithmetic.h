@@ -1,4 +1,4 @@
-// The operators of arithmetic.
+// The arithmetic operators.
 #pragma once
 
 #include "jinja/common/operators.h"
@@ -11,7 +11,7 @@ namespace rondo::jinja {
 [[nodiscard]] Value negate(Runtime& runtime, const Value& value);
 [[nodiscard]] Value positive(Runtime& runtime, const Value& value);
 
-// object[start:stop:step] in a constant expression: undefined where get_slice would fail, as the reference has it.
+// object[start:stop:step] in a constant expression.  Undefined where get_slice would fail, as in the reference.
 [[nodiscard]] Value get_constant_slice(Runtime& runtime, const Value& object, const Value& start, const Value& stop,
                                        const Value& step);
 

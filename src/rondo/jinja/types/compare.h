@@ -1,4 +1,4 @@
-// Order and membership, as Python has them.
+// Python's order and membership.
 #pragma once
 
 #include "jinja/common/operators.h"

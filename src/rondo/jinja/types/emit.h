@@ -1,4 +1,4 @@
-// Output: whose a byte is when it is written.
+// Output: who owns a byte when it is written.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace rondo::jinja {
 
-// Writes {{ value }} to `out`: str(), escaping under autoescape, and the rule of ownership: bytes belong to the context
-// at the place of emission if that is bound to a message, else to the one they were made under.
+// Writes {{ value }} to `out`: applies str(), escapes under autoescape, and sets the owner.  If the current context is
+// bound to a message, the bytes belong to it; otherwise to the context in which they were made.
 void emit(Runtime& runtime, const Value& value, text::Text& out);
-// Template text; the same as emitting make_literal, without the string.
+// Writes template text.  Does the same as emitting make_literal(), without making the string.
 void emit_literal(Runtime& runtime, std::string_view bytes, text::LiteralId literal, text::Text& out);
 
-// What a macro writes to `output` at once, where its text would be emitted as it is: begins where this is made, and
-// finish() does what emit() would do to the whole.
+// The output of a macro that writes directly to `output`, because its text would be emitted unchanged.  It begins where
+// this object is made.  finish() then does what emit() would do to the whole text.
 class PartEmission {
  public:
   PartEmission(Runtime& runtime, text::Text& output)

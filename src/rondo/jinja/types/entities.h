@@ -1,4 +1,4 @@
-// The generated tables of HTML's character references.
+// The generated tables of HTML character references.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,12 @@
 
 namespace rondo::jinja {
 
-// `name` as it stands behind the ampersand, with its semicolon if it needs one.  Sorted by name.
+// `name` is what follows the ampersand, with its semicolon if it needs one.  Sorted by name.
 struct NamedEntity {
   std::string_view name;
   std::string_view text;
 };
-// What browsers take some numbers for.  Sorted by number.
+// Replacements that browsers make for some numbers.  Sorted by number.
 struct NumberedEntity {
   std::uint32_t number;
   std::string_view text;

@@ -1,4 +1,4 @@
-// Searching text for text, in linear time whatever they are.
+// Searches text for text, always in linear time.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace rondo::jinja {
 
-// Finds a key, forwards or backwards.  Short keys are left to std::string_view; for long ones that would take the product
-// of both lengths on texts made for it, so they are searched as Knuth, Morris and Pratt do.
+// Finds a key, forwards or backwards.  Short keys use std::string_view.  For long keys that could take the product of
+// both lengths on hostile texts, so they use the algorithm of Knuth, Morris and Pratt.
 //
 //   const Finder finder("ab");
 //   finder.find("abab", 1)   // 2
@@ -19,9 +19,13 @@ class Finder {
  public:
   explicit Finder(std::string_view key, bool backwards = false);
 
-  // The first occurrence at or behind `from`; npos if there is none.  REQUIRES: not backwards.
+  // Returns the first occurrence at or after `from`; npos if there is none.
+  //
+  // REQUIRES: made for searching forwards.
   [[nodiscard]] std::size_t find(std::string_view text, std::size_t from = 0) const;
-  // The last occurrence that ends at or before `end`; npos if there is none.  REQUIRES: backwards.
+  // Returns the last occurrence that ends at or before `end`; npos if there is none.
+  //
+  // REQUIRES: made for searching backwards.
   [[nodiscard]] std::size_t find_last(std::string_view text, std::size_t end = std::string_view::npos) const;
 
  private:
@@ -29,7 +33,7 @@ class Finder {
 
   std::string_view key_;
   bool backwards_;
-  std::vector<std::uint32_t> borders_;  // of each prefix, seen in the direction of search; empty for short keys
+  std::vector<std::uint32_t> borders_;  // of each prefix in the direction of the search; empty for short keys
 };
 
 }  // namespace rondo::jinja

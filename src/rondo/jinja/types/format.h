@@ -1,4 +1,4 @@
-// Both of Python's ways to format: text.format(...) and text % values.
+// Python's two ways to format text.
 #pragma once
 
 #include "jinja/value/runtime.h"

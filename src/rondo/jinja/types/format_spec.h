@@ -23,10 +23,10 @@ struct FormatSpec {
   char type = 0;
 };
 
-// Fails with a ValueError's words where Python does.
+// Fails with Python's ValueError message if the spec is invalid.
 [[nodiscard]] FormatSpec parse_format_spec(Runtime& runtime, std::string_view spec, const Value& value);
 
-// format(value, spec); fails for specs that the type does not take.
+// format(value, spec); fails if the type does not allow the spec.
 [[nodiscard]] std::string format_value(Runtime& runtime, const Value& value, std::string_view spec);
 
 }  // namespace rondo::jinja

@@ -1,4 +1,4 @@
-// The elements of values, one after the other or all at once.
+// The elements of values, one by one or all at once.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +12,20 @@
 
 namespace rondo::jinja {
 
-// One pass over the elements, lazily where Python is lazy; fails if the value cannot be iterated.
+// Iterates over the elements, lazily where Python is lazy.  Fails if the value cannot be iterated.
 [[nodiscard]] Iterator* iterate(Runtime& runtime, const Value& value);
 // All elements at once.
 [[nodiscard]] std::vector<Value> collect(Runtime& runtime, const Value& value);
-// len(): nothing if the value has none.
+// len(); nullopt if the value has none.
 [[nodiscard]] std::optional<std::size_t> length_of(Runtime& runtime, const Value& value);
-// False for what `iterate` refuses.
+// Returns false if `iterate` would fail.
 [[nodiscard]] bool is_iterable(Runtime& runtime, const Value& value);
-// The elements of `value`, which must be `count`.
+// Returns the elements of `value`.  Fails unless there are exactly `count`.
 [[nodiscard]] std::vector<Value> unpack_items(Runtime& runtime, const Value& value, std::size_t count);
 
-// A lazy sequence: prints as <generator object NAME>, has no length and can be gone through once.
+// Returns a lazy sequence.  It prints as <generator object NAME>, has no length, and can be iterated once.
 [[nodiscard]] Value make_generator(Runtime& runtime, std::string_view name, Iterator* iterator);
-// The same under another type's name: prints as <TYPE object>.
+// Returns a lazy sequence of another type, which prints as <TYPE object>.
 [[nodiscard]] Value make_iterator(Runtime& runtime, std::string_view type, Iterator* iterator);
 [[nodiscard]] Iterator* iterate_items(Runtime& runtime, std::vector<Value> items);
 

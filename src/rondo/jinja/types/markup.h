@@ -1,4 +1,4 @@
-// Text that counts as escaped: how it is made of other text, and plain text of it.
+// Markup, which is text that counts as escaped: converting text to markup and back.
 #pragma once
 
 #include "jinja/value/runtime.h"
@@ -6,9 +6,9 @@
 
 namespace rondo::jinja {
 
-// Escapes &, <, >, ", ' as markupsafe does; markup is left alone.  The result is markup.
+// Escapes &, <, >, ", ' as markupsafe does.  Leaves markup alone.  The result is markup.
 [[nodiscard]] Value escape_html(Runtime& runtime, const Value& value);
-// The text of markup: without tags and comments, with references replaced by what they stand for.
+// Returns the plain text of markup: without tags and comments, with character references replaced.
 [[nodiscard]] Value strip_tags(Runtime& runtime, const Value& text);
 
 }  // namespace rondo::jinja

@@ -1,4 +1,4 @@
-// The methods of Python's own types: what one is, and which a value has.
+// The methods of Python's types, and how to find them.
 #pragma once
 
 #include <span>
@@ -13,15 +13,15 @@ struct Method {
   std::string_view name;
   Value (*run)(Runtime& runtime, const Value& self, const Args& args);
   bool mutates = false;      // forbidden under strict options
-  bool markup_only = false;  // of strings that are markup
-  bool of_class = false;     // does not look at `self`
+  bool markup_only = false;  // only for strings that are markup
+  bool of_class = false;     // does not use `self`
 };
 
-// `method` of `self`, to be called later.
+// Returns `method` bound to `self`, to be called later.
 [[nodiscard]] Value bind_method(Runtime& runtime, const Value& self, const Method& method);
-// nullptr if there is none of that name.
+// Returns nullptr if there is no method of that name.
 [[nodiscard]] const Method* find_method(std::span<const Method> methods, std::string_view name);
-// nullptr if values of this type have no such method.
+// Returns nullptr if values of this type have no such method.
 [[nodiscard]] const Method* lookup_method(const Value& self, std::string_view name);
 
 }  // namespace rondo::jinja

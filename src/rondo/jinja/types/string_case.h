@@ -1,4 +1,4 @@
-// Methods of str that change the case of letters or ask for classes of characters, by Python's names.
+// Methods of str that change the case of letters or test classes of characters, under their Python names.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@ namespace rondo::jinja {
 [[nodiscard]] Value upper_text(Runtime& runtime, const Value& subject);
 [[nodiscard]] Value lower_text(Runtime& runtime, const Value& subject);
 [[nodiscard]] Value capitalize_text(Runtime& runtime, const Value& subject);
-// lower() of the character `c` at byte `at` of `text`, in UTF-8; a capital sigma that ends a word gets its final form.
+// Returns lower() of the character `c` at byte `at` of `text`, in UTF-8.  A capital sigma at the end of a word becomes
+// the final sigma.
 [[nodiscard]] std::string lower_at(std::string_view text, std::size_t at, char32_t c);
 [[nodiscard]] std::string folded(Runtime& runtime, const Value& subject);  // lower() without origins
 

@@ -1,4 +1,4 @@
-// Methods of str that look for, cut, split and replace, by Python's names.
+// Methods of str that search, cut, split and replace, under their Python names.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace rondo::jinja {
 
-// The value if it is a string, else a TypeError.
+// Returns the value if it is a string; otherwise fails with a TypeError.
 Value require_string(Runtime& runtime, const Value& value);
 
-// `subject` with every `old` replaced, at most `count` times if that is not negative.
+// Returns `subject` with each `old` replaced; at most `count` of them, unless `count` is negative.
 [[nodiscard]] Value replace_text(Runtime& runtime, const Value& subject, const Value& old, const Value& with,
                                  std::int64_t count);
-// The ends that strip_text cuts.
+// The ends from which strip_text cuts.
 enum class Side : std::uint8_t { kLeft = 1, kRight = 2, kBoth = 3 };
-// strip(), with `characters` None for white space.
+// strip(); `characters` is None for white space.
 [[nodiscard]] Value strip_text(Runtime& runtime, const Value& subject, Side side, const Value& characters);
 
 Value str_find(Runtime& runtime, const Value& self, const Args& args);

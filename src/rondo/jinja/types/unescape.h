@@ -6,7 +6,7 @@
 
 namespace rondo::jinja {
 
-// Python's html.unescape().  Nothing else in the text is looked at.
+// Python's html.unescape().  Changes nothing else in the text.
 [[nodiscard]] std::string unescape_html(std::string_view text);
 
 }  // namespace rondo::jinja

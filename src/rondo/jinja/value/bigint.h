@@ -1,4 +1,5 @@
-// Integers of any size, for the rare template that leaves 64 bits behind.  Schoolbook arithmetic; callers bound sizes.
+// Integers of any size, for the few templates that need more than 64 bits.  Uses schoolbook arithmetic; callers limit
+// sizes.
 #pragma once
 
 #include <compare>
@@ -16,20 +17,22 @@ class BigInt {
   BigInt() = default;  // 0
   explicit BigInt(std::int64_t value);
 
-  // Digits in `base` (2 to 36) with an optional sign, nothing else.
+  // Parses digits in `base` (2 to 36) with an optional sign.  Returns nullopt for anything else.
   [[nodiscard]] static std::optional<BigInt> parse(std::string_view digits, unsigned base = 10);
-  // The integer part.  REQUIRES: value is finite.
+  // Returns the integer part.
+  //
+  // REQUIRES: value is finite.
   [[nodiscard]] static BigInt truncate(double value);
 
   [[nodiscard]] bool is_zero() const { return limbs_.empty(); }
   [[nodiscard]] bool is_negative() const { return negative_; }
   [[nodiscard]] bool is_odd() const { return !limbs_.empty() && (limbs_[0] & 1U) != 0; }
   [[nodiscard]] std::size_t bit_length() const;
-  // The square of the length in machine words: what multiplying, dividing and printing cost.
+  // Returns the square of the length in machine words: the cost of multiplying, dividing and printing.
   [[nodiscard]] std::size_t square() const { return limbs_.size() * limbs_.size(); }
-  // Nothing if it does not fit.
+  // Returns nullopt if it does not fit.
   [[nodiscard]] std::optional<std::int64_t> to_int64() const;
-  [[nodiscard]] double to_double() const;  // to nearest; infinite beyond the range
+  [[nodiscard]] double to_double() const;  // rounded to nearest; infinite beyond the range
   [[nodiscard]] std::string to_string(unsigned base = 10) const;
 
   [[nodiscard]] BigInt negated() const;
@@ -37,7 +40,9 @@ class BigInt {
   [[nodiscard]] BigInt operator-(const BigInt& other) const { return *this + other.negated(); }
   [[nodiscard]] BigInt operator*(const BigInt& other) const;
   struct Division;
-  // Quotient rounded down and remainder with the sign of the divisor, as Python.  REQUIRES: !divisor.is_zero().
+  // Returns the quotient rounded down, and the remainder with the sign of the divisor, as Python does.
+  //
+  // REQUIRES: !divisor.is_zero().
   [[nodiscard]] Division divide(const BigInt& divisor) const;
 
   bool operator==(const BigInt& other) const = default;

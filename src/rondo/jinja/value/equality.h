@@ -1,4 +1,4 @@
-// When two values are the same to Python.
+// Python's equality of values.
 #pragma once
 
 #include "jinja/value/runtime.h"
@@ -6,7 +6,7 @@
 
 namespace rondo::jinja {
 
-// Python's ==, without logging a probe.
+// Python's ==, without recording a probe.
 [[nodiscard]] bool equals(Runtime& runtime, const Value& left, const Value& right);
 
 }  // namespace rondo::jinja

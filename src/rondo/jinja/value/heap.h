@@ -1,4 +1,4 @@
-// Where values live: memory that goes all at once when a render ends.
+// The memory of values: all of it is freed at once when a render ends.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,14 @@
 
 namespace rondo::jinja {
 
-// Memory blocks that renders of one template hand on to each other.  Thread-safe.
+// Memory blocks that the renders of one template pass on to each other.  Thread-safe.
 class BlockPool {
  public:
   static constexpr std::size_t kBlockBytes = std::size_t{64} << 10U;
   using Block = std::unique_ptr<char[]>;
 
   [[nodiscard]] Block take();
-  // Keeps a few of them.
+  // Takes blocks back and keeps a few of them.
   void give_back(std::vector<Block>& blocks);
 
  private:
@@ -32,7 +32,7 @@ class BlockPool {
   std::vector<Block> blocks_;
 };
 
-// Owns everything that values point to; all of it goes when the heap goes.  Counts bytes against a limit.
+// Owns everything that values point to, and frees it all at the end.  Counts bytes against a limit.
 class Heap final : public std::pmr::memory_resource {
  public:
   Heap(std::size_t limit_bytes, BlockPool& pool) : pool_(pool), limit_(limit_bytes) {}
@@ -40,7 +40,7 @@ class Heap final : public std::pmr::memory_resource {
   Heap& operator=(const Heap&) = delete;
   ~Heap() override;
 
-  // Uninitialised memory that lives as long as the heap.
+  // Returns uninitialised memory that lives as long as the heap.
   [[nodiscard]] void* allocate(std::size_t size, std::size_t align) {
     const auto misalignment = reinterpret_cast<std::uintptr_t>(next_) % align;
     const std::size_t padding = misalignment == 0 ? 0 : align - misalignment;
@@ -54,16 +54,16 @@ class Heap final : public std::pmr::memory_resource {
     static_assert(std::is_trivially_destructible_v<T>);
     return static_cast<T*>(allocate(count * sizeof(T), alignof(T)));  // NOLINT(bugprone-sizeof-expression): T itself
   }
-  // A copy that lives as long as the heap.
+  // Returns a copy that lives as long as the heap.
   [[nodiscard]] std::string_view copy(std::string_view bytes);
 
   [[nodiscard]] String* make_string() { return new (allocate(sizeof(String), alignof(String))) String; }
-  // Lists and dicts are never destroyed: their memory is the heap's.
+  // Lists and dicts are never destroyed, because their memory belongs to the heap.
   [[nodiscard]] List* make_list() { return new (allocate(sizeof(List), alignof(List))) List(this); }
   [[nodiscard]] Dict* make_dict() { return new (allocate(sizeof(Dict), alignof(Dict))) Dict(this); }
   [[nodiscard]] const BigInt* keep(BigInt value);
   [[nodiscard]] const json::Value* keep(json::Value value);
-  // An object or iterator; destroyed with the heap.
+  // Makes an object or iterator; the heap destroys it.
   template <typename T, typename... Rest>
   T* make_object(Rest&&... rest) {
     T* object = new (allocate(sizeof(T), alignof(T))) T(std::forward<Rest>(rest)...);
@@ -72,19 +72,19 @@ class Heap final : public std::pmr::memory_resource {
     return object;
   }
 
-  // Counts bytes that were allocated elsewhere on behalf of values.  Throws Failure (runtime.h) beyond the limit.
+  // Counts bytes that were allocated elsewhere for values.  Throws Failure (runtime.h) beyond the limit.
   void charge(std::size_t bytes) {
     require(bytes);
     used_ += bytes;
   }
-  // The same without counting: for what grows and will be counted when it is done.
+  // Checks the limit without counting: for something that grows and will be counted at the end.
   void require(std::size_t bytes) const {
     if (used_ > limit_ || bytes > limit_ - used_) out_of_memory();
   }
   [[nodiscard]] std::size_t used() const { return used_; }
 
  private:
-  // What is to be done when the heap goes; in its own memory, latest first.
+  // An action for the end of the heap.  Stored in the heap's own memory; the latest runs first.
   struct Finalizer {
     void (*destroy)(void*);
     void* object;
@@ -100,7 +100,7 @@ class Heap final : public std::pmr::memory_resource {
   }
 
   BlockPool& pool_;
-  std::vector<BlockPool::Block> blocks_;  // of the pool's size
+  std::vector<BlockPool::Block> blocks_;  // blocks of the pool's size
   std::vector<BlockPool::Block> large_blocks_;
   char* next_ = nullptr;
   char* end_ = nullptr;

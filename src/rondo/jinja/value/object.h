@@ -1,4 +1,4 @@
-// Values with behaviour, and passes over the elements of values.
+// Values with behaviour, and iteration over the elements of values.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace rondo::jinja {
 
-// One pass over something.
+// One iteration over a value.
 class Iterator {
  public:
   virtual ~Iterator() = default;
-  // The next element in `out`, or false at the end.
+  // Puts the next element into `out`.  Returns false at the end.
   virtual bool next(Runtime& runtime, Value& out) = 0;
 };
 
@@ -22,14 +22,14 @@ class Iterator {
 class Object {
  public:
   virtual ~Object() = default;
-  // Python's class name: "Macro", "generator", "range".
+  // Returns Python's class name: "Macro", "generator", "range".
   [[nodiscard]] virtual std::string_view type_name() const = 0;
-  // As Undefined messages name it: "jinja2.runtime.Macro object".
+  // Returns the name in messages about undefined values: "jinja2.runtime.Macro object".
   [[nodiscard]] virtual std::string object_type() const { return std::string(type_name()) + " object"; }
   // str() and repr(): "<Macro 'greet'>".
   [[nodiscard]] virtual std::string repr(Runtime& runtime);
 
-  // Nothing if there is no such attribute, element.
+  // Return nullopt if there is no such attribute or element.
   [[nodiscard]] virtual std::optional<Value> attribute(Runtime& runtime, std::string_view name);
   [[nodiscard]] virtual std::optional<Value> element(Runtime& runtime, const Value& key);
 
@@ -37,12 +37,12 @@ class Object {
   // REQUIRES: callable().
   virtual Value call(Runtime& runtime, const Args& args);
 
-  // nullptr if it cannot be iterated.  The heap owns the iterator.
+  // Returns nullptr if the value cannot be iterated.  The heap owns the iterator.
   [[nodiscard]] virtual Iterator* iterate(Runtime& runtime);
   [[nodiscard]] virtual std::optional<std::size_t> length(Runtime& runtime);
   [[nodiscard]] virtual bool is_sequence() const { return false; }  // has __len__ and __getitem__
   [[nodiscard]] virtual bool truthy(Runtime& runtime);
-  // Nothing: compared by identity.
+  // Returns nullopt if values are compared by identity.
   [[nodiscard]] virtual std::optional<bool> equals(Runtime& runtime, const Value& other);
 };
 

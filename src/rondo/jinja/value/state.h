@@ -1,4 +1,4 @@
-// What operations remember during one render; not for the VM.
+// What operations remember during one render.  Not for the VM.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace rondo::jinja {
 
-// A run of a string and the byte that it begins at.
+// A run of a string, and the byte at which it begins.
 struct RunPlace {
   const String* string = nullptr;
   std::uint32_t run = 0;
@@ -22,20 +22,20 @@ struct RunPlace {
 struct Runtime::State {
   explicit State(std::pmr::memory_resource* memory) : globals(memory), spare_texts(memory) {}
 
-  // Chains made lately; the slot is chosen by chain and step.
+  // Recently made chains.  Chain and step select the slot.
   struct ChainSlot {
     text::ChainId chain = text::ChainId::kNone;
     text::ChainId result = text::ChainId::kNone;
   };
   std::array<ChainSlot, 16> chains;
-  std::pmr::vector<NamedValue> globals;       // those that were looked at
-  std::pmr::vector<text::Text*> spare_texts;  // of the heap's
-  // Emission: the context that bytes of context `from` get under context `under`.
+  std::pmr::vector<NamedValue> globals;       // the globals that were read
+  std::pmr::vector<text::Text*> spare_texts;  // they belong to the heap
+  // For emission: the context that bytes of context `from` get under context `under`.
   text::ContextId from = text::ContextId::kNone;
   text::ContextId under = text::ContextId::kNone;
   text::ContextId stamped = text::ContextId::kNone;
   bool stamp_known = false;
-  RunPlace last_run;  // where a piece of a string was last looked up
+  RunPlace last_run;  // where a part of a string was last looked up
 };
 
 }  // namespace rondo::jinja

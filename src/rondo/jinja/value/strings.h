@@ -17,25 +17,28 @@ struct CodePoint {
   std::uint32_t size = 0;
 };
 
-// The code point at byte `at`; lone surrogates in three bytes are one, a byte that fits nowhere stands for itself.
+// Decodes the code point at byte `at`.  A lone surrogate in three bytes is one code point.  An invalid byte stands for
+// itself.
 [[nodiscard]] CodePoint decode_at(std::string_view text, std::size_t at);
-// The start of the code point that ends at byte `end`.  REQUIRES: 0 < end.
+// Returns the start of the code point that ends at byte `end`.
+//
+// REQUIRES: 0 < end.
 [[nodiscard]] std::size_t previous_start(std::string_view text, std::size_t end);
 
-// Whether it is no concatenation, or a joined one.
+// Returns whether the string is not a concatenation, or is a joined one.
 [[nodiscard]] inline bool is_leaf(const String& string) { return string.data != nullptr || string.size == 0; }
 
-// Goes through the leaves of a concatenation from left to right, without joining it.  A string that was doubled often has
-// many more of them than nodes: count visited() against a limit.
+// Visits the leaves of a concatenation from left to right without joining it.  A string that was doubled often has many
+// more leaves than nodes, so compare visited() with a limit.
 class Leaves {
  public:
   explicit Leaves(const String& string) { push(&string, text::ContextId::kNone); }
 
   struct Leaf {
     const String* string;
-    text::ContextId stamp;  // of the innermost concatenation around it that has one
+    text::ContextId stamp;  // of the innermost concatenation around the leaf that has one
   };
-  // The next one; false at the end.
+  // Puts the next leaf into `out`.  Returns false at the end.
   bool next(Leaf& out) {
     if (size_ == 0) return false;
     const Leaf& top = stack()[--size_];
@@ -50,7 +53,7 @@ class Leaves {
     out.stamp = stamp;
     return true;
   }
-  // Nodes so far, concatenations included.
+  // Returns how many nodes were visited, concatenations included.
   [[nodiscard]] std::size_t visited() const { return visited_; }
 
  private:
@@ -73,7 +76,9 @@ class Leaves {
   std::size_t visited_ = 0;
 };
 
-// Joins a concatenation: sets its data and runs.  REQUIRES: it is none yet.
+// Joins a concatenation: sets its data and runs.
+//
+// REQUIRES: it is not joined yet.
 void join(Runtime& runtime, String& string);
 // A joined string: `data` and `runs` are set.
 [[nodiscard]] inline const String& joined(Runtime& runtime, const Value& value) {
@@ -81,7 +86,7 @@ void join(Runtime& runtime, String& string);
   if (!is_leaf(string)) join(runtime, string);
   return string;
 }
-// The same, and none of its runs stands for a whole dump: for who goes into the runs.
+// Also splits whole dumps into the runs of their parts.  For code that reads the runs.
 void take_dumps_apart(Runtime& runtime, String& string);
 [[nodiscard]] inline const String& joined_parts(Runtime& runtime, const Value& value) {
   static_cast<void>(joined(runtime, value));
@@ -89,33 +94,36 @@ void take_dumps_apart(Runtime& runtime, String& string);
   if (string.has_dumps) take_dumps_apart(runtime, string);
   return string;
 }
-// Bytes of a string; joins it if need be.  REQUIRES: value.is_string().
+// Returns the bytes of a string, and joins it if necessary.
+//
+// REQUIRES: value.is_string().
 [[nodiscard]] std::string_view bytes_of(Runtime& runtime, const Value& value);
-[[nodiscard]] std::span<const text::Run> runs_of(Runtime& runtime, const Value& value);  // no dumps among them
-// Number of code points, counted once.
+[[nodiscard]] std::span<const text::Run> runs_of(Runtime& runtime, const Value& value);  // without dumps
+// Returns the number of code points, which is counted once.
 [[nodiscard]] std::size_t code_points(Runtime& runtime, const Value& value);
-// Byte offset of code point `index`; the size when there are fewer.
+// Returns the byte offset of code point `index`, or the size if there are fewer.
 [[nodiscard]] std::size_t byte_offset(Runtime& runtime, const Value& value, std::size_t index);
 // The same for any bytes.
 [[nodiscard]] std::size_t count_code_points(std::string_view text);
 [[nodiscard]] std::size_t code_point_offset(std::string_view text, std::size_t index);
 
-// Bytes [begin, end) of a string, sharing its memory; the chain of input runs goes on with `step` (if not empty), even
-// when nothing was cut.  Keeps path and markup.
+// Returns bytes [begin, end) of a string; they share its memory.  The chain of input runs gets `step` (if it is not
+// empty), even if nothing was cut off.  Keeps path and markup.
 [[nodiscard]] Value substring(Runtime& runtime, const Value& value, std::size_t begin, std::size_t end,
                               std::string_view step);
-// left + right; the bytes are joined later.  Unowned input runs get the current context if that is bound to a message.
+// Returns left + right; the bytes are joined later.  Input runs without an owner get the current context if that is
+// bound to a message.
 [[nodiscard]] Value concatenate(Runtime& runtime, const Value& left, const Value& right);
-// Every string in a row, without copying their bytes.
+// Returns all strings in sequence without copying their bytes.
 [[nodiscard]] Value join_parts(Runtime& runtime, std::span<const Value> strings);
-// `separator` between strings.
+// Returns the strings with `separator` between them.
 [[nodiscard]] Value join_strings(Runtime& runtime, const Value& separator, std::span<const Value> strings);
-// `size` blanks or other characters, computed here.
+// Returns `size` blanks or other characters as computed text.
 [[nodiscard]] Value padding(Runtime& runtime, std::size_t size, std::string_view character = " ");
-// str() of `left` and `right` of different origin share nothing; this one has neither path nor runs.
+// Returns a new empty string without path and runs.  Results of different origin cannot share one.
 [[nodiscard]] Value empty_string(Runtime& runtime);
 
-// True for runs that come from the input: their chain grows, and the context they are emitted under may own them.
+// Returns true for runs that come from the input: their chain grows, and the context that emits them may own them.
 [[nodiscard]] inline bool is_input(const text::Run& run) {
   return run.kind != text::RunKind::kLiteral && run.kind != text::RunKind::kComputed;
 }
@@ -123,8 +131,8 @@ void take_dumps_apart(Runtime& runtime, String& string);
   return run.kind == text::RunKind::kLiteral || run.kind == text::RunKind::kData;
 }
 
-// Goes on with a run of which a part is taken: its chain gets `step`, and a constant of the template that was made just
-// now (make_literal) belongs to the current context.
+// Adjusts a run of which a part is taken.  Its chain gets `step`.  A constant of the template that was just made
+// (make_literal) gets the current context.
 inline void take_run(Runtime& runtime, text::Run& run, std::string_view step) {
   if (is_input(run)) {
     run.chain = runtime.extend(run.chain, step);
@@ -133,7 +141,7 @@ inline void take_run(Runtime& runtime, text::Run& run, std::string_view step) {
   }
 }
 
-// A kComputed run under the current context.
+// Returns a kComputed run under the current context.
 [[nodiscard]] inline text::Run computed_run(const Runtime& runtime, text::PathId path = text::PathId::kNone) {
   text::Run run;
   run.kind = text::RunKind::kComputed;
@@ -141,8 +149,8 @@ inline void take_run(Runtime& runtime, text::Run& run, std::string_view step) {
   run.context = runtime.context;
   return run;
 }
-// A run of `kind` (kScalar, kSerialiser) for the value at `path`; of no context, so that whoever emits it owns it.
-// Values without a path are computed.
+// Returns a run of `kind` (kScalar, kSerialiser) for the value at `path`.  It has no context, so the context that emits
+// it owns it.  A value without a path gives a computed run.
 [[nodiscard]] inline text::Run printed_run(const Runtime& runtime, text::RunKind kind, text::PathId path,
                                            text::ChainId chain) {
   if (path == text::PathId::kNone) return computed_run(runtime);
@@ -157,7 +165,7 @@ inline void take_run(Runtime& runtime, text::Run& run, std::string_view step) {
 class StringBuilder {
  public:
   explicit StringBuilder(Runtime& runtime) : runtime_(runtime), text_(runtime.borrow_text()) {}
-  // Writes to `output` at once, as emit() would write the finished string under the current context.
+  // Writes to `output` directly, as emit() would write the finished string under the current context.
   StringBuilder(Runtime& runtime, text::Text& output) : runtime_(runtime), text_(&output), is_output_(true) {}
   ~StringBuilder() {
     if (!is_output_) runtime_.give_back(text_);
@@ -180,18 +188,18 @@ class StringBuilder {
     unchecked_ += bytes.size() + sizeof(text::Run);
     if (unchecked_ > kCheckBytes) check();
   }
-  // Bytes [begin, end) of a joined string, of which no dump is cut; chains of input runs go on with `step`.
+  // Appends bytes [begin, end) of a joined string, without cutting a dump.  Chains of input runs get `step`.
   void append(const String& string, std::size_t begin, std::size_t end, std::string_view step = {});
   void append(const Value& string, std::string_view step = {});
   void append_computed(std::string_view bytes) { append(bytes, computed_run(runtime_)); }
 
   [[nodiscard]] std::size_t size() const { return text_->size(); }
   [[nodiscard]] const std::string& bytes() const { return text_->bytes(); }
-  // REQUIRES: it does not write to an output.
+  // REQUIRES: this does not write to an output.
   [[nodiscard]] Value finish(text::PathId path = text::PathId::kNone);
 
  private:
-  // How much may be added before the limit on memory is asked again.
+  // How much may be added before the memory limit is checked again.
   static constexpr std::size_t kCheckBytes = std::size_t{64} << 10U;
   void check();
 
@@ -201,18 +209,18 @@ class StringBuilder {
   std::size_t unchecked_ = 0;
 };
 
-// Walks over a string from left to right and writes a changed copy.  Every byte is kept, mapped, replaced or dropped
-// exactly once; finish() keeps what is left.  Chains of input runs go on with `step`.
+// Goes through a string from left to right and writes a changed copy.  Each byte is kept, mapped, replaced or dropped
+// exactly once; finish() keeps the rest.  Chains of input runs get `step`.
 class Rewriter {
  public:
   Rewriter(Runtime& runtime, const Value& source, std::string_view step);
 
   void keep(std::size_t bytes) { at_ += bytes; }
-  // The bytes become `with`: the same run if the length is the same, else as replace().
+  // Replaces `bytes` bytes by `with`.  The run stays the same if the length does; otherwise as replace().
   void map(std::size_t bytes, std::string_view with);
-  // The bytes become `with`: a kEscaped run if they came from the input, else template text.
+  // Replaces `bytes` bytes by `with`: as a kEscaped run if they came from the input, otherwise as template text.
   void replace(std::size_t bytes, std::string_view with);
-  // The same, but where the bytes did not come from the input, `with` keeps its own runs.
+  // Does the same, but `with` keeps its own runs if the bytes did not come from the input.
   void replace(std::size_t bytes, const Value& with);
   void drop(std::size_t bytes);
   void insert(std::string_view bytes, const text::Run& run);
@@ -223,7 +231,7 @@ class Rewriter {
 
  private:
   void flush();
-  // The run that byte `at` of the source belongs to, as a run of one byte there.
+  // Returns the run that contains byte `at` of the source, cut to this one byte.
   [[nodiscard]] text::Run run_at(std::size_t at);
 
   Runtime& runtime_;
@@ -231,16 +239,16 @@ class Rewriter {
   text::PathId path_;
   std::string step_;
   StringBuilder out_;
-  std::size_t at_ = 0;         // bytes of the source dealt with
-  std::size_t kept_from_ = 0;  // [kept_from_, at_) is to be kept but not written yet
-  std::size_t run_ = 0;        // the run that kept_from_ lies in, and where it starts
+  std::size_t at_ = 0;         // how many bytes of the source are done
+  std::size_t kept_from_ = 0;  // [kept_from_, at_) is kept but not written yet
+  std::size_t run_ = 0;        // the run that contains kept_from_, and where it starts
   std::size_t run_start_ = 0;
   bool markup_;
 };
 
-// Logs that bytes [begin, end) of `value` were cut off, for each input string they came from.
+// Records that bytes [begin, end) of `value` were cut off, for each input string that they came from.
 void log_strip(Runtime& runtime, const Value& value, std::size_t begin, std::size_t end);
-// Logs that the template compared, searched or split `subject` by `constant`, if the subject is message data and the
+// Records that the template compared, searched or split `subject` by `constant`, if the subject is message data and the
 // constant is not input.
 void log_probe(Runtime& runtime, std::string_view operation, const Value& constant, const Value& subject);
 

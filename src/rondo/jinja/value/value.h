@@ -1,13 +1,13 @@
-// Values of a running template, as Python has them, each with the place of the input it came from.
+// Values of a running template, with Python's semantics.  Each knows the place in the input that it came from.
 //
-// A Value is 16 bytes and trivially copyable.  What it points to (strings, lists, dicts, objects) lives in the Heap of
-// the render and dies with it, all at once: there are no reference counts, no cycles to collect, and slices of strings
-// share bytes with what they were cut from.  A value must not outlive its Runtime.
+// A Value is 16 bytes and trivially copyable.  What it points to (strings, lists, dicts, objects) is in the Heap of the
+// render, which frees everything at once.  There are no reference counts and no cycles to collect, and slices of
+// strings share bytes with the original.  A value must not outlive its Runtime.
 //
 //   Value content = get_attr(runtime, message, "content");   // path messages[3].content
 //   Value text = call_method(runtime, content, "strip", {});  // same path; runs name the bytes kept
 //
-// Every value keeps its path, numbers and None too; values that the template computed have none.
+// Every value keeps its path, also numbers and None.  Values that the template computed have no path.
 #pragma once
 
 #include <bit>
@@ -46,13 +46,13 @@ enum class Kind : std::uint8_t {
   kObject,  // everything else: functions, bound methods, macros, loops, generators, ranges, dict views, cyclers
 };
 
-// Why a value is undefined, for the message when it is used: a variable (`object_type` empty), an attribute or element
-// of an object ("dict object"), or a ready-made hint.
+// Why a value is undefined, for the message when it is used.  It is a variable (`object_type` is empty), an attribute
+// or element of an object ("dict object"), or has a complete hint.
 struct UndefinedInfo {
-  std::string_view name;         // or its repr, when `element` is set
+  std::string_view name;         // the name, or the repr if `element` is set
   std::string_view object_type;  // "dict object"
   std::string_view hint;         // the whole message, if not empty
-  bool element = false;          // `name` is the repr of a subscript that is no string
+  bool element = false;          // `name` is the repr of a subscript that is not a string
   bool unsafe = false;           // any use is a security error
 };
 
@@ -115,8 +115,8 @@ class Value {
   [[nodiscard]] bool is_same(const Value& other) const { return kind() == other.kind() && payload_ == other.payload_; }
 
  private:
-  // Two words, so that values travel in registers: the head holds the kind in its first byte, a flag for markup in the
-  // next, and the path in its upper half; the payload a number or a pointer.
+  // Two words, so that values travel in registers.  The head has the kind in its first byte, the markup flag in the
+  // second, and the path in its upper half.  The payload is a number or a pointer.
   static constexpr std::uint64_t kKindMask = 0xFF;
   static constexpr std::uint64_t kMarkup = 0x100;
   static constexpr unsigned kPathShift = 32;
@@ -125,7 +125,7 @@ class Value {
   Value(Kind kind, const void* pointer) : Value(kind, reinterpret_cast<std::uintptr_t>(pointer)) {}
   template <typename T>
   [[nodiscard]] T* pointer() const {
-    return reinterpret_cast<T*>(payload_);  // NOLINT(performance-no-int-to-ptr): what was put in
+    return reinterpret_cast<T*>(payload_);  // the value that was put in
   }
 
   std::uint64_t head_ = 0;
@@ -133,10 +133,10 @@ class Value {
 };
 static_assert(sizeof(Value) == 16 && std::is_trivially_copyable_v<Value>);
 
-// Immutable text with its runs.  A concatenation stays a pair until somebody asks for the bytes, so that building a
-// long string piece by piece is linear.
+// Immutable text with its runs.  A concatenation stays a pair until somebody needs the bytes, so that building a long
+// string piece by piece takes linear time.
 struct String {
-  // What a concatenation was made of; runs of input that nobody owns yet get `stamp` when it is joined.
+  // The two parts of a concatenation.  When it is joined, input runs without an owner get `stamp`.
   struct Pair {
     String* left;
     String* right;
@@ -152,30 +152,30 @@ struct String {
     Pair pair;
   };
   std::int32_t code_points = -1;  // -1: not counted yet; equal to `size` for ASCII
-  std::uint32_t spare = 0;        // free bytes behind the data, for one string that goes on with this one
+  std::uint32_t spare = 0;        // free bytes after the data, for one string that continues this one
   bool is_constant = false;       // a constant of the template that several contexts share
-  bool has_dumps = false;         // some of its runs may be of kind kDump; of an unjoined pair: not known yet
+  bool has_dumps = false;         // some runs may be of kind kDump; for an unjoined pair: unknown
 
   String() : single() {}
 };
 
-// Elements; their memory is the heap's.
+// Elements; the heap owns their memory.
 using Values = std::pmr::vector<Value>;
 
-// Elements of a list or tuple.  Input lists are wrapped when first looked at: use items_of() of input.h.
+// Elements of a list or tuple.  An input list is wrapped on first use; read it with items_of() of input.h.
 struct List {
   explicit List(std::pmr::memory_resource* memory) : items(memory) {}
 
   Values items;
   const json::Array* source = nullptr;  // not wrapped yet
   text::PathId source_path = text::PathId::kNone;
-  bool is_group = false;  // a tuple made by groupby: has .grouper and .list
+  bool is_group = false;  // a tuple made by groupby, with .grouper and .list
 };
 
-// A dict in insertion order.  Keys are equal as in Python: 1, 1.0 and True are one key.
+// A dict in insertion order.  Keys compare as in Python: 1, 1.0 and True are the same key.
 //
-// A dict of the input stays in the input as long as members are only looked up by name; each member becomes a Value
-// when it is first looked at, and an Entry when somebody goes through the dict or changes it.
+// A dict of the input stays in the input while its members are only looked up by name.  Each member becomes a Value on
+// its first use.  It becomes an Entry when the template iterates over the dict or changes it.
 struct Dict {
   struct Entry {
     Value key;
@@ -187,8 +187,8 @@ struct Dict {
   std::pmr::vector<Entry> entries;
   std::pmr::vector<std::uint32_t> slots;            // open addressing, entry number + 1; empty while small
   const json::Object* source = nullptr;             // still in the input
-  Value* members = nullptr;                         // of `source`, in its order; undefined: not looked at yet
-  text::PathId path = text::PathId::kNone;          // of an input dict: its keys have the paths key_of(path, key)
+  Value* members = nullptr;                         // the members of `source`, in its order; undefined: not read yet
+  text::PathId path = text::PathId::kNone;          // for an input dict: its keys have the paths key_of(path, key)
   text::PathId first_member = text::PathId::kNone;  // path of the first member, if the others follow it
 };
 

@@ -1,9 +1,9 @@
-// The control context of a render: on behalf of which message the template is running, and which conditions decided.
+// The control context of a render: for which message the template is running, and which conditions decided that.
 //
-// The rules are those of the provenance design: a loop over messages binds its body to the element; a loop over numbers
-// is bound by the first `set m = messages[i]`; a macro called outside any binding takes the message of its first such
-// argument; a condition that read exactly one message binds its branches weakly (guard); a branch taken because
-// add_generation_prompt is true writes the generation prompt.
+// The rules are those of docs/provenance.md.  A loop over messages binds its body to the element.  A loop over numbers
+// is bound by the first `set m = messages[i]`.  A macro called outside any binding takes the message of its first
+// argument that belongs to one.  A condition that read exactly one message binds its branches weakly (guard).  A branch
+// taken because add_generation_prompt is true writes the generation prompt.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@ namespace rondo::jinja {
 
 class Control {
  public:
-  // `generation_prompt`: the path of a true add_generation_prompt, else kNone.
+  // `generation_prompt` is the path of add_generation_prompt if it is true, otherwise kNone.
   Control(Runtime& runtime, text::PathId generation_prompt)
       : runtime_(runtime), generation_prompt_(generation_prompt), ifs_(&runtime.heap), saved_(&runtime.heap) {}
 
-  // Conditions.  What is read between begin_test and end_test belongs to the decision (and to those around it).
+  // Conditions.  Reads between begin_test and end_test belong to the decision, and to the decisions around it.
   void begin_test() {
     if (runtime_.tracing) runtime_.begin_reading();
   }
-  // Of an if statement: if it holds, its branch begins.
+  // In an if statement: if the condition holds, its branch begins.
   void end_test(bool outcome, std::uint32_t node, std::uint8_t flag) {
     if (!runtime_.tracing) return;
     const std::size_t begin = runtime_.end_reading();
@@ -40,7 +40,7 @@ class Control {
                            static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), outcome});
     if ((flag & kTestOfIf) == 0) return;
     If& current = ifs_.back();
-    // Where a message is bound already, a condition that read one says nothing more.
+    // If a message is already bound, a condition that read one adds nothing.
     if (begin != end && runtime_.origins.contexts.at(current.outside).message == text::kNoMessage)
       note_messages(current, begin);
     if (outcome) {
@@ -50,7 +50,7 @@ class Control {
     }
   }
 
-  // If statements: around the statement, with its first condition, and on entry to its else branch.
+  // If statements: called before the statement, with its first condition, and at the start of its else branch.
   void enter_if() {
     if (!runtime_.tracing) return;
     append_to(ifs_, {runtime_.context, runtime_.context, text::kNoMessage, false, false});
@@ -69,24 +69,25 @@ class Control {
     ifs_.pop_back();
   }
 
-  // Inline ifs and generation blocks: the context to return to is remembered.
+  // Inline ifs and generation blocks: remember the context to return to.
   void enter_choice(std::uint8_t flag);
   void enter_generation();
   [[nodiscard]] text::ContextId saved() const { return saved_.back(); }
   void leave_saved();
 
-  // What binds the code that runs now.
-  enum class Binding : std::uint8_t { kNone, kItem, kOpen, kBound };  // kOpen: a loop whose items say nothing
+  // What binds the code that is running.
+  enum class Binding : std::uint8_t { kNone, kItem, kOpen, kBound };  // kOpen: a loop whose items bind to no message
 
-  // The context of a loop's iteration over `item`, where the loop stands under `outer`; kNone if the item says nothing.
+  // Returns the context of a loop's iteration over `item`, if the loop runs in the context `outer`; kNone if the item
+  // binds nothing.
   [[nodiscard]] text::ContextId item_context(const Value& item, text::ContextId outer);
   // Starts an iteration.
   void enter_item(const Value& item, text::ContextId outer);
-  // `set x = value`: binds the rest of an open loop's iteration if value is a message.
+  // `set x = value`: binds the rest of the iteration of an open loop if `value` is a message.
   void bind(const Value& value) {
     if (binding_ == Binding::kOpen && value.is_dict() && value.has_path()) bind_slowly(value);
   }
-  // A macro call; leave with `restore`.
+  // The state around a macro call; leave the call with `restore`.
   struct State {
     text::ContextId context;
     Binding binding;
@@ -98,7 +99,7 @@ class Control {
   }
   void enter_macro(const Args& args);
 
-  // The nesting that a break or continue leaves.
+  // The nesting to which a break or continue returns.
   struct Marks {
     std::size_t ifs;
     std::size_t saved;
@@ -114,23 +115,23 @@ class Control {
  private:
   struct If {
     text::ContextId outside;  // context of the statement
-    text::ContextId branch;   // context the branch began with
-    std::int32_t message;     // read by the conditions so far, if `outside` is bound to none
-    bool several;             // they read more than one
-    bool generation_prompt;   // a condition that failed says that add_generation_prompt is true
+    text::ContextId branch;   // context at the start of the branch
+    std::int32_t message;     // the message that the conditions have read, if `outside` is bound to none
+    bool several;             // whether they have read more than one
+    bool generation_prompt;   // whether a failed condition shows that add_generation_prompt is true
   };
 
-  // The context of an item that is a message or belongs to one: it says nothing of those around but their flags.  For
-  // templates that go through a long list again and again.
+  // The cached context of an item that is a message or belongs to one.  It depends on the surrounding contexts only
+  // through their flags.  For templates that visit a long list again and again.
   struct ItemContext {
     text::PathId path = text::PathId::kNone;
     text::ContextId made = text::ContextId::kNone;
     std::uint8_t flags = 0;
   };
   static constexpr std::size_t kItemsKept = 256;
-  static constexpr std::size_t kManyItems = 64;  // fewer are not worth the table
+  static constexpr std::size_t kManyItems = 64;  // with fewer items the table does not pay
 
-  // Of the reads from `begin` on.
+  // Notes the messages among the reads from `begin` on.
   void note_messages(If& current, std::size_t begin) const;
   void enter_branch(std::uint8_t flag);
   void bind_slowly(const Value& value);
@@ -141,11 +142,11 @@ class Control {
   Runtime& runtime_;
   text::PathId generation_prompt_;
   Binding binding_ = Binding::kNone;
-  bool read_generation_prompt_ = false;  // by the last condition
+  bool read_generation_prompt_ = false;  // whether the last condition read it
   std::pmr::vector<If> ifs_;
   std::pmr::vector<text::ContextId> saved_;
   std::vector<Decision> decisions_;
-  std::vector<ItemContext> lately_;  // by path; empty until there are many
+  std::vector<ItemContext> lately_;  // by path; empty until there are many items
   std::size_t items_made_ = 0;
 };
 

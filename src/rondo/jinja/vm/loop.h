@@ -1,4 +1,4 @@
-// A running for loop: where it stands, and the value that templates know as `loop`.
+// A running for loop: its position, and the value that templates know as `loop`.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,20 @@ class LoopState final : public Object {
  public:
   explicit LoopState(Vm& vm) : vm_(vm) {}
 
-  // Begins a loop over `iterable`.  `filter`: a function that says which items count, or kNoFunction.
+  // Begins a loop over `iterable`.  `filter` is a function that selects the items, or kNoFunction.
   void begin(const Value& iterable, std::uint32_t filter, Activation* activation);
-  // Moves to the next item; false at the end.
+  // Moves to the next item.  Returns false at the end.
   bool advance() { return has_after_ || !is_plain_ ? advance_slowly() : advance_plainly(); }
   [[nodiscard]] const Value& current() const { return current_; }
   [[nodiscard]] Value attribute_of(LoopAttr attribute);
 
-  // What the VM keeps for a loop.
+  // State that the VM keeps for a loop.
   Control::State outside;         // control state around the loop
   Control::Marks marks = {0, 0};  // nesting of control at the start of an iteration
-  std::size_t outputs = 0;        // capture nesting
+  std::size_t outputs = 0;        // nesting of captures
   std::size_t autoescapes = 0;
   bool completed = false;                 // an iteration ran to the end of the body
-  bool is_value = false;                  // somebody may hold it as `loop`
+  bool is_value = false;                  // the template may hold it as `loop`
   std::uint32_t recursive = kNoFunction;  // the function that loop(...) calls
   Activation* recursive_parent = nullptr;
   std::int64_t depth0 = 0;
@@ -53,7 +53,7 @@ class LoopState final : public Object {
  private:
   bool advance_slowly();
   bool advance_plainly() {
-    // Looked up anew each time: the body may add to the list.
+    // Looked up each time, because the body may add to the list.
     const Values& items = items_of(vm_.runtime(), iterable_);
     if (position_ >= items.size()) return false;
     vm_.runtime().iterate_once();
@@ -64,17 +64,17 @@ class LoopState final : public Object {
   }
   bool read(Value& out);      // the next item that passes the filter
   bool read_any(Value& out);  // the next item
-  bool peek();                // whether there is a next item, in `after_`
+  bool peek();                // sets `after_`; whether there is a next item
   [[nodiscard]] std::size_t count();
 
   Vm& vm_;
   Value iterable_;
   Iterator* iterator_ = nullptr;  // nullptr while iterating over a list or tuple
   std::size_t position_ = 0;      // in the list or tuple
-  bool is_plain_ = false;         // a list or tuple of which every item counts
+  bool is_plain_ = false;         // a list or tuple without a filter
   std::uint32_t filter_ = kNoFunction;
   Activation* activation_ = nullptr;
-  std::vector<Value> rest_;  // what `length` had to read ahead
+  std::vector<Value> rest_;  // items that `length` had to read ahead
   std::size_t rest_position_ = 0;
   bool read_ahead_ = false;
   std::optional<std::size_t> length_;

@@ -1,4 +1,4 @@
-// Runs a program over a runtime.  It knows instructions, never the tree they came from.
+// Runs a program with a runtime.  It knows the instructions, never the tree that they came from.
 #pragma once
 
 #include <cstdint>
@@ -44,17 +44,17 @@ class Vm {
 
   // Runs a macro, which writes to the current output.
   void run_macro(std::uint32_t function, Activation* parent, const Args& args);
-  // For macros and loops, which are called as values.
+  // Macros and loops are called through these.
   Value call_macro(std::uint32_t function, Activation* parent, const Args& args);
   Value call_loop(std::uint32_t function, Activation* parent, const Value& iterable, std::int64_t depth);
-  // Whether the filter of a loop takes `item`, in the context of that item.
+  // Returns whether the filter of a loop accepts `item`, evaluated in the context of that item.
   bool passes_filter(std::uint32_t function, Activation* parent, const Value& item, text::ContextId outer);
 
   [[nodiscard]] Runtime& runtime() { return runtime_; }
   [[nodiscard]] const Program& program() const { return program_; }
 
  private:
-  // Arguments of a call with keywords or stars, copied off the stack.
+  // The arguments of a call with keywords or stars, copied from the stack.
   struct Taken {
     explicit Taken(std::pmr::memory_resource* memory) : positional(memory), named(memory) {}
     std::pmr::vector<Value> positional;
@@ -62,25 +62,25 @@ class Vm {
     [[nodiscard]] Args args() const { return {positional, named}; }
   };
 
-  // Where a member of some name was found last: a dict that is still in the input, its value, and the place that members
-  // of that name have in other dicts, too.
+  // The last place where a member of some name was found: a dict that is still in the input, the member's value, and
+  // its position, which other dicts often share.
   struct SeenMember {
     const Dict* dict;
     const Value* value;
     std::uint32_t place;
   };
 
-  // Runs a function from its entry to its return; what kReturnTop left is the result.  `argument`, if any, is on the
-  // stack when it begins.
+  // Runs a function from its entry to its return.  The result is what kReturnTop left.  `argument`, if any, is on the
+  // stack when the function begins.
   Value run(Activation& activation, const Value* argument = nullptr);
   Value run_on_new_stack(Activation& activation, const Value* argument);
-  // The instructions that are more than a few lines.
+  // The instructions that take more than a few lines.
   [[nodiscard]] Value load(const Value& slot, std::uint32_t name);
   [[nodiscard]] Value variable(std::uint32_t name);
   void unpack(std::uint32_t count);
   void make_dict_of(std::uint32_t pairs);
-  // Calls `callee(Args)` with the arguments of that shape on the stack, and leaves the result in their place and that of
-  // the value below them.
+  // Calls `callee(Args)` with the arguments of that shape on the stack.  The result replaces the arguments and the
+  // value below them.
   template <typename Callee>
   void with_arguments(const CallShape& shape, const Callee& callee);
   void take_arguments(const CallShape& shape, Taken& taken);
@@ -89,12 +89,13 @@ class Vm {
   void call_top(const Instruction& instruction);
   void call_method_of_top(const Instruction& instruction);
   void filter_top(const Instruction& instruction);
-  // Write the result without making it, if that is the same, as `writer` would; leave what that leaves on the stack.
+  // These write the result without making it, as `writer` would, if that gives the same.  They leave on the stack what
+  // `writer` would leave.
   [[nodiscard]] bool write_call(const Instruction& instruction, const Instruction& writer);
   [[nodiscard]] bool write_filtered(const Instruction& instruction, const Instruction& writer);
   [[nodiscard]] bool begin_writing(const Instruction& writer, Value* result);
   void test_top(const Instruction& instruction);
-  // Gives back a taken argument buffer, so that its memory is used again.
+  // Returns a used argument buffer, so that its memory is used again.
   [[nodiscard]] Taken& borrow();
   void give_back(Taken& taken) { spare_arguments_.push_back(&taken); }
 
@@ -114,9 +115,9 @@ class Vm {
 
   void push(const Value& value) { *top_++ = value; }
   Value pop() { return *--top_; }
-  // The string of a constant; belongs to whoever uses it first, see take_run().
+  // Returns the string of a constant.  The constant belongs to the context that uses it first; see take_run().
   [[nodiscard]] Value constant(std::uint32_t literal);
-  // A value that outlives the expression it comes from: constants get the context they were made under.
+  // Returns a value that outlives its expression: a constant gets the context in which it was made.
   [[nodiscard]] Value settled(const Value& value) {
     return value.is_string() && value.as_string().is_constant && runtime_.context != text::ContextId::kNone
                ? settled_constant(value)
@@ -125,12 +126,12 @@ class Vm {
   [[nodiscard]] Value settled_constant(const Value& value);
   [[nodiscard]] Value attribute(const Value& object, std::uint32_t name);
   [[nodiscard]] Value element(const Value& object, const Instruction& instruction);
-  // The member of that name, looked for anywhere; nullptr if there is none.
+  // Returns the member of that name, searched everywhere; nullptr if there is none.
   [[nodiscard]] const Value* member(Dict& dict, std::uint32_t name);
-  // The same of a namespace.
+  // Does the same for a namespace.
   [[nodiscard]] Value* variable_of(Dict& name_space, std::uint32_t name);
-  // A member of the input that was looked at before, in this dict or where another one had a member of that name; else
-  // nullptr.
+  // Returns a member of the input that was read before, in this dict or at the same position as in another dict;
+  // otherwise nullptr.
   [[nodiscard, gnu::always_inline]] inline const Value* known_member(const Dict& dict, std::uint32_t name) {
     if (dict.source == nullptr) return nullptr;
     SeenMember& seen = members_seen_[name];
@@ -153,10 +154,10 @@ class Vm {
   const json::Object& variables_;
   Runtime& runtime_;
   Control control_;
-  Value* top_ = nullptr;  // of the stack: where the next value goes
+  Value* top_ = nullptr;  // where the next value goes on the stack
   Value* stack_end_ = nullptr;
   text::Text text_;
-  // All lists of a run are in the heap, where growing costs nothing but memory and nobody frees them.
+  // All lists of a run are in the heap: growing costs only memory, and nothing frees them.
   std::pmr::vector<text::Text*> outputs_;  // the text and the captures in it
   text::Text* output_;                     // the last of them
   std::pmr::vector<LoopState*> loops_;
@@ -164,12 +165,12 @@ class Vm {
   std::pmr::vector<bool> autoescapes_;
   std::pmr::vector<Value*> spare_stacks_;
   std::pmr::vector<Taken*> spare_arguments_;
-  Activation** spare_activations_;  // by function; the others follow as their parents
+  Activation** spare_activations_;  // by function; further ones follow through their parents
   Value* variables_seen_;           // by name
   bool* variables_known_;           // by name
   SeenMember* members_seen_;        // by name
-  String** constants_;              // by LiteralId; made when first used
-  std::int64_t loop_depth_ = 0;     // of the recursive loop that is about to begin
+  String** constants_;              // by LiteralId; made on first use
+  std::int64_t loop_depth_ = 0;     // for the recursive loop that is about to begin
   std::vector<std::pair<std::size_t, std::size_t>> generation_blocks_;
 };
 
