@@ -98,7 +98,7 @@ function(rondo_test name)
     target_precompile_headers(${name} REUSE_FROM rondo_test_pch)
   endif()
   add_test(NAME ${name} COMMAND ${name})
-  # tools/run_tests.py counts the cases of doctest programs and takes every other test as one case.
+  # tools/testing/run_tests.py counts the cases of doctest programs and takes every other test as one case.
   set_tests_properties(${name} PROPERTIES LABELS "doctest;${TEST_COVERS}")
 endfunction()
 

@@ -12,8 +12,8 @@ import sys
 import unittest
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(REPO / "tools"))
-import bench_peers
+sys.path.insert(0, str(REPO))
+from tools.dependencies import bench_peers
 
 GOLDEN = REPO / "tests" / "golden" / "apis"
 PACKAGES = ("openai", "anthropic", "openresponses-types", "anyio", "docstring-parser", "h11", "httpcore2", "httpx2", "idna", "jiter",

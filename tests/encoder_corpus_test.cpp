@@ -2,7 +2,7 @@
 // their own parsers read.
 //
 // The recorded results stand in the folder oracle_dsv of the larger corpus, or of $RONDO_ENCODERS, which has the encoders
-// too (tools/encoders.py).  A line has the conversation `c`, the mode `k` (thinking or chat, then +nodrop and an effort) and hash
+// too (tools/oracles/encoders.py).  A line has the conversation `c`, the mode `k` (thinking or chat, then +nodrop and an effort) and hash
 // and text (`h`, `t`; the text where its hash does first) or the error `e`.
 #include <doctest/doctest.h>
 

@@ -17,11 +17,9 @@ import time
 import unittest
 import urllib.request
 
-REPO = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(REPO / "tools"))
-sys.path.insert(0, str(REPO / "tests"))
 import api_clients_test
 
+REPO = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = ""
 TURNS = 6
 # Its template and tokenizer; no weights are needed where a server answers.

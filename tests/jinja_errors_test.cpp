@@ -1,5 +1,5 @@
 // What templates that fail say: tests/golden/jinja/err_*.txt, byte for byte with code frame and call trail, and beside
-// it what the reference said (recorded by tools/jinja_errors.py).  RONDO_UPDATE=1 rewrites our side.
+// it what the reference said (recorded by tools/recorders/jinja_errors.py).  RONDO_UPDATE=1 rewrites our side.
 #include <doctest/doctest.h>
 
 #include <optional>

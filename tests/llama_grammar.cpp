@@ -1,4 +1,4 @@
-// Runs GBNF in libllama's own grammar sampler, for tools/grammar_engines.py.
+// Runs GBNF in libllama's own grammar sampler, for tools/oracles/grammar_engines.py.
 //
 // Usage: llama_grammar VOCABULARY.gguf < requests
 // A request is a line `grammar SIZE` and so many bytes of GBNF, then any number of lines `text SIZE` with a text each.

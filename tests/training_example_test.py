@@ -12,10 +12,10 @@ import pathlib
 import sys
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(REPO / "tools"), str(REPO / "examples" / "python")]
-import serve_page_test
+sys.path[:0] = [str(REPO), str(REPO / "examples" / "python")]
 import trainer_rollouts
 import training_rows
+from tools.testing import serve_page_test
 
 
 def check(server):

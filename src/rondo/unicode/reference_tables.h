@@ -1,4 +1,4 @@
-// The generated tables behind reference.h and graphemes.h; nobody else includes this.  See tools/make_reference_tables.py.
+// The generated tables behind reference.h and graphemes.h; nobody else includes this.  See tools/tables/make_reference_tables.py.
 #pragma once
 
 #include <cstddef>
