@@ -79,7 +79,7 @@ function(rondo_test name)
     if(RONDO_SANITIZE)
       target_compile_options(rondo_test_options INTERFACE -O0)  # as COLD parts
     endif()
-    add_library(rondo_test_main STATIC ${CMAKE_SOURCE_DIR}/tests/test_main.cpp)
+    add_library(rondo_test_main STATIC ${CMAKE_SOURCE_DIR}/tests/support/test_main.cpp)
     target_compile_definitions(rondo_test_main PUBLIC RONDO_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     target_include_directories(rondo_test_main PUBLIC ${CMAKE_SOURCE_DIR})
     target_link_libraries(rondo_test_main PUBLIC rondo::doctest PRIVATE rondo_warnings)

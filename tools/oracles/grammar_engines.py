@@ -489,7 +489,7 @@ def main():
     parser.add_argument("--templates", type=int, default=0, help="at most this many, evenly chosen")
     parser.add_argument("--families", action="store_true", help="one template of each format")
     parser.add_argument("--mutants", type=int, default=20)
-    parser.add_argument("--llama", help="the program tests/llama_grammar.cpp; without it GBNF is not checked")
+    parser.add_argument("--llama", help="the program tests/grammar/llama_grammar.cpp; without it GBNF is not checked")
     parser.add_argument("--vocabulary", help="a .gguf file for it", default=os.path.join(
         os.environ.get("RONDO_FIXTURES", ""), "vocab", "ggml-vocab-qwen2.gguf"))
     parser.add_argument("--only", default="")

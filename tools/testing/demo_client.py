@@ -14,7 +14,7 @@ import urllib.request
 
 from tools import REPO
 
-sys.path.insert(0, str(REPO / "tests"))
+sys.path.insert(0, str(REPO / "tests" / "gateway"))
 import api_clients_test
 
 # A conversation in which a tool was called already: the small random model calls none by itself.

@@ -11,7 +11,7 @@ import math
 import pathlib
 import sys
 
-REPO = pathlib.Path(__file__).resolve().parent.parent
+REPO = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(REPO), str(REPO / "examples" / "python")]
 import trainer_rollouts
 import training_rows

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`rondo serve` under load while everything around it fails: engines are killed and come back, clients vanish, Redis goes away.
 
-    tests/serve_faults_test.py --program build/release/rondo
+    tests/gateway/serve_faults_test.py --program build/release/rondo
 
 Whatever happens, the server lives; each answer is in the shape of its API; a conversation goes on with exactly the ids of the turn
 that its client was shown last; in the end, with everything back, each client is answered, and the server ends in order (with the

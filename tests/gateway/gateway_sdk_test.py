@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The official clients against a running gateway: the embedded engine, and an imitation of each server behind it.
 
-    python3 tests/gateway_sdk_test.py --program build/asan/rondo [--turns 30]
+    python3 tests/gateway/gateway_sdk_test.py --program build/asan/rondo [--turns 30]
 
 The packages are pinned and unpacked, not installed; where one can't be had, this says so and passes.  What is checked of each conversation: all turns but the first go on from the ids that were sampled, the engine was asked
 for prompts that only grow, it had in its cache what was expected, and the rows for a trainer are what it saw.
@@ -19,7 +19,7 @@ import urllib.request
 
 import api_clients_test
 
-REPO = pathlib.Path(__file__).resolve().parent.parent
+REPO = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = ""
 TURNS = 6
 # Its template and tokenizer; no weights are needed where a server answers.

@@ -15,7 +15,7 @@ import struct
 import subprocess
 import sys
 
-REPO = pathlib.Path(__file__).resolve().parent.parent
+REPO = pathlib.Path(__file__).resolve().parents[2]
 HEADER = REPO / "include" / "rondo.h"
 GOLDEN = REPO / "tests" / "c" / "abi.txt"
 

@@ -12,7 +12,7 @@
 #include "jinja/template.h"
 #include "json/parse.h"
 #include "json/print.h"
-#include "support/origin_law.h"
+#include "tests/support/origin_law.h"
 
 namespace rondo {
 namespace {

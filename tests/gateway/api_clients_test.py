@@ -11,7 +11,7 @@ import pathlib
 import sys
 import unittest
 
-REPO = pathlib.Path(__file__).resolve().parent.parent
+REPO = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPO))
 from tools.dependencies import bench_peers
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills `rondo serve` at random points, starts it again on the same store, and sees that what it acknowledged is gone on with.
 
-    tests/serve_kill_test.py --program build/release/rondo
+    tests/gateway/serve_kill_test.py --program build/release/rondo
 
 A reply whose last byte came is acknowledged: its conversation goes on with `how=bridge`, and with all the ids of its prompt and
 completion.  The store is a file, then, where Redis is installed, a Redis server of its own.  RONDO_KILLS=N kills of each (5),
@@ -21,7 +21,7 @@ import tempfile
 import threading
 import time
 
-REPO = pathlib.Path(__file__).resolve().parent.parent
+REPO = pathlib.Path(__file__).resolve().parents[2]
 MODEL = REPO / "tests" / "golden" / "batch" / "model"
 SCRIPT = json.dumps({"vocabulary": 123, "first_plain": 97, "end_ids": [283], "end_after": 12})
 CLIENTS = 4

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-REPO = pathlib.Path(__file__).resolve().parent.parent
+REPO = pathlib.Path(__file__).resolve().parents[2]
 PROJECT = REPO / "tests" / "install"
 C_EXAMPLE = REPO / "examples" / "c" / "rollout.c"
 MODEL = REPO / "tests" / "golden" / "batch" / "model"

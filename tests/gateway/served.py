@@ -9,7 +9,7 @@ import pathlib
 import subprocess
 import urllib.request
 
-REPO = pathlib.Path(__file__).resolve().parent.parent
+REPO = pathlib.Path(__file__).resolve().parents[2]
 MODEL = REPO / "tests" / "golden" / "batch" / "model"
 MARKERS = {"[[": 282, "~fin~": 283, "{!do": 284, "do!}": 285, "(*mull": 286, "mull*)": 287, "<bos>": 288}
 END = MARKERS["~fin~"]

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-REPO = pathlib.Path(__file__).resolve().parent.parent
+REPO = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = REPO / "examples"
 MODEL = REPO / "tests" / "golden" / "batch" / "model"
 COMPLETION = '{!do add with {"a": 2} do!}~fin~'

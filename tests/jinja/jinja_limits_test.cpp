@@ -10,7 +10,7 @@
 
 #include "jinja/template.h"
 #include "json/parse.h"
-#include "support/sections.h"
+#include "tests/support/sections.h"
 
 namespace rondo {
 namespace {

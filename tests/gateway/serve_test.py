@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`rondo serve` as a program: how it starts and ends, keys, TLS, files of settings, limits; over engines that are fakes.
 
-    tests/serve_test.py --program build/release/rondo
+    tests/gateway/serve_test.py --program build/release/rondo
 """
 import argparse
 import contextlib
@@ -21,7 +21,7 @@ import unittest
 import urllib.error
 import urllib.request
 
-REPO = pathlib.Path(__file__).resolve().parent.parent
+REPO = pathlib.Path(__file__).resolve().parents[2]
 MODEL = REPO / "tests" / "golden" / "batch" / "model"
 LONG = json.dumps({"vocabulary": 90, "first_plain": 66, "end_after": 1_000_000_000})
 program = ""
