@@ -137,7 +137,7 @@ def report(tree, found):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
+    parser = argparse.ArgumentParser(usage=__doc__.replace("%", "%%"))
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
