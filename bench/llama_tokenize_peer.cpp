@@ -1,4 +1,4 @@
-// The ids that libllama gives a text, for tools/tokenizer_fuzz/sources.py.
+// The ids that libllama gives a text, for tools/oracles/tokenizer_fuzz/sources.py.
 //
 // Usage: llama_tokenize_peer VOCABULARY.gguf < TEXTS > IDS
 //

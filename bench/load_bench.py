@@ -15,9 +15,9 @@ import sys
 import tempfile
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(REPO / "tools"))
-import bench_peers  # noqa: E402
-import corpus  # noqa: E402
+sys.path.insert(0, str(REPO))
+from tools.corpus import corpus  # noqa: E402
+from tools.dependencies import bench_peers  # noqa: E402
 
 VOCABULARIES = ("qwen3", "llama3_1", "gptoss", "gemma3", "llama2")
 PEER = """

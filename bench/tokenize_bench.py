@@ -18,9 +18,9 @@ import tokenize_texts
 from bench_worker import Worker
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(REPO / "tools"))
-import bench_peers  # noqa: E402
-import corpus  # noqa: E402
+sys.path.insert(0, str(REPO))
+from tools.corpus import corpus  # noqa: E402
+from tools.dependencies import bench_peers  # noqa: E402
 
 # Vocabularies of the corpus beside the checkout; without it the one of a pinned package.
 VOCABULARIES = {"qwen3": "Qwen3", "llama3_1": "Llama 3.1", "gptoss": "o200k"}

@@ -82,10 +82,11 @@ if(TARGET rondo)
   # Man pages and completion, which the program itself tells.
   if(NOT CMAKE_CROSSCOMPILING)
     install(CODE "
-      execute_process(COMMAND python3 \"${CMAKE_SOURCE_DIR}/tools/shell_files.py\" --program \"$<TARGET_FILE:rondo>\"
+      execute_process(COMMAND \"${CMAKE_COMMAND}\" -E env \"PYTHONPATH=${CMAKE_SOURCE_DIR}\"
+                              python3 -m tools.packaging.shell_files --program \"$<TARGET_FILE:rondo>\"
                               --out \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}\" RESULT_VARIABLE failed)
       if(failed)
-        message(WARNING \"no man pages and no completion: tools/shell_files.py failed\")
+        message(WARNING \"no man pages and no completion: tools/packaging/shell_files.py failed\")
       endif()" COMPONENT program)
   endif()
 endif()

@@ -21,7 +21,7 @@ function(rondo_llama_source_prefix variable)
     set(${variable} ${RONDO_LLAMA_PREFIX} PARENT_SCOPE)
     return()
   endif()
-  execute_process(COMMAND python3 ${CMAKE_SOURCE_DIR}/tools/llama.py --prefix
+  execute_process(COMMAND python3 -m tools.dependencies.llama --prefix WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
     OUTPUT_VARIABLE prefix OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE status)
   if(NOT status EQUAL 0)
     message(FATAL_ERROR "libllama has not been built yet: run ./dev setup, or configure with -DRONDO_LLAMA=off")

@@ -79,7 +79,7 @@ function(rondo_test name)
     if(RONDO_SANITIZE)
       target_compile_options(rondo_test_options INTERFACE -O0)  # as COLD parts
     endif()
-    add_library(rondo_test_main STATIC ${CMAKE_SOURCE_DIR}/tests/test_main.cpp)
+    add_library(rondo_test_main STATIC ${CMAKE_SOURCE_DIR}/tests/support/test_main.cpp)
     target_compile_definitions(rondo_test_main PUBLIC RONDO_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     target_include_directories(rondo_test_main PUBLIC ${CMAKE_SOURCE_DIR})
     target_link_libraries(rondo_test_main PUBLIC rondo::doctest PRIVATE rondo_warnings)
@@ -98,7 +98,7 @@ function(rondo_test name)
     target_precompile_headers(${name} REUSE_FROM rondo_test_pch)
   endif()
   add_test(NAME ${name} COMMAND ${name})
-  # tools/run_tests.py counts the cases of doctest programs and takes every other test as one case.
+  # tools/testing/run_tests.py counts the cases of doctest programs and takes every other test as one case.
   set_tests_properties(${name} PROPERTIES LABELS "doctest;${TEST_COVERS}")
 endfunction()
 

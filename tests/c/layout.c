@@ -1,4 +1,4 @@
-/* The sizes and numbers of rondo.h as a compiler sees them, for tests/c_abi_test.py. */
+/* The sizes and numbers of rondo.h as a compiler sees them, for tests/c/c_abi_test.py. */
 #include <stddef.h>
 #include <stdio.h>
 

@@ -10,7 +10,7 @@ import pytest
 import rondo
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
-# These talk to a server: tests/training_example_test.py runs them.
+# These talk to a server: tests/examples/training_example_test.py runs them.
 SERVED = ("training_rows.py", "trainer_rollouts.py")
 EXAMPLES = sorted(path for path in (REPO / "examples" / "python").glob("*.py") if path.name not in SERVED)
 

@@ -1,7 +1,7 @@
 // Where the test corpus is, and how its packed files are read.
 //
 // There are two of the same form: the larger one beside the checkout (../shared/corpus), and the small one that
-// tools/corpus.py --small makes of pinned packages and tests/corpus.  $RONDO_CORPUS names the small one, and wins.
+// tools/corpus/corpus.py --small makes of pinned packages and tests/corpus.  $RONDO_CORPUS names the small one, and wins.
 #pragma once
 
 #include <string>

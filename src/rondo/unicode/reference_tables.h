@@ -1,5 +1,5 @@
 // The generated tables of reference.h and graphemes.h; no other file includes this.  See
-// tools/make_reference_tables.py.
+// tools/tables/make_reference_tables.py.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The generated tables of classes.h and normalise.h; no other file includes this.  See tools/make_unicode_tables.py.
+// The generated tables of classes.h and normalise.h; no other file includes this.  See tools/tables/make_unicode_tables.py.
 #pragma once
 
 #include <cstddef>
