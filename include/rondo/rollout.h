@@ -62,6 +62,10 @@ class Rollout {
   [[nodiscard]] std::vector<std::int32_t> message_indices() const;
   // Per id 1 if it was sampled.
   [[nodiscard]] std::vector<std::uint8_t> sampled_mask() const;
+  // What of the first messages was given to the template otherwise than it was sent.
+  [[nodiscard]] std::vector<std::string> shaped() const;
+  // What was noticed of the first messages, as Encoded::notes.
+  [[nodiscard]] std::vector<std::string> notes() const;
   // The visible conversation as a JSON array; a sampled turn's message joins it with the next extend().
   [[nodiscard]] std::string messages() const;
 

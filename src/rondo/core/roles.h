@@ -11,7 +11,6 @@
 
 #include "jinja/template.h"
 #include "json/value.h"
-#include "render/encode.h"
 
 namespace rondo::core {
 
@@ -36,6 +35,7 @@ struct UnknownRole {
 [[nodiscard]] std::string sentence(const UnknownRole& unknown);
 
 // What unwritten_role() finds, among the notes.
-void note_unwritten_role(const jinja::Template& chat_template, const json::Array& messages, render::Encoded& encoded);
+void note_unwritten_role(const jinja::Template& chat_template, const json::Array& messages,
+                         std::span<const std::int32_t> owners, std::vector<std::string>& notes);
 
 }  // namespace rondo::core

@@ -30,6 +30,7 @@ namespace rondo::python {
 
 // UTF-8 to str and back; lone surrogates pass, other ill-formed parts become U+FFFD.
 [[nodiscard]] nanobind::object to_python_text(std::string_view text);
+[[nodiscard]] nanobind::list texts(const std::vector<std::string>& sentences);
 // None for nullopt.
 [[nodiscard]] nanobind::object optional_text(const std::optional<std::string>& text);
 [[nodiscard]] std::string to_text(nanobind::handle value, std::string_view name);
