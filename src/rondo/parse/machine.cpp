@@ -563,28 +563,4 @@ bool Machine::is_inside_json() const {
   return is_read && scanner_.started() && !scanner_.done();
 }
 
-std::string Machine::closing_text() const {
-  const format::Calls& calls = syntax_->format->calls;
-  std::string section = section_.is_open ? calls.section_close : "";
-  switch (phase_) {
-    case Phase::kUndecided:
-    case Phase::kFencedAnswer:
-    case Phase::kEnded: return "";
-    case Phase::kReasoning: return syntax_->format->reasoning.close;
-    case Phase::kTop:
-      if (std::string call = opener_closing(); !call.empty()) return call + section;
-      return heading_closing() + (top_.is_wrapped ? syntax_->format->content.close : "") + section;
-    case Phase::kBetween: return opener_closing() + section;
-    case Phase::kSection: return opener_closing() + calls.section_close;
-    case Phase::kJson: return scanner_.closing() + calls.call_close + section;
-    case Phase::kAfterCall:
-    case Phase::kRecover: return calls.call_close + section;
-    case Phase::kPieces:
-    case Phase::kRawArguments: return after_arguments_closing() + section;
-    case Phase::kJsonArguments:
-      return (call_.has_arguments ? scanner_.closing() : "{}") + after_arguments_closing() + section;
-    default: return parameters_closing() + after_arguments_closing() + section;
-  }
-}
-
 }  // namespace rondo::parse

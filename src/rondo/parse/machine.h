@@ -118,6 +118,7 @@ class Machine {
   bool reasoning_after_call();
   bool reasoning_marker(const MarkerSet::Found& found);
   void emit_reasoning_marker(std::size_t end);
+  [[nodiscard]] bool has_meant_call() const;
   void hold();
   void release();
   void withdraw(std::size_t end);
@@ -235,9 +236,14 @@ class Machine {
   bool finish_parameters();
   [[nodiscard]] std::string parameters_closing() const;
   [[nodiscard]] std::string rest_of_escape(std::string_view closing) const;
-  [[nodiscard]] std::string after_arguments_closing() const;
+
+  // closing.cpp: what closes that which is open
+  [[nodiscard]] std::string construct_closing() const;
+  [[nodiscard]] std::string top_closing(std::string_view begun) const;
   [[nodiscard]] std::string rest_of_call(std::size_t piece) const;
-  [[nodiscard]] std::string opener_closing() const;
+  [[nodiscard]] std::string after_arguments_closing() const;
+  [[nodiscard]] std::string no_calls() const;
+  [[nodiscard]] std::string opener_closing(std::string_view begun, bool is_whole = false) const;
 
   // tags.cpp: tags that are not as the format writes them, what a call is said to be
   struct DamagedOpener {

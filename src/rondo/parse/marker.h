@@ -64,8 +64,8 @@ class Marker {
   // added tokens begin in the buffer that `text` is part of; nullptr: no matter.
   [[nodiscard]] Match match(std::string_view text, bool is_end, const TokenStarts* starts = nullptr) const;
 
-  // The rest of it, where `text` is its beginning, one of its units at least; "" otherwise.
-  [[nodiscard]] std::string_view missing_behind(std::string_view text) const;
+  // The rest of it, where `text` is its beginning, one of its units at least: "" where that is all of it.
+  [[nodiscard]] std::optional<std::string_view> missing_behind(std::string_view text) const;
 
   // How much of the white space that ends `before` is the template's own.
   [[nodiscard]] std::size_t own_lead(std::string_view before) const;

@@ -506,35 +506,4 @@ std::string Machine::parameters_closing() const {
   return out;
 }
 
-// The rest of a call from `piece` on, without arguments.
-std::string Machine::rest_of_call(std::size_t piece) const {
-  std::string out;
-  const auto& pieces = syntax_->format->calls.pieces;
-  const bool is_json = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters;
-  for (; piece < pieces.size(); ++piece) {
-    if (pieces[piece].kind == format::CallPiece::Kind::kLiteral) out += pieces[piece].text;
-    if (is_json && pieces[piece].kind == format::CallPiece::Kind::kArguments) out += "{}";
-  }
-  return out + syntax_->format->calls.call_close;
-}
-
-std::string Machine::after_arguments_closing() const {
-  if (phase_ == Phase::kPieces) return rest_of_call(call_.piece);
-  const auto& pieces = syntax_->format->calls.pieces;
-  const auto arguments = std::ranges::find(pieces, format::CallPiece::Kind::kArguments, &format::CallPiece::kind);
-  return rest_of_call(static_cast<std::size_t>(arguments - pieces.begin()) + 1);
-}
-
-// What closes a call, or a section, whose opener has begun and is not complete.
-std::string Machine::opener_closing() const {
-  const format::Calls& calls = syntax_->format->calls;
-  if (!calls.present || !options().calls) return "";
-  const std::string_view begun = format::trimmed(std::string_view(buffer_).substr(head_));
-  const Marker section(calls.section_open);
-  if (const std::string_view rest = section.missing_behind(begun); !rest.empty())
-    return std::string(rest) + section.trail() + calls.section_close;
-  const std::string_view rest = syntax_->call_open.missing_behind(begun);
-  return rest.empty() ? "" : std::string(rest) + syntax_->call_open.trail() + rest_of_call(0);
-}
-
 }  // namespace rondo::parse

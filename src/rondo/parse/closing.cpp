@@ -1,0 +1,92 @@
+// What the format writes to close what is open where a text ends.
+#include <algorithm>
+
+#include "format/units.h"
+#include "parse/machine.h"
+
+namespace rondo::parse {
+
+std::string Machine::closing_text() const {
+  std::string out = construct_closing();
+  // What has begun in the reasoning and is no call yet is a thought.
+  const bool is_thought = phase_ != Phase::kReasoning && phase_ != Phase::kEnded && thoughts_.have_call;
+  return is_thought && !has_meant_call() ? out + syntax_->format->reasoning.close : out;
+}
+
+std::string Machine::construct_closing() const {
+  const format::Calls& calls = syntax_->format->calls;
+  const std::string section = section_.is_open ? calls.section_close : "";
+  const std::string_view begun = std::string_view(buffer_).substr(head_);
+  switch (phase_) {
+    case Phase::kUndecided:
+    case Phase::kFencedAnswer:
+    case Phase::kEnded: return "";
+    // A call in the reasoning would be a thought if that were closed behind it.
+    case Phase::kReasoning: return has_meant_call() ? section : syntax_->format->reasoning.close;
+    case Phase::kTop: return top_closing(begun) + section;
+    case Phase::kBetween: return opener_closing(begun) + section;
+    case Phase::kSection: {
+      const std::string_view behind = std::string_view(buffer_).substr(pos_);
+      return (format::is_blank(behind) ? no_calls() : opener_closing(behind)) + calls.section_close;
+    }
+    case Phase::kJson: return (scanner_.started() ? scanner_.closing() : no_calls()) + calls.call_close + section;
+    case Phase::kAfterCall:
+    case Phase::kRecover: return calls.call_close + section;
+    case Phase::kPieces:
+    case Phase::kRawArguments: return after_arguments_closing() + section;
+    case Phase::kJsonArguments:
+      return (call_.has_arguments ? scanner_.closing() : "{}") + after_arguments_closing() + section;
+    default: return parameters_closing() + after_arguments_closing() + section;
+  }
+}
+
+// Outside of reasoning and calls: an opener or a heading that has begun, the marks around the content.
+std::string Machine::top_closing(std::string_view begun) const {
+  if (std::string call = opener_closing(begun); !call.empty()) return call;
+  const std::string heading = heading_closing();
+  if (heading.empty()) {
+    // An opener that is complete, but whose last word may go on.
+    if (std::string call = opener_closing(begun, true); !call.empty()) return call;
+  }
+  return heading + (top_.is_wrapped ? syntax_->format->content.close : "");
+}
+
+// The rest of a call from `piece` on, without arguments.
+std::string Machine::rest_of_call(std::size_t piece) const {
+  std::string out;
+  const auto& pieces = syntax_->format->calls.pieces;
+  const bool is_json = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters;
+  for (; piece < pieces.size(); ++piece) {
+    if (pieces[piece].kind == format::CallPiece::Kind::kLiteral) out += pieces[piece].text;
+    if (is_json && pieces[piece].kind == format::CallPiece::Kind::kArguments) out += "{}";
+  }
+  return out + syntax_->format->calls.call_close;
+}
+
+std::string Machine::after_arguments_closing() const {
+  if (phase_ == Phase::kPieces) return rest_of_call(call_.piece);
+  const auto& pieces = syntax_->format->calls.pieces;
+  const auto arguments = std::ranges::find(pieces, format::CallPiece::Kind::kArguments, &format::CallPiece::kind);
+  return rest_of_call(static_cast<std::size_t>(arguments - pieces.begin()) + 1);
+}
+
+// Where calls are the elements of a list, a list without calls is what a section without calls holds.
+std::string Machine::no_calls() const {
+  const bool is_list = syntax_->format->calls.envelope == format::Envelope::kJsonArray;
+  return is_list && syntax_->call_open.empty() ? "[]" : "";
+}
+
+// What closes a call, or a section, whose opener `begun` is the beginning of, or (`is_whole`) all of.
+std::string Machine::opener_closing(std::string_view begun, bool is_whole) const {
+  const format::Calls& calls = syntax_->format->calls;
+  if (!calls.present || !options().calls) return "";
+  begun = format::trimmed(begun);
+  const Marker section(calls.section_open);
+  if (const auto rest = section.missing_behind(begun); rest && rest->empty() == is_whole)
+    return std::string(*rest) + section.trail() + no_calls() + calls.section_close;
+  const auto rest = syntax_->call_open.missing_behind(begun);
+  if (!rest || rest->empty() != is_whole) return "";
+  return std::string(*rest) + syntax_->call_open.trail() + rest_of_call(0);
+}
+
+}  // namespace rondo::parse
