@@ -24,8 +24,10 @@ struct RoleRules {
   enum class Content : std::uint8_t { kAny, kText, kParts };
   enum class Empty : std::uint8_t { kAny, kText, kList, kPart };
   Content content = Content::kAny;  // a text or a list of text parts, where not both are understood
-  Empty empty = Empty::kAny;  // no content as "", as [] or as a part with the text "", where not all are understood
-  bool dumps_values = false;  // a content that is an object is given as JSON text
+  Empty empty = Empty::kAny;   // no content as "", as [] or as a part with the text "", where not all are understood
+  bool dumps_values = false;   // a content that is an object is given as JSON text
+  bool dumps_lists = false;    // ... a list of data, whose elements are no parts
+  bool dumps_scalars = false;  // ... a number, `true` or `false`
 };
 
 // What a template needs.  By default nothing: all forms are understood, or none is known to be.
@@ -48,6 +50,10 @@ struct MessageRules {
   bool orders_results = false;        // results stand in the order of their calls: they are told apart by nothing else
   bool knows_developer = true;        // false: such a message is given as one of the role `system`
   bool takes_nulls = true;            // false: members that are null are left out
+  bool takes_empty_calls = true;      // false: an empty list of calls is left out
+  bool takes_function_calls = true;   // false: `function_call`, as older clients send it, is given as a call
+  bool knows_function_role = true;    // false: a message of the role `function` is given as one of the role `tool`
+  bool takes_refusals = true;         // false: a refusal is given as the content, where there is none
   std::string reasoning_field;        // under which the template reads reasoning; "" for those that it gets anyway
   std::string reasoning_part;         // type of a content part that carries reasoning; "" if none does
   bool reasoning_in_content = false;  // the template has no place for reasoning but the content, between its marks:
