@@ -36,8 +36,11 @@ void announce_input();
 // An object as json_argument(), or as lines `KEY=VALUE`: a value that is no JSON is a text.
 [[nodiscard]] Result<json::Value> object_argument(const std::string& argument, const std::string& option);
 
-// An array of ids: JSON or a file with it, an object with `ids` as other commands print, or numbers with white space between
-// them.
+// How a line with a note begins, behind what was asked for.
+inline constexpr std::string_view kNoteBegin = "note: ";
+
+// An array of ids: JSON or a file with it, an object with `ids` as other commands print, numbers with white space between
+// them, or a table of tokens.
 [[nodiscard]] Result<json::Value> ids_argument(const std::string& argument, const std::string& option);
 
 // For a service that knows the local time and keeps tokenizers in cache_folder(), unless $RONDO_TOKENIZER_CACHE is "off".
