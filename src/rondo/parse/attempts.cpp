@@ -34,7 +34,7 @@ bool Machine::may_commit() const {
 // Where in the text of a failed attempt, which ends at `end`, the next marker begins or may begin; `end` if none does.
 std::size_t Machine::marker_within(std::size_t end) const {
   if (end - head_ > kLongestRescan) return end;
-  const MarkerSet& set = thoughts_.have_call ? syntax_->reasoning_set : syntax_->text_set;
+  const MarkerSet& set = thoughts_.have_call ? open_reasoning_set() : syntax_->text_set;
   const std::string_view text = std::string_view(buffer_).substr(0, end);
   for (std::size_t at = head_ + 1; at < end; ++at) {
     const MarkerSet::Found found = set.at(text, at, false, starts());

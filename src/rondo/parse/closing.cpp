@@ -29,7 +29,10 @@ std::string Machine::construct_closing() const {
       const std::string_view behind = std::string_view(buffer_).substr(pos_);
       return (format::is_blank(behind) ? no_calls() : opener_closing(behind)) + calls.section_close;
     }
-    case Phase::kJson: return (scanner_.started() ? scanner_.closing() : no_calls()) + calls.call_close + section;
+    case Phase::kJson: {
+      const std::string none = scanner_.started() ? "" : no_calls();
+      return (none.empty() ? scanner_.closing() : none) + calls.call_close + section;
+    }
     case Phase::kAfterCall:
     case Phase::kRecover: return calls.call_close + section;
     case Phase::kPieces:

@@ -112,6 +112,7 @@ class Machine {
 
   // reasoning.cpp
   bool undecided();
+  [[nodiscard]] const MarkerSet& open_reasoning_set() const;
   bool reasoning();
   bool reasoning_opened(const Marker& open);
   bool reasoning_start();

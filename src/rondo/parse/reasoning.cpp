@@ -61,9 +61,13 @@ bool Machine::reasoning_start() {
   return true;
 }
 
+const MarkerSet& Machine::open_reasoning_set() const {
+  return section_.is_open ? syntax_->reasoning_section_set : syntax_->reasoning_set;
+}
+
 bool Machine::reasoning() {
   MarkerSet::Found found;
-  if (!scan(syntax_->reasoning_set, EventKind::kReasoning, found)) return false;
+  if (!scan(open_reasoning_set(), EventKind::kReasoning, found)) return false;
   return reasoning_marker(found);
 }
 

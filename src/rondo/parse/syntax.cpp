@@ -108,6 +108,8 @@ void Syntax::compile() {
   if (f.calls.present && options.calls) compile_calls();
   if (options.tools && options.calls && !is_foreign_) text_set.add_control_tokens(kWrapper);
   if (!f.calls.heading_close.empty()) compile_headings();
+  reasoning_section_set = reasoning_set;
+  reasoning_section_set.add(kSectionClose, &section_close);
 }
 
 // What may close a call: the whole closing text, its beginning or its end, as far as these are units.

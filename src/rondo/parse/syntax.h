@@ -64,8 +64,10 @@ class Syntax {
   std::vector<chat::ToolDefinition> tools;
 
   bool has_plain_header = false;  // of words only, with which an answer may well begin
-  MarkerSet blank_set, text_set, reasoning_set, reasoning_open_set, reasoning_layout_set, reasoning_recover_set,
-      section_set, after_set, between_set, parameter_set, follower_set, recover_set, key_set, stop_set;
+  // reasoning_section_set: in reasoning, where a section of calls is open.
+  MarkerSet blank_set, text_set, reasoning_set, reasoning_open_set, reasoning_section_set, reasoning_layout_set,
+      reasoning_recover_set, section_set, after_set, between_set, parameter_set, follower_set, recover_set, key_set,
+      stop_set;
   std::vector<Marker> piece_markers;  // by piece
   std::vector<MarkerSet> slot_sets;   // by piece
   std::vector<Marker> value_openers;  // by form of a parameter's value
