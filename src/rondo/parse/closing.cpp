@@ -1,5 +1,8 @@
 // What the format writes to close what is open where a text ends.
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "format/units.h"
 #include "parse/machine.h"
@@ -79,17 +82,20 @@ std::string Machine::no_calls() const {
   return is_list && syntax_->call_open.empty() ? "[]" : "";
 }
 
-// What closes a call, or a section, whose opener `begun` is the beginning of, or (`is_whole`) all of.
+// What closes a call, or a section, whose opener `begun` is the beginning of, or (`is_whole`) all of; a bracket alone may as
+// well be text.
 std::string Machine::opener_closing(std::string_view begun, bool is_whole) const {
   const format::Calls& calls = syntax_->format->calls;
   if (!calls.present || !options().calls) return "";
   begun = format::trimmed(begun);
-  const Marker section(calls.section_open);
-  if (const auto rest = section.missing_behind(begun); rest && rest->empty() == is_whole)
-    return std::string(*rest) + section.trail() + no_calls() + calls.section_close;
-  const auto rest = syntax_->call_open.missing_behind(begun);
-  if (!rest || rest->empty() != is_whole) return "";
-  return std::string(*rest) + syntax_->call_open.trail() + rest_of_call(0);
+  const auto rest_of = [&](const Marker& opener) {
+    const auto rest = opener.missing_behind(begun);
+    const bool fits = rest && rest->empty() == is_whole && (!is_whole || opener.is_distinct());
+    return fits ? std::optional(std::string(*rest) + opener.trail()) : std::nullopt;
+  };
+  if (const auto rest = rest_of(Marker(calls.section_open))) return *rest + no_calls() + calls.section_close;
+  const auto rest = rest_of(syntax_->call_open);
+  return rest ? *rest + rest_of_call(0) : "";
 }
 
 }  // namespace rondo::parse

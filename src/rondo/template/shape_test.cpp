@@ -301,7 +301,7 @@ TEST_CASE("results that are numbers or lists of data are given as JSON text") {
   const auto result = [&](std::string_view content) {
     return shaped(R"([{"role":"tool","content":)" + std::string(content) + "}]", rules).messages;
   };
-  CHECK(result("41.50") == R"({"role":"tool","content":"41.50"})");
+  CHECK(result("41.50") == R"({"role":"tool","content":"41.5"})");
   CHECK(result("true") == R"({"role":"tool","content":"true"})");
   CHECK(result(R"(["a",{"b":1}])") == R"({"role":"tool","content":"[\"a\", {\"b\": 1}]"})");
   CHECK(result(R"([{"type":"text","text":"a"}])") == R"({"role":"tool","content":[{"type":"text","text":"a"}]})");
