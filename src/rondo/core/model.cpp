@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "core/refusal.h"
 #include "core/roles.h"
+#include "core/unwritten.h"
 #include "render/completion.h"
 #include "render/token_text.h"
 
@@ -279,6 +280,9 @@ Result<render::Encoded> Model::encode(Call& call) const {
     auto encoded = render::encode({*use.chat_template, *use.tokenizer, call.conversation, use.options},
                                   made.value().rendered, call.specials, reasoning);
     encoded.notes = std::move(made.value().notes);
+    if (!parts_.strict && !call.conversation.continue_final_message)
+      std::ranges::move(unwritten_fields(call.conversation.messages, call.shaping, encoded),
+                        std::back_inserter(encoded.notes));
     put_as_sent(call.shaping, encoded);
     return finished(std::move(encoded));
   }
