@@ -55,7 +55,7 @@ TEST_CASE("a template that refuses the conversation still has its usual prompt")
 TEST_CASE("a template that runs out of its limits still has its usual prompt") {
   constexpr const char* kEndless = R"({%- if messages[0].content == 'endless' %}
 {%- for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}{% endif %}
-{{- messages[0].content }}[[assistant>>)";
+{{- messages[0].content }}{% if add_generation_prompt %}{{ '[[assistant>>' }}{% endif %})";
   CHECK(tail_of(kEndless, call_of(R"([{"role": "user", "content": "endless"}])")).value() == "[[assistant>>");
 }
 

@@ -59,7 +59,7 @@ TEST_CASE("an error of a template names what a tool lacks") {
       {"type": "object", "properties": {"q": {"type": "string", "description": "d"}, "n": {"type": "integer"}}}}}])";
   CHECK(hint_of("t.function.parameters.properties.n.description + '.'", kTools) ==
         "tools[0].function.parameters.properties.n: with a member `description` there the template goes on");
-  CHECK(hint_of("t.function.parameters.required | length", kTools) ==
+  CHECK(hint_of("t.function.parameters.required + []", kTools) ==
         "tools[0].function.parameters: with a member `required` there the template goes on");
   CHECK(hint_of("t.function.description + '.'", R"([{"type": "function", "function": {"name": "f"}}])") ==
         "tools[0].function: with a member `description` there the template goes on");

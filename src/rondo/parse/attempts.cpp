@@ -25,9 +25,9 @@ void Machine::begin_attempt(bool in_section, Opening opening) {
 
 // Whether a call may be reported, now that its name is known.  What opens a call proves it, except in reasoning, where
 // a model may also just talk about calls, and except where the opener is half missing: then the name must be a tool's.
-bool Machine::may_commit() const {
+bool Machine::may_commit(const std::string& name) const {
   if (attempt_.opening == Opening::kMarker && !thoughts_.have_call) return true;
-  if (syntax_->options.tools) return syntax_->is_known_tool(call_.name);
+  if (syntax_->options.tools) return syntax_->is_known_tool(name);
   return thoughts_.have_call ? attempt_.is_reserved : attempt_.opening == Opening::kBare;
 }
 

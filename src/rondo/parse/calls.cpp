@@ -178,7 +178,7 @@ bool Machine::start_arguments() {
 
 // The name is known: the call is reported, with the bytes up to `upto`.  False if it turned out to be text.
 bool Machine::commit(std::size_t upto) {
-  if (!may_commit()) {
+  if (!may_commit(call_.name)) {
     (void)fail_attempt(pos_, "text in the shape of a tool call names no tool");
     return false;
   }

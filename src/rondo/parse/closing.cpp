@@ -11,9 +11,18 @@ namespace rondo::parse {
 
 std::string Machine::closing_text() const {
   std::string out = construct_closing();
-  // What has begun in the reasoning and is no call yet is a thought.
-  const bool is_thought = phase_ != Phase::kReasoning && phase_ != Phase::kEnded && thoughts_.have_call;
-  return is_thought && !has_meant_call() ? out + syntax_->format->reasoning.close : out;
+  if (phase_ == Phase::kReasoning || phase_ == Phase::kEnded || !thoughts_.have_call || has_meant_call()) return out;
+  // What has begun in the reasoning and names no tool yet is a thought.
+  return is_named() ? out : out + syntax_->format->reasoning.close;
+}
+
+// Whether what may be a call has a name that makes it one: one that was read, or one that something follows.
+bool Machine::is_named() const {
+  if (phase_ == Phase::kJson || call_.has_name) return call_.has_name && may_commit(call_.name);
+  if (phase_ != Phase::kPieces) return false;
+  const std::string_view begun = format::trimmed(std::string_view(buffer_).substr(pos_));
+  const auto end = std::ranges::find_if(begun, format::is_space);
+  return end != begun.end() && may_commit(std::string(begun.begin(), end));
 }
 
 std::string Machine::construct_closing() const {

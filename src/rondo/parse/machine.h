@@ -137,7 +137,7 @@ class Machine {
 
   // attempts.cpp: what may be a call
   void begin_attempt(bool in_section, Opening opening);
-  [[nodiscard]] bool may_commit() const;
+  [[nodiscard]] bool may_commit(const std::string& name) const;
   // Whether no marker announces the call.
   [[nodiscard]] bool is_bare() const {
     return attempt_.opening == Opening::kBare || attempt_.opening == Opening::kInText;
@@ -239,6 +239,7 @@ class Machine {
   [[nodiscard]] std::string rest_of_escape(std::string_view closing) const;
 
   // closing.cpp: what closes that which is open
+  [[nodiscard]] bool is_named() const;
   [[nodiscard]] std::string construct_closing() const;
   [[nodiscard]] std::string top_closing(std::string_view begun) const;
   [[nodiscard]] std::string rest_of_call(std::size_t piece) const;

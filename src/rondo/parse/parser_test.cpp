@@ -427,6 +427,17 @@ TEST_CASE(
         thought("<|args|>{}<|end|><|calls_end|>", "<|calls|><|call|><|args|>{}<|end|><|calls_end|>"));
   CHECK(read("<|calls|><|call|>fi") ==
         thought("<|args|>{}<|end|><|calls_end|>", "<|calls|><|call|>fi<|args|>{}<|end|><|calls_end|>"));
+  // Where the name has ended it is a call.
+  const std::string found =
+      show({.reasoning = "Hm.", .tool_calls = {{.name = "find", .arguments = "{}"}}, .complete = true});
+  CHECK(closed(json_object(), "Hm.\n<do>\n{\"name\": \"find\"", options) == "}\n</do> => " + found);
+  Format fenced = *tags_json();
+  fenced.calls.pieces[1].text = "\n```json\n";
+  fenced.atoms = {"```json"};
+  Parser pending(share(fenced), options);
+  (void)pending.feed(
+      "Hm.<|calls|><|call|>find\n```json");  // which may go on: the text ends with the beginning of what closes it
+  CHECK(pending.closing_text() == "\n```json\n{}<|end|><|calls_end|>");
   // A call stays one, and so does one in front of another that has only begun.
   chat::AssistantMessage said{.reasoning = "Hm.", .complete = true};
   said.tool_calls = {{.name = "find", .arguments = "{\"q\": \"x\"}"}};
