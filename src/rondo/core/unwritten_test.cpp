@@ -36,7 +36,8 @@ TEST_CASE("contents and calls that the template leaves out are noted") {
             kCalls) == Notes{"messages[1].content: the template writes nothing of it",
                              "messages[1].tool_calls[1]: the template writes nothing of it"});
   // What is written as a whole is written.
-  CHECK(notes("{%- for m in messages %}{{- m.content }}{{- m.tool_calls | tojson }}{%- endfor %}", kCalls).empty());
+  CHECK(notes("{%- for m in messages %}{{- m.content }}{{- (m.tool_calls or []) | tojson }}{%- endfor %}", kCalls)
+            .empty());
   CHECK(notes("{%- for m in messages %}{{- m | tojson }}{%- endfor %}", kCalls).empty());
   CHECK(notes("{{- messages | tojson }}", kCalls).empty());
   // A text that the template made anew is there all the same.
