@@ -1,5 +1,6 @@
 // How calls are written.
 #include "analysis/call_text.h"
+#include "analysis/escapes.h"
 
 namespace rondo::analysis {
 
@@ -218,6 +219,7 @@ CallPart infer_calls(const Evidence& evidence, const Blocks& blocks, const Endin
   out.calls.heading_close = heading_close(blocks, out.calls);
   out.calls = with_content_behind(evidence, std::move(out.calls));
   out.calls.may_stay_open = may_stay_open(evidence, out.calls);
+  out.calls = with_escapes(evidence, std::move(out.calls));
   return out;
 }
 

@@ -101,6 +101,32 @@ TEST_CASE("characters that are written in another way inside values and names") 
   CHECK(escapes(text + " | replace('\\n', '\\\\n')", "k") == "|\n\\n ||");
 }
 
+TEST_CASE("characters that are written in another way inside names of tools and whole arguments") {
+  const auto escapes = [](const std::string& call) {
+    const auto format = format_of(with_calls("{%- for c in m.tool_calls or [] %}{{- " + call + " }}{%- endfor %}"));
+    REQUIRE(format->calls.present);
+    std::string out;
+    for (const format::Escape& escape : format->calls.name_escapes) out += escape.text + escape.written + " ";
+    out += "|";
+    for (const format::Escape& escape : format->calls.argument_escapes) out += escape.text + escape.written + " ";
+    return out;
+  };
+  const std::string name = "c.function.name";
+  const std::string json = "(c.function.arguments | tojson)";
+  CHECK(escapes("'<do ' + " + name + " + '>' + " + json + " + '</do>'") == "|");
+  CHECK(escapes("'<do ' }}{{ " + name + " | e }}{{ '>' + " + json + " + '</do>'") ==
+        "&&amp; <&lt; >&gt; \"&#34; '&#39; |");
+  CHECK(escapes("'<do ' + " + name + " + '>' + (" + json + " | replace('\"', '&quot;')) + '</do>'") == "|\"&quot; ");
+  CHECK(escapes("'<do ' + " + name + " + '>' + (" + json + " | replace('<', '&lt;')) + '</do>'") == "|<&lt; ");
+  CHECK(escapes("'<do ' + " + name + " + '>' + (" + json + R"( | replace('\\', '\\\\')) + '</do>')") == "|\\\\\\ ");
+  // Inside JSON, and the whole JSON.
+  CHECK(escapes("'<do>{\"name\": \"' }}{{ " + name + " | e }}{{ '\", \"arguments\": ' + " + json + " + '}</do>'") ==
+        "&&amp; <&lt; >&gt; \"&#34; '&#39; |");
+  CHECK(escapes("'<do>' + ({'name': " + name + ", 'arguments': c.function.arguments} | tojson) + '</do>'") == "|");
+  // JSON's own escapes are none.
+  CHECK(escapes("'<do ' + " + name + " + '>' + (" + json + R"( | replace('<', '\\u003c')) + '</do>')") == "|");
+}
+
 // Reasoning that only the prompt opens: history cuts it out of the content.
 std::string with_inline_reasoning(const std::string& questions, const std::string& prompt) {
   return "{%- for m in messages %}\n{{- '[' + m.role + '>' }}\n{%- set text = m.content or '' %}\n" + questions +

@@ -134,7 +134,9 @@ void visit(V& v, Calls& x) {
   v.field("content_behind", x.content_behind);
   v.field("may_stay_open", x.may_stay_open);
   v.field("roles", x.roles);
+  v.field("name_escapes", x.name_escapes);
   v.field("arguments", x.arguments);
+  v.field("argument_escapes", x.argument_escapes);
   v.field("parameters", x.parameters);
 }
 

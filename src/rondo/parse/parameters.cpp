@@ -93,6 +93,11 @@ bool Machine::key() {
       note_damaged_tag();
       return true;
     }
+    if (end > begin && is_space(buffer_[end]) && syntax_->key_set.empty()) {  // nothing else closes it
+      take_key(begin, end, 1);
+      trail_.text = syntax_->format->calls.parameters.key_close.substr(1);
+      return true;
+    }
     if (end > begin && is_space(buffer_[end])) {
       const std::size_t next = skip_space(end);  // only what closes the key may follow
       if (next == buffer_.size()) return false;
@@ -477,14 +482,14 @@ void Machine::end_value(std::size_t end, std::size_t terminator_end) {
 
 // What completes an escape that has begun where the text ends, if `closing` would become a part of it: as one of the
 // characters that begin it, where these have an escape.
-std::string Machine::rest_of_escape(std::string_view closing) const {
-  const std::string_view value = std::string_view(buffer_).substr(head_);
-  const std::string begun(value.substr(format::whole_units(value, parameter_.escapes)));
-  if (begun.empty() || format::unit_size(begun + std::string(closing), parameter_.escapes) <= begun.size()) return "";
+std::string Machine::rest_of_escape(std::string_view written, std::span<const format::Escape> escapes,
+                                    std::string_view closing) const {
+  const std::string begun(written.substr(format::whole_units(written, escapes)));
+  if (begun.empty() || format::unit_size(begun + std::string(closing), escapes) <= begun.size()) return "";
   const auto completes = [&](const format::Escape& escape) { return escape.written.starts_with(begun); };
   auto found = std::ranges::find_if(
-      parameter_.escapes, [&](const format::Escape& escape) { return completes(escape) && escape.text == begun; });
-  if (found == parameter_.escapes.end()) found = std::ranges::find_if(parameter_.escapes, completes);
+      escapes, [&](const format::Escape& escape) { return completes(escape) && escape.text == begun; });
+  if (found == escapes.end()) found = std::ranges::find_if(escapes, completes);
   return found->written.substr(begun.size());
 }
 
@@ -501,7 +506,7 @@ std::string Machine::parameters_closing() const {
   } else if (phase_ == Phase::kValue) {
     if (parameter_.nesting.quote != 0) out += parameter_.nesting.quote;
     const std::string closing = parameter_.forms.front()->close + repeated + parameters.close;
-    out += rest_of_escape(closing) + closing;
+    out += rest_of_escape(std::string_view(buffer_).substr(head_), parameter_.escapes, closing) + closing;
   }
   return out;
 }
