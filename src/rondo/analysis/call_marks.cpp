@@ -115,6 +115,7 @@ CallPart with_content_behind(const Evidence& evidence, const Ending& ending, Cal
       contains(between, part.stops.front())) {
     calls.section_close = part.stops.front();
     part.stops.clear();
+    part.remarks.note("only the calls' close ends a turn of calls: who stops at it sees no content behind it");
     return part;
   }
   const std::size_t at = is_blank(close) ? std::string::npos : between.rfind(trimmed(close));

@@ -143,6 +143,7 @@ TEST_CASE("what stands between calls and content closes their section") {
     CHECK(format->calls.content_behind);
     CHECK(format->calls.section_close == "[[over]]");
     CHECK(std::ranges::find(format->stops.tool, "[[over]]") == format->stops.tool.end());
+    CHECK(has_note(*format, "only the calls' close ends a turn of calls: who stops at it sees no content behind it"));
   }
 }
 

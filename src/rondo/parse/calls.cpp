@@ -87,6 +87,7 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
       std::all_of(all.begin() + static_cast<std::ptrdiff_t>(call_.piece) + 1, all.end(), [](const CallPiece& piece) {
         return piece.kind == CallPiece::Kind::kArguments || is_blank(piece.text);
       });
+  const bool is_name = kind == CallPiece::Kind::kName || kind == CallPiece::Kind::kNameInId;
   const std::size_t begin = skip_space(pos_);
   std::size_t end = begin;
   bool is_found = false;
@@ -107,7 +108,10 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
     } else if (!is_end_) {
       return false;
     }
-    is_found = is_found || (json_next && byte == '{') || is_space(byte);
+    // An object right behind the name of a tool is its arguments, also where the format has them one by one.
+    const bool is_object = byte == '{' && (json_next || (is_name && syntax_->options.tools && end > begin &&
+                                                         syntax_->is_known_tool(buffer_.substr(begin, end - begin))));
+    is_found = is_found || is_object || is_space(byte);
     if (!is_found && (!is_name_byte(byte) || end - begin > kLongestName)) {
       return attempt_.is_open ? fail_attempt(end, "the name of a tool call cannot be read")
                               : break_call(chat::CallStatus::kMalformed, "a tool call is malformed");
@@ -115,7 +119,6 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
   }
   if (!is_found && !(is_end_ && !attempt_.is_open)) return false;
   std::string text = buffer_.substr(begin, end - begin);
-  const bool is_name = kind == CallPiece::Kind::kName || kind == CallPiece::Kind::kNameInId;
   if (text.empty() && is_name && !call_.has_name) return fail_attempt(end, "a tool call has no name");
   pos_ = end;
   ++call_.piece;
@@ -353,7 +356,7 @@ bool Machine::break_call(chat::CallStatus status, const char* why) {
 
 bool Machine::recover() {
   MarkerSet::Found found;
-  const bool is_text = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters;
+  const bool is_text = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters || call_.has_arguments;
   const MarkerSet& set = thoughts_.have_call ? syntax_->reasoning_recover_set : syntax_->recover_set;
   if (!scan(set, is_text ? EventKind::kArguments : EventKind::kMarker, found)) return false;
   if (found.id == kReasoningClose) {  // behind a call that was only thought of

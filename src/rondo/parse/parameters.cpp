@@ -64,6 +64,12 @@ bool Machine::parameter() {
   }
   emit(EventKind::kMarker, pos_);
   if (found.kind == MatchKind::kFull) return finish_parameters();
+  if (call_.parameters == 0 && buffer_[at] == '{') {  // models write all arguments as one object
+    scanner_ = JsonScanner();
+    call_.has_arguments = true;
+    phase_ = Phase::kJsonArguments;
+    return true;
+  }
   if (syntax_->parameter_open.empty()) {
     phase_ = Phase::kKey;
     return true;
