@@ -68,6 +68,7 @@ struct CallPiece {
   enum class Kind : std::uint8_t { kLiteral, kName, kId, kNameInId, kIndex, kArguments };
   Kind kind = Kind::kLiteral;
   std::string text;  // of a literal; of kNameInId: what stands before the counter, where that is no colon
+  std::string front = {};  // of kNameInId: what the template itself writes before the name
   bool operator==(const CallPiece&) const = default;
 };
 
@@ -132,11 +133,13 @@ struct Calls {
   // Where reasoning, content and calls are blocks with a heading each, what ends every heading.  Models write the words
   // of a heading in any order, and more of them: call_open with the name may stand behind other words, up to here.
   std::string heading_close;
-  bool content_behind = false;  // the template writes a message's content behind its calls
-  bool may_stay_open = false;   // the template does not always write section_close
-  JsonRoles roles;              // of the JSON envelopes
+  bool content_behind = false;       // the template writes a message's content behind its calls
+  bool may_stay_open = false;        // the template does not always write section_close
+  JsonRoles roles;                   // of the JSON envelopes
+  std::vector<Escape> name_escapes;  // in names of tools, behind what JSON itself escapes
   ArgumentStyle arguments = ArgumentStyle::kJson;
-  Parameters parameters;  // of kParameters
+  std::vector<Escape> argument_escapes;  // of kJson and kJsonText: in the text that JSON gives, single characters
+  Parameters parameters;                 // of kParameters
 };
 
 struct Stops {

@@ -4,10 +4,14 @@
 #include <string>
 #include <string_view>
 
+#include "format/escapes.h"
 #include "format/units.h"
 #include "parse/machine.h"
 
 namespace rondo::parse {
+
+using format::ValueForm;
+using format::ValueType;
 
 std::string Machine::closing_text() const {
   std::string out = construct_closing();
@@ -23,6 +27,22 @@ bool Machine::is_named() const {
   const std::string_view begun = format::trimmed(std::string_view(buffer_).substr(pos_));
   const auto end = std::ranges::find_if(begun, format::is_space);
   return end != begun.end() && may_commit(std::string(begun.begin(), end));
+}
+
+// What makes the JSON of a call complete; inside arguments as these are written.
+std::string Machine::json_closing() const {
+  const bool is_inside = phase_ == Phase::kJsonArguments || phase_ == Phase::kEarlyArguments ||
+                         envelope_.capture == JsonCall::Capture::kArguments;
+  if (!has_escaped_arguments() || !is_inside) return scanner_.closing();
+  const std::span<const format::Escape> escapes = syntax_->format->calls.argument_escapes;
+  const std::string_view begun = std::string_view(buffer_).substr(pos_);
+  if (begun.empty()) return format::escaped(scanner_.closing(), escapes);
+  // The escape that has begun becomes a character first.
+  const std::string rest = rest_of_escape(begun, escapes, "");
+  JsonScanner after = scanner_;
+  const std::string whole = std::string(begun) + rest;
+  for (const char byte : format::unescaped(whole, escapes)) (void)after.step(byte);
+  return rest + format::escaped(after.closing(), escapes);
 }
 
 std::string Machine::construct_closing() const {
@@ -43,14 +63,15 @@ std::string Machine::construct_closing() const {
     }
     case Phase::kJson: {
       const std::string none = scanner_.started() ? "" : no_calls();
-      return (none.empty() ? scanner_.closing() : none) + calls.call_close + section;
+      return (none.empty() ? json_closing() : none) + calls.call_close + section;
     }
     case Phase::kAfterCall:
     case Phase::kRecover: return calls.call_close + section;
     case Phase::kPieces:
     case Phase::kRawArguments: return after_arguments_closing() + section;
+    case Phase::kEarlyArguments: return json_closing() + rest_of_call(call_.piece + 1) + section;
     case Phase::kJsonArguments:
-      return (call_.has_arguments ? scanner_.closing() : "{}") + after_arguments_closing() + section;
+      return (call_.has_arguments ? json_closing() : "{}") + after_arguments_closing() + section;
     default: return parameters_closing() + after_arguments_closing() + section;
   }
 }
@@ -64,6 +85,37 @@ std::string Machine::top_closing(std::string_view begun) const {
     if (std::string call = opener_closing(begun, true); !call.empty()) return call;
   }
   return heading + (top_.is_wrapped ? syntax_->format->content.close : "");
+}
+
+// What completes an escape that has begun where the text ends, if `closing` would become a part of it: as one of the
+// characters that begin it, where these have an escape.
+std::string Machine::rest_of_escape(std::string_view written, std::span<const format::Escape> escapes,
+                                    std::string_view closing) const {
+  const std::string begun(written.substr(format::whole_units(written, escapes)));
+  if (begun.empty() || format::unit_size(begun + std::string(closing), escapes) <= begun.size()) return "";
+  const auto completes = [&](const format::Escape& escape) { return escape.written.starts_with(begun); };
+  auto found = std::ranges::find_if(
+      escapes, [&](const format::Escape& escape) { return completes(escape) && escape.text == begun; });
+  if (found == escapes.end()) found = std::ranges::find_if(escapes, completes);
+  return found->written.substr(begun.size());
+}
+
+std::string Machine::parameters_closing() const {
+  const format::Parameters& parameters = syntax_->format->calls.parameters;
+  const std::string repeated = parameters.key_in_close.empty() ? "" : parameters.key_in_close + parameter_.key;
+  std::string out;
+  if (phase_ == Phase::kKey) out = parameters.key_close;
+  if (phase_ == Phase::kKey || phase_ == Phase::kValueOpen) {
+    const auto form = std::find_if(parameters.forms.begin(), parameters.forms.end(),
+                                   [](const ValueForm& f) { return f.type == ValueType::kString; });
+    if (form != parameters.forms.end()) out += form->open + form->close;
+    out += repeated + parameters.close;
+  } else if (phase_ == Phase::kValue) {
+    if (parameter_.nesting.quote != 0) out += parameter_.nesting.quote;
+    const std::string closing = parameter_.forms.front()->close + repeated + parameters.close;
+    out += rest_of_escape(std::string_view(buffer_).substr(head_), parameter_.escapes, closing) + closing;
+  }
+  return out;
 }
 
 // The rest of a call from `piece` on, without arguments.

@@ -134,6 +134,7 @@ void Syntax::compile_calls() {
   parameter_open = make_marker(calls.parameters.open);
   parameter_separator = make_marker(calls.parameters.separator);
   const Marker* section_open = add_marker(calls.section_open);
+  has_marked_sections = !section_open->empty() && section_open->is_distinct();
   for (MarkerSet* set : {&blank_set, &text_set}) {
     set->add(kSectionOpen, section_open);
     set->add(kCallOpen, &call_open);

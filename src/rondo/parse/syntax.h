@@ -63,7 +63,8 @@ class Syntax {
   Options options;
   std::vector<chat::ToolDefinition> tools;
 
-  bool has_plain_header = false;  // of words only, with which an answer may well begin
+  bool has_plain_header = false;     // of words only, with which an answer may well begin
+  bool has_marked_sections = false;  // what opens the calls is no mere punctuation
   // reasoning_section_set: in reasoning, where a section of calls is open.
   MarkerSet blank_set, text_set, reasoning_set, reasoning_open_set, reasoning_section_set, reasoning_layout_set,
       reasoning_recover_set, section_set, after_set, between_set, parameter_set, follower_set, recover_set, key_set,
