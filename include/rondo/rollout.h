@@ -66,7 +66,11 @@ class Rollout {
   [[nodiscard]] std::vector<std::int32_t> message_indices() const;
   // Returns for each id whether it was sampled: 1 or 0.
   [[nodiscard]] std::vector<std::uint8_t> sampled_mask() const;
-  // Returns the visible conversation as a JSON array.  A sampled turn's message is added by the next extend().
+  // What of the first messages was given to the template otherwise than it was sent.
+  [[nodiscard]] std::vector<std::string> shaped() const;
+  // What was noticed of the first messages, as Encoded::notes.
+  [[nodiscard]] std::vector<std::string> notes() const;
+  // The visible conversation as a JSON array; a sampled turn's message joins it with the next extend().
   [[nodiscard]] std::string messages() const;
 
  private:

@@ -556,6 +556,16 @@ class Rollout:
         """
 
     @property
+    def notes(self) -> list[str]:
+        """What was noticed of the first messages, as Encoded.notes."""
+
+    @property
+    def shaped(self) -> list[str]:
+        """
+        What of the first messages was given to the template otherwise than it was sent, a sentence each.
+        """
+
+    @property
     def messages(self) -> list[dict]:
         """
         The visible conversation; the model's last turn joins it with the next add().

@@ -250,6 +250,15 @@ TEST_CASE("JUnit: what fails is what the level says") {
   CHECK(counts(Level::kNote) == std::pair<std::size_t, std::size_t>(5, 2));
 }
 
+TEST_CASE("JUnit: a finding without proof has no empty line in its place") {
+  Report report = test::sample_report("plain");
+  report.findings.resize(1);
+  report.findings[0].proof = "";
+  report.findings[0].remedies.clear();
+  report.findings[0].place = {4, 1, "{%- endfor %}"};
+  CHECK(report::to_junit({&report, 1}, {}, Level::kError).find("line 4: {%- endfor %}&#10;</") != std::string::npos);
+}
+
 TEST_CASE("JUnit: a failure has cause, place, texts and remedies") {
   const std::vector<Report> reports = {test::sample_report("plain")};
   const test::Markup document = test::read_markup(report::to_junit(reports, {}, Level::kWarning), test::Dialect::kXml);

@@ -83,7 +83,7 @@ TEST_CASE_FIXTURE(Shell, "diff tells what the client changed, with texts where t
     return at == std::string::npos ? "" : out.substr(at + 25);
   };
   CHECK(changes(request("b.json", R"({"role": "user", "content": "other"}, {"role": "assistant", "content": "x"})")) ==
-        "  message-edited at messages[0]: the message was edited: `hello` -> `other`\n");
+        "  message-edited at messages[0].content: the message was edited: `hello` -> `other`\n");
   CHECK(changes(request("b.json", hello)) ==
         "  branched at messages[1]: the conversation goes on from here without the 1 messages that followed: "
         "`x` -> ``\n");

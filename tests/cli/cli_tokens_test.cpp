@@ -152,11 +152,18 @@ TEST_CASE_FIXTURE(Shell, "ids go from any command into any other") {
   CHECK(run("detokenize model '" + ids + "'").out == text);
   CHECK(run("detokenize model " + file("ids.txt", ids)).out == text);
   CHECK(run("detokenize --ids '[259]' model").out == "hello");
+  // Tables too, with what is noted behind them.
+  for (const char* table : {"encode model -m hello", "encode model -m hello --offsets"})
+    CHECK(run("detokenize model", run(table).out).out == text);
+  CHECK(run("detokenize model", run("tokenize model 'hello world'").out + "note: something\n").out == "hello world");
+  CHECK(run("detokenize model", run("render model -m hello --mask").out).status == 1);  // masks are no ids
   const std::string rest =
       " --completion-ids '259 283' --new-messages '[{\"role\": \"user\", \"content\": \"world\"}]'";
   const Run bridged = run("bridge model --prompt-ids -" + rest + " --json", ids);
   CHECK(bridged.status == 0);
   CHECK(run("detokenize model", bridged.out).out == text + "hello~fin~[[user: world~fin~[[assistant: ");
+  CHECK(run("detokenize model", run("bridge model --prompt-ids -" + rest + " --ids", ids).out).out ==
+        text + "hello~fin~[[user: world~fin~[[assistant: ");
   CHECK(run("detokenize model", "1 2 x").err.find("standard input") != std::string::npos);
   CHECK(run("detokenize model", "1 2 x").status == 1);
 }
@@ -171,6 +178,19 @@ TEST_CASE_FIXTURE(Shell, "template variables are given one by one, as JSON or in
   CHECK(run(render + "--kwargs '" + json + "'").out == wanted);
   CHECK(run(render + "--kwargs '" + file("kwargs.json", json) + "'").out == wanted);
   CHECK(run(render + "--kwargs =1").err.find("expected KEY=VALUE, found `=1`") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Shell, "a message alone and a whole chat request are conversations") {
+  CHECK(run("render model --messages '{\"role\": \"user\", \"content\": \"hello\"}'").out ==
+        run("render model -m hello").out);
+  const std::string chat_template =
+      file("request.jinja", "{{ messages[0].content }} {{ tools | length }} {{ documents | length }} {{ a }} {{ b }}");
+  const std::string request = file("request.json", R"({"model": "m", "messages": [{"role": "user", "content": "hi"}],
+      "tools": [{"type": "function", "function": {"name": "f"}}], "documents": [{"text": "d"}, {"text": "e"}],
+      "chat_template_kwargs": {"a": 1, "b": 2}})");
+  const std::string render = "render --template '" + chat_template + "' --messages '" + request + "'";
+  CHECK(run(render).out == "hi 1 2 1 2");
+  CHECK(run(render + " --kwargs b=3").out == "hi 1 2 1 3");
 }
 
 }  // namespace rondo

@@ -213,6 +213,16 @@ def test_errors_tell_code_place_and_survive_pickle(tmp_path):
         rondo.load(3)
 
 
+def test_a_rollout_tells_what_became_of_its_first_messages(tiny, tools):
+    call = {"type": "function", "function": {"name": "add", "arguments": "{}"}}
+    messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": None, "tool_calls": [call]},
+                {"role": "tool", "content": "4"}]
+    encoded = tiny.encode(messages, tools=tools, add_generation_prompt=True)
+    rollout = rondo.Rollout(tiny, messages, tools=tools)
+    assert rollout.shaped == encoded.shaped and rollout.shaped
+    assert rollout.notes == encoded.notes == []
+
+
 def test_many_rollouts_share_a_model(tiny):
     rollouts = [rondo.Rollout(tiny, [{"role": "user", "content": str(number)}]) for number in range(200)]
     for rollout in rollouts:

@@ -13,6 +13,8 @@ namespace rondo::test {
 namespace {
 
 constexpr const char* kToolNames[] = {"get_weather", "search", "add2", "LookUp", "get-time", "maps.find"};
+// Where names are written in another way.
+constexpr const char* kEscapedName = "R&D";
 constexpr const char* kKeys[] = {"city", "days", "k", "a_b", "x1", "query", "is_hot", "Limit"};
 
 constexpr const char* kTexts[] = {"Paris",
@@ -96,6 +98,7 @@ class Writer {
       out.names.emplace_back(kToolNames[random_.below(std::size(kToolNames) - (is_python ? 2 : 0))]);
       out.calls.push_back(arguments());
     }
+    if (!shape_.name_filter.empty()) out.names.front() = kEscapedName;
     return out;
   }
 
@@ -227,7 +230,9 @@ bool is_expressible(const TemplateShape& shape, const MessageParts& message) {
 
 json::Value tools_for(const MessageParts& message) {
   json::Array tools;
-  for (const std::string name : kToolNames) {
+  std::vector<std::string> names(std::begin(kToolNames), std::end(kToolNames));
+  if (std::ranges::find(message.names, kEscapedName) != message.names.end()) names.emplace_back(kEscapedName);
+  for (const std::string& name : names) {
     json::Object properties;
     for (std::size_t i = 0; i < message.calls.size(); ++i) {
       if (name != message.names[i]) continue;

@@ -64,8 +64,10 @@ class Maker {
       if (out_.has_calls) draw_calls();
       if (random_.one_in(12)) draw_headings();
       if (random_.one_in(2)) spread_white_space();
-      if (is_sound(out_)) return out_;
+      if (is_sound(out_)) break;
     }
+    draw_filters();
+    return out_;
   }
 
  private:
@@ -279,6 +281,18 @@ class Maker {
     if (random_.one_in(3)) out_.call = {};
     if (random_.one_in(3)) out_.section = {"[", "]"};
     if (out_.call.open.empty()) out_.separator = random_.one_in(2) ? ", " : "\n";
+  }
+
+  // Last of all, so that a seed's other choices stay what they are.
+  void draw_filters() {
+    if (!out_.has_calls || out_.arguments == ArgumentType::kEscaped) return;
+    static constexpr const char* kFilters[] = {
+        "|replace('&', '&amp;')|replace('<', '&lt;')",
+        "|replace('&', '&amp;')|replace('<', '&lt;')|replace('\"', '&#34;')|replace(\"'\", '&#39;')"};
+    const bool is_python = out_.argument_marks.open.starts_with("(");
+    if (random_.one_in(20) && !is_python && out_.id != IdPlace::kInName) out_.name_filter = random_.pick(kFilters);
+    const bool is_apart = out_.form == CallForm::kTags ? out_.argument_form == ArgumentForm::kJson : !out_.is_dumped;
+    if (random_.one_in(10) && is_apart) out_.argument_filter = random_.pick(kFilters);
   }
 
   // One heading for every block, which says what it is; one text ends them all.

@@ -108,6 +108,8 @@ struct TemplateShape {
   CallForm form = CallForm::kJsonObject;
   ArgumentType arguments = ArgumentType::kObject;
   JsonStyle json_style = JsonStyle::kPlain;  // of what tojson writes
+  std::string name_filter;                   // on names: characters that are written in another way
+  std::string argument_filter;               // the same on arguments that are one text of JSON
   IdPlace id = IdPlace::kNone;
   Brackets id_marks;  // in tags
 

@@ -64,8 +64,14 @@ void tidy(TemplateShape& shape) {
     shape.section = plain.section;
     shape.form = plain.form;
     shape.arguments = plain.arguments;
+    shape.name_filter.clear();
+    shape.argument_filter.clear();
     shape.content_behind = false;
   }
+  const bool is_one_text =
+      shape.form == CallForm::kTags ? shape.argument_form == ArgumentForm::kJson : !shape.is_dumped;
+  if (!is_one_text || shape.arguments == ArgumentType::kEscaped) shape.argument_filter.clear();
+  if (shape.id == IdPlace::kInName) shape.name_filter.clear();
   if (shape.form != CallForm::kTags) {
     shape.name = plain.name;
     shape.argument_marks = plain.argument_marks;
@@ -113,7 +119,8 @@ std::vector<Simplification> simplifications(const TemplateShape& shape) {
        [](TemplateShape& s) {
          if (s.reasoning == ReasoningPlace::kByPrompt) s.reasoning = ReasoningPlace::kAlways;
        }},
-      {"plain values", [](TemplateShape& s) { s.parameter.filters.clear(); }},
+      {"as they are",
+       [](TemplateShape& s) { s.parameter.filters = s.name_filter = s.argument_filter = std::string(); }},
       {"quoted strings", [](TemplateShape& s) { s.parameter.raw_strings = false; }},
       {"no call brackets", [](TemplateShape& s) { s.call = {}; }},
       reset("id marks", &TemplateShape::id_marks),
@@ -179,6 +186,8 @@ std::string to_string(const TemplateShape& shape) {
   number("trims_reasoning", shape.trims_reasoning, plain.trims_reasoning);
   number("trims_content", shape.trims_content, plain.trims_content);
   number("filters", !shape.parameter.filters.empty(), false);
+  number("name_filter", !shape.name_filter.empty(), false);
+  number("argument_filter", !shape.argument_filter.empty(), false);
   number("raw_strings", shape.parameter.raw_strings, plain.parameter.raw_strings);
   number("wrapper", !shape.wrapper.empty(), false);
   number("keys", shape.keys != plain.keys, false);

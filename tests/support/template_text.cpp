@@ -56,7 +56,12 @@ std::string to_json(const TemplateShape& shape, const std::string& expression) {
   return "(" + expression + " | " + kFilters[static_cast<std::size_t>(shape.json_style)] + ")";
 }
 
-std::string arguments_expression(const TemplateShape& shape) {
+std::string name_expression(const TemplateShape& shape) {
+  const std::string name = "c.function.name";
+  return shape.name_filter.empty() ? name : "(" + name + shape.name_filter + ")";
+}
+
+std::string plain_arguments(const TemplateShape& shape) {
   std::string arguments = "c.function.arguments";
   switch (shape.arguments) {
     case ArgumentType::kObject: return shape.is_dumped ? arguments : to_json(shape, arguments);
@@ -68,14 +73,19 @@ std::string arguments_expression(const TemplateShape& shape) {
   return arguments;
 }
 
+std::string arguments_expression(const TemplateShape& shape) {
+  const std::string arguments = plain_arguments(shape);
+  return shape.argument_filter.empty() ? arguments : "(" + arguments + shape.argument_filter + ")";
+}
+
 std::string dumped_call(const TemplateShape& shape) {
   const std::string arguments = arguments_expression(shape);
-  if (shape.name_is_key) return to_json(shape, "{c.function.name: " + arguments + "}");
+  if (shape.name_is_key) return to_json(shape, "{" + name_expression(shape) + ": " + arguments + "}");
   std::string inner;
   std::string outer;
   for (const std::uint8_t role : shape.order) {
     if (role == 2 && !shape.writes_ids()) continue;
-    const std::array<std::string, 3> values = {"c.function.name", arguments, "c.id"};
+    const std::array<std::string, 3> values = {name_expression(shape), arguments, "c.id"};
     const bool is_inner = role != 2 && !shape.wrapper.empty();
     std::string& out = is_inner ? inner : outer;
     out += (out.empty() ? "" : ", ") + quoted(shape.keys[role]) + ": " + values[role];
@@ -92,7 +102,7 @@ void add_members(const TemplateShape& shape, const std::vector<std::uint8_t>& ro
     if (role == 1) {
       out.expression(arguments_expression(shape));
     } else {
-      out.text("\"").expression(role == 0 ? "c.function.name" : "c.id").text("\"");
+      out.text("\"").expression(role == 0 ? name_expression(shape) : "c.id").text("\"");
     }
   }
 }
@@ -103,7 +113,7 @@ void add_json_call(const TemplateShape& shape, Joined& out) {
     return;
   }
   if (shape.name_is_key) {
-    out.text("{\"").expression("c.function.name").text("\": ").expression(arguments_expression(shape)).text("}");
+    out.text("{\"").expression(name_expression(shape)).text("\": ").expression(arguments_expression(shape)).text("}");
     return;
   }
   std::vector<std::uint8_t> inner;
@@ -126,7 +136,7 @@ void add_json_call(const TemplateShape& shape, Joined& out) {
 void add_name(const TemplateShape& shape, Joined& out) {
   const auto id = [&] { out.text(shape.id_marks.open).expression("c.id").text(shape.id_marks.close); };
   if (shape.id == IdPlace::kBefore) id();
-  out.text(shape.name.open).expression(shape.id == IdPlace::kInName ? "c.id" : "c.function.name");
+  out.text(shape.name.open).expression(shape.id == IdPlace::kInName ? "c.id" : name_expression(shape));
   if (shape.id == IdPlace::kCount) out.text(shape.id_marks.open).expression("loop.index0").text(shape.id_marks.close);
   out.text(shape.name.close);
   if (shape.id == IdPlace::kShown) id();

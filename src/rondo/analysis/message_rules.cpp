@@ -9,6 +9,7 @@
 
 #include "analysis/evidence.h"
 #include "chat/reasoning_fields.h"
+#include "format/escapes.h"
 #include "json/print.h"
 #include "probe/words.h"
 
@@ -60,12 +61,14 @@ class Finder {
     rules_.assistant = role_rules("assistant");
     find_developer();
     find_nulls();
+    find_refusals();
     find_reasoning();
     find_wrapping();
     find_arguments();
     find_no_content();
     rules_.tool = role_rules("tool");
     find_values();
+    find_older_calls();
     find_results();
     find_order();
     return std::move(rules_);
@@ -89,12 +92,15 @@ class Finder {
 
   [[nodiscard]] RoleRules role_rules(std::string_view role);
   void find_developer();
+  [[nodiscard]] json::Object answer() const;
   void find_nulls();
+  void find_refusals();
   void find_reasoning();
   void find_wrapping();
   void find_arguments();
   void find_no_content();
   void find_values();
+  void find_older_calls();
   void find_results();
   void find_order();
 
@@ -169,8 +175,12 @@ RoleRules Finder::role_rules(std::string_view role) {
   RoleRules rules;
   const Texts as_text = with_content(role, json::Value(probe::kPartText));
   const Texts as_parts = with_content(role, json::Array{chat::text_part(probe::kPartText)});
+  const Texts as_two =
+      with_content(role, json::Array{chat::text_part(probe::kPartText), chat::text_part(probe::kContentText)});
   const bool shows_text = as_text.holds(probe::kPartText);
-  if (shows_text && as_parts != as_text) rules.content = RoleRules::Content::kText;
+  // Some templates know a list of one part alone.
+  const bool shows_parts = as_parts == as_text && as_two.holds(probe::kContentText);
+  if (shows_text && !shows_parts) rules.content = RoleRules::Content::kText;
   // A text that is gone through letter by letter shows neither.
   if (!shows_text && as_parts.holds(probe::kPartText)) rules.content = RoleRules::Content::kParts;
 
@@ -200,22 +210,32 @@ void Finder::find_developer() {
     rules_.knows_developer = with_content("developer", text).holds(probe::kPartText);
 }
 
-// Members that clients send as null where they have nothing to say.
+json::Object Finder::answer() const {
+  if (rules_.assistant.content != RoleRules::Content::kParts)
+    return json::Object{{"role", "assistant"}, {"content", probe::kContentText}};
+  return json::Object{{"role", "assistant"}, {"content", json::Array{chat::text_part(probe::kContentText)}}};
+}
+
+// Members that clients send as null, or as an empty list, where they have nothing to say.
 void Finder::find_nulls() {
-  const auto texts_with = [&](bool nulls) {
-    json::Value asked = question();
-    json::Object answer{{"role", "assistant"}, {"content", probe::kContentText}};
-    if (rules_.assistant.content == RoleRules::Content::kParts)
-      answer.set("content", json::Array{chat::text_part(probe::kContentText)});
-    if (nulls) {
-      asked.as_object().set("name", nullptr);
-      for (const char* field : {"reasoning_content", "tool_calls", "name", "refusal", "function_call", "audio"})
-        answer.set(field, nullptr);
-    }
-    return texts_of({std::move(asked), std::move(answer)}, false);
-  };
-  const Texts plain = texts_with(false);
-  rules_.takes_nulls = !plain.any() || texts_with(true) == plain;
+  const Texts plain = texts_of({question(), answer()}, false);
+  if (!plain.any()) return;
+  json::Value asked = question();
+  asked.as_object().set("name", nullptr);
+  json::Object with_nulls = answer();
+  for (const char* field : {"reasoning_content", "tool_calls", "name", "refusal", "function_call", "audio"})
+    with_nulls.set(field, nullptr);
+  rules_.takes_nulls = texts_of({std::move(asked), std::move(with_nulls)}, false) == plain;
+  json::Object without_calls = answer();
+  without_calls.set("tool_calls", json::Array());
+  rules_.takes_empty_calls = texts_of({question(), std::move(without_calls)}, false) == plain;
+}
+
+void Finder::find_refusals() {
+  json::Object refuses = answer();
+  refuses.set("refusal", probe::kPartText);
+  const Texts made = texts_of({question(), std::move(refuses)}, false);
+  rules_.takes_refusals = !made.any() || made.holds(probe::kPartText);
 }
 
 void Finder::find_reasoning() {
@@ -241,7 +261,8 @@ void Finder::find_arguments() {
   const std::string spelled = json::to_compact(json::Value(given));
   const Texts as_object = call_texts({.arguments = given});
   const Texts as_text = call_texts({.arguments = spelled});
-  const bool is_encoded_twice = as_text.holds(json::to_compact(json::Value(spelled)));
+  const std::string encoded = json::to_compact(json::Value(spelled));
+  const bool is_encoded_twice = as_text.holds(format::escaped(encoded, format_.calls.argument_escapes));
   const bool takes_object = as_object.holds("v0") && !as_object.holds("'k0': 'v0'");
   // A template that writes parameters one by one has another syntax for a text.
   const bool is_other_syntax = takes_object && format_.calls.arguments == format::ArgumentStyle::kParameters;
@@ -265,11 +286,26 @@ void Finder::find_no_content() {
   }
 }
 
-// A content that is an object, as some clients send results.
+// A content that is data, as some clients send results.
 void Finder::find_values() {
+  constexpr std::int64_t kNumber = 90417;
   const std::string text(probe::kPartText);
-  const Texts shown = with_content("tool", json::Object{{"k0", text}});
-  rules_.tool.dumps_values = !shown.holds(text) || shown.holds("'k0': '" + text);
+  const Texts object = with_content("tool", json::Object{{"k0", text}});
+  rules_.tool.dumps_values = !object.holds(text) || object.holds("'k0': '" + text);
+  const Texts list = with_content("tool", json::Array{text});
+  rules_.tool.dumps_lists = !list.holds(text) || list.holds("['" + text);
+  rules_.tool.dumps_scalars = !with_content("tool", json::Value(kNumber)).holds(std::to_string(kNumber));
+}
+
+// Calls and results as they were sent before there were lists of calls.
+void Finder::find_older_calls() {
+  if (!format_.calls.present) return;
+  json::Object older = answer();
+  older.set("function_call", json::Object{{"name", probe::kToolName}, {"arguments", "{}"}});
+  rules_.takes_function_calls = texts_of({question(), std::move(older)}, true).holds(probe::kToolName);
+  if (!call_texts({}).holds(probe::kResultText)) return;
+  const json::Object result{{"role", "function"}, {"name", probe::kFirstTool}, {"content", probe::kPartText}};
+  rules_.knows_function_role = texts_of({question(), call_message({}), result}, true).holds(probe::kPartText);
 }
 
 // What else a result, and its call, have to say.

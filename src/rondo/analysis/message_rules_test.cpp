@@ -57,6 +57,8 @@ TEST_CASE("arguments: an object that is serialised, a text that is printed, or b
   };
   CHECK(arguments("c.function.arguments | tojson") == MessageRules::Arguments::kObject);
   CHECK(arguments("c.function.arguments") == MessageRules::Arguments::kText);
+  // Also where what is serialised is then written in other characters.
+  CHECK(arguments("(c.function.arguments | tojson | replace('\"', '&quot;'))") == MessageRules::Arguments::kObject);
   CHECK(arguments("(c.function.arguments if c.function.arguments is string else c.function.arguments | tojson)") ==
         MessageRules::Arguments::kAny);
   const std::string members = "{%- for k, v in c.function.arguments.items() %}{{- k + ':' + v + ';' }}{%- endfor %}";
@@ -109,6 +111,31 @@ TEST_CASE("reasoning that only this template names, or only its content holds") 
   CHECK(
       rules_of(template_with("{%- if m.reasoning_content %}{{- '(' + m.reasoning_content + ')' }}{%- endif %}" + kText))
           .reasoning_field.empty());
+}
+
+TEST_CASE("a template that knows a list of one part alone takes texts") {
+  const std::string first = "{{- m.content if m.content is string else m.content[0].text if m.content else '' }}";
+  CHECK(rules_of(template_with(first)).assistant.content == Content::kText);
+}
+
+TEST_CASE("what older clients send is given in today's form where the template does not read it") {
+  const std::string call = "{{- '<c ' + c.function.name + ' ' + c.function.arguments | tojson + '>' }}";
+  const std::string known = "{%- for m in messages if m.role in ['system', 'user', 'assistant', 'tool'] %}";
+  std::string source = template_with(kEitherText, call);
+  const MessageRules any_role = rules_of(source);
+  CHECK(!any_role.takes_function_calls);
+  CHECK(any_role.knows_function_role);
+  CHECK(!any_role.takes_refusals);
+  CHECK(any_role.takes_empty_calls);
+  source.replace(0, source.find("%}") + 2, known);
+  CHECK(!rules_of(source).knows_function_role);
+  CHECK(rules_of(
+            template_with(
+                "{%- if m.function_call %}{{- '<f ' + m.function_call.name + '>' }}{%- endif %}" + kEitherText, call))
+            .takes_function_calls);
+  CHECK(rules_of(template_with("{{- m.refusal or '' }}" + kEitherText)).takes_refusals);
+  CHECK(!rules_of(template_with("{%- if 'tool_calls' in m %}{{- 'calls' }}{%- else %}" + kText + "{%- endif %}"))
+             .takes_empty_calls);
 }
 
 }  // namespace rondo::analysis

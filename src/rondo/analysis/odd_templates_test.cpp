@@ -101,6 +101,75 @@ TEST_CASE("characters that are written in another way inside values and names") 
   CHECK(escapes(text + " | replace('\\n', '\\\\n')", "k") == "|\n\\n ||");
 }
 
+TEST_CASE("characters that are written in another way inside names of tools and whole arguments") {
+  const auto escapes = [](const std::string& call) {
+    const auto format = format_of(with_calls("{%- for c in m.tool_calls or [] %}{{- " + call + " }}{%- endfor %}"));
+    REQUIRE(format->calls.present);
+    std::string out;
+    for (const format::Escape& escape : format->calls.name_escapes) out += escape.text + escape.written + " ";
+    out += "|";
+    for (const format::Escape& escape : format->calls.argument_escapes) out += escape.text + escape.written + " ";
+    return out;
+  };
+  const std::string name = "c.function.name";
+  const std::string json = "(c.function.arguments | tojson)";
+  CHECK(escapes("'<do ' + " + name + " + '>' + " + json + " + '</do>'") == "|");
+  CHECK(escapes("'<do ' }}{{ " + name + " | e }}{{ '>' + " + json + " + '</do>'") ==
+        "&&amp; <&lt; >&gt; \"&#34; '&#39; |");
+  CHECK(escapes("'<do ' + " + name + " + '>' + (" + json + " | replace('\"', '&quot;')) + '</do>'") == "|\"&quot; ");
+  CHECK(escapes("'<do ' + " + name + " + '>' + (" + json + " | replace('<', '&lt;')) + '</do>'") == "|<&lt; ");
+  CHECK(escapes("'<do ' + " + name + " + '>' + (" + json + R"( | replace('\\', '\\\\')) + '</do>')") == "|\\\\\\ ");
+  // Inside JSON, and the whole JSON.
+  CHECK(escapes("'<do>{\"name\": \"' }}{{ " + name + " | e }}{{ '\", \"arguments\": ' + " + json + " + '}</do>'") ==
+        "&&amp; <&lt; >&gt; \"&#34; '&#39; |");
+  CHECK(escapes("'<do>' + ({'name': " + name + ", 'arguments': c.function.arguments} | tojson) + '</do>'") == "|");
+  // JSON's own escapes are none.
+  CHECK(escapes("'<do ' + " + name + " + '>' + (" + json + R"( | replace('<', '\\u003c')) + '</do>')") == "|");
+}
+
+TEST_CASE("what stands between calls and content closes their section") {
+  const std::string calls =
+      "{%- if m.tool_calls %}{{- '[[acts]]' }}{%- for c in m.tool_calls %}{{- '<do>' + (c.function | tojson) + '</do>' "
+      "}}"
+      "{%- endfor %}{{- '[[over]]' }}{%- endif %}";
+  const auto turns = [&calls](const std::string& content) {
+    return "{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n" + calls + content +
+           "{%- endfor %}\n{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}";
+  };
+  // Only the next turn ends a turn; or what closes the content does.
+  for (const char* content :
+       {"{{- m.content or '' }}", "{%- if m.content %}{{- '<say>' + m.content + '</say>' }}{%- endif %}"}) {
+    const auto format = format_of(turns(content));
+    CHECK(format->calls.content_behind);
+    CHECK(format->calls.section_close == "[[over]]");
+    CHECK(std::ranges::find(format->stops.tool, "[[over]]") == format->stops.tool.end());
+    CHECK(has_note(*format, "only the calls' close ends a turn of calls: who stops at it sees no content behind it"));
+  }
+}
+
+TEST_CASE("content and calls that close with the same mark behind other white space") {
+  const auto format = format_of(
+      "{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n{%- if m.tool_calls %}{{- '{{acts' }}{%- for c in "
+      "m.tool_calls %}{{- '<do>' + (c.function | tojson) + '</do>' }}{%- endfor %}{{- 'over}}' }}{%- endif %}"
+      "{%- if m.content %}{{- '{{say ' + m.content + ' over}}' }}{%- endif %}{{- '<|fin|>' }}{%- endfor %}\n"
+      "{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}");
+  CHECK(format->content.close == " over}}");
+  CHECK(format->calls.section_close == "over}}");
+  CHECK(format->stops.content == std::vector<std::string>{"<|fin|>"});
+}
+
+TEST_CASE("a close and an opener that share a sign are named") {
+  const auto format = format_of(
+      "{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n{%- if m.content %}{{- '%%say%%' + m.content + "
+      "'%%/say%%' "
+      "}}{%- endif %}{%- for c in m.tool_calls or [] %}{{- '%%do%%' + (c.function | tojson) + '%%/do%%' }}{%- endfor %}"
+      "{{- '<|fin|>' }}{%- endfor %}\n{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}");
+  CHECK(
+      has_note(*format,
+               "`%%/say%%` ends with the sign that `%%do%%` begins with: where one of them lacks it, the first is read "
+               "as text and the second as what it is"));
+}
+
 // Reasoning that only the prompt opens: history cuts it out of the content.
 std::string with_inline_reasoning(const std::string& questions, const std::string& prompt) {
   return "{%- for m in messages %}\n{{- '[' + m.role + '>' }}\n{%- set text = m.content or '' %}\n" + questions +

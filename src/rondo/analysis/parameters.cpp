@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "analysis/call_text.h"
+#include "analysis/escapes.h"
 #include "format/escapes.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -275,39 +276,9 @@ std::vector<Seen> see_types(ParameterProber& prober, const std::vector<format::E
   return out;
 }
 
-// Characters that templates like to escape.  A word stands before each of them and behind the last one.
-constexpr std::string_view kInKeys = "&<>\"'\\";
-constexpr std::string_view kVisible = "&<>\"'\\!#$%()*+,-./:;=?@[]^_`{|}~";
-constexpr std::string_view kWhite = "\n\t";
-constexpr std::size_t kLongestEscape = 12;
-
-std::string with_words(std::string_view characters) {
-  std::string out = "w0";
-  for (std::size_t i = 0; i < characters.size(); ++i) out += characters[i] + ("w" + std::to_string(i + 1));
-  return out;
-}
-
-// What stands between the words of with_words(characters) in the template's text: the escapes among them.  White space
-// and single characters stand for themselves too, and would be none that can be told from these.
-std::vector<format::Escape> escapes_between(std::string_view characters, std::string_view written) {
-  std::vector<format::Escape> out;
-  if (!written.starts_with("w0")) return out;
-  std::size_t at = 2;
-  for (std::size_t i = 0; i < characters.size(); ++i) {
-    const std::string word = "w" + std::to_string(i + 1);
-    const std::size_t next = written.find(word, at);
-    if (next == std::string_view::npos) return {};
-    const std::string_view between = written.substr(at, next - at);
-    if (between.size() > 1 && between.size() <= kLongestEscape && !format::is_blank(between))
-      out.push_back({std::string(1, characters[i]), std::string(between)});
-    at = next + word.size();
-  }
-  return out;
-}
-
 std::vector<format::Escape> value_escapes(ParameterProber& probes) {
   std::vector<format::Escape> out;
-  for (const std::string_view characters : {kVisible, kWhite}) {
+  for (const std::string_view characters : {kVisibleSigns, kWhiteSigns}) {
     const auto seen = probes.see(ValueType::kString, with_words(characters));
     if (seen) std::ranges::move(escapes_between(characters, seen->text), std::back_inserter(out));
   }
@@ -325,10 +296,9 @@ std::vector<format::Escape> escapes_in_key(ParameterProber& probes, std::string_
   return escapes_between(characters, all_text(*elements, place.key, end));
 }
 
-// Whoever escapes anything in a name escapes the `&`.
 std::vector<format::Escape> key_escapes(ParameterProber& probes) {
-  if (escapes_in_key(probes, kInKeys.substr(0, 1)).empty()) return {};
-  return escapes_in_key(probes, kInKeys);
+  if (escapes_in_key(probes, kSignsInNames.substr(0, 1)).empty()) return {};
+  return escapes_in_key(probes, kSignsInNames);
 }
 
 bool is_quote(char byte) { return byte == '"' || byte == '\''; }

@@ -4,9 +4,9 @@
 // header.cpp       what opens a turn            blocks.cpp      reasoning and content
 // call_marks.cpp   calls                        ids.cpp         ids that the template makes
 // ends.cpp         what ends a turn             losses.cpp      what history cannot give back
-// hidden.cpp       reasoning that no message shows, found in generation prompts;
-// cuts.cpp         the same, found in what the template searches for in content
-// instructions.cpp reasoning and calls that the template only describes to the model
+// escapes.cpp      what is written in another way
+// hidden.cpp       reasoning that no message shows, from what asks for an answer; cuts.cpp   and from what content is searched for
+// instructions.cpp reasoning and calls that are only told to the model
 #pragma once
 
 #include <memory>

@@ -21,11 +21,9 @@ Outcome<std::shared_ptr<RolloutObject>> start_rollout(const Library& library, ro
   call.specials = protocol::read_specials(fields);
   call.inline_reasoning = fields.flag("inline_reasoning", true);
   if (Status status = fields.finish(); !status.ok()) return status.error();
-  auto shared = object.value()->model->rollouts(call);
-  if (!shared.ok()) return shared.error();
-  auto started = render::Rollout::start(shared.value(), std::move(call.conversation.messages));
+  auto started = object.value()->model->start_rollout(call);
   if (!started.ok()) return started.error();
-  return std::shared_ptr<RolloutObject>(new RolloutObject{{}, std::move(started).value()});
+  return std::shared_ptr<RolloutObject>(new RolloutObject{{}, std::move(started.value().rollout)});
 }
 
 Outcome<ResultObject> complete(render::Rollout& rollout, rondo_ids given) {

@@ -104,19 +104,6 @@ void translate_refusal(json::Value& message) {
   if (!refusal.empty() && !is_filled(message.find("content"))) message.as_object().set("content", std::move(refusal));
 }
 
-// The reasoning of a part or block: a text, or text parts; nullopt where it has none in the open.
-std::optional<std::string> reasoning_in(const json::Value& block) {
-  for (const std::string_view key : {"thinking", "reasoning", "text"}) {
-    const json::Value* found = block.find(key);
-    if (found != nullptr && found->is_string()) return std::string(found->as_string());
-    if (found == nullptr || !found->is_array()) continue;
-    std::string text;
-    for (const json::Value& part : found->as_array()) text += part.find_string("text").value_or("");
-    return text;
-  }
-  return std::nullopt;
-}
-
 // The reasoning of an assistant that says it in parts of its content, or in lists beside it, which repeat a field of text where
 // there is one.
 void translate_reasoning(json::Value& message) {
@@ -126,12 +113,7 @@ void translate_reasoning(json::Value& message) {
   std::string reasoning;
   json::Value* content = fields.find("content");
   if (content != nullptr && content->is_array()) {
-    std::erase_if(content->as_array(), [&](const json::Value& part) {
-      const std::string_view type = part.find_string("type").value_or("");
-      const auto said = type == "thinking" || type == "reasoning" ? reasoning_in(part) : std::nullopt;
-      reasoning += said.value_or("");
-      return said.has_value();
-    });
+    reasoning = take_reasoning_parts(content->as_array());
     if (content->as_array().empty()) *content = "";
   }
   for (const std::string_view key : {"thinking_blocks", "reasoning_details"}) {

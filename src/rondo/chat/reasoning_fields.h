@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
 #include <string_view>
+
+#include "json/value.h"
 
 namespace rondo::chat {
 
@@ -13,5 +17,10 @@ inline constexpr std::array<std::string_view, 3> kReasoningFields = {"reasoning_
 [[nodiscard]] constexpr bool is_reasoning_field(std::string_view field) {
   return std::ranges::find(kReasoningFields, field) != kReasoningFields.end();
 }
+
+// The reasoning of a part or block: a text, or text parts; nullopt where it has none in the open.
+[[nodiscard]] std::optional<std::string> reasoning_in(const json::Value& block);
+// Takes the parts that are reasoning out of a content; their texts, joined.
+[[nodiscard]] std::string take_reasoning_parts(json::Array& content);
 
 }  // namespace rondo::chat

@@ -85,6 +85,7 @@ int run_bridge(const BridgeArguments& arguments) {
   auto reply = service.run(request.value());
   if (!reply.ok()) return report(reply.error());
   if (arguments.json) return print_json(reply.value());
+  if (arguments.ids) return print(ids_line(reply.value())) ? kSuccess : kFailure;
   auto text = appended_text(service, filled.model.tokenizer, reply.value());
   if (!text.ok()) return report(text.error());
   const std::size_t total = reply.value().find("ids")->as_array().size();

@@ -102,6 +102,7 @@ struct BridgeArguments {
   std::string retention;
   std::string sampled;
   bool refuse_lossy = false;
+  bool ids = false;
   bool json = false;
 };
 

@@ -49,9 +49,11 @@ inline constexpr const char* kParseFooter =
     "  rondo parse MODEL --text 'Paris.'";
 
 inline constexpr const char* kBridgeFooter =
-    "Example:\n"
+    "Examples:\n"
     "  rondo bridge MODEL --prompt-ids prompt.json --completion-ids '[9707, 151645]' --new-messages "
-    "next.json";
+    "next.json\n"
+    "  rondo encode MODEL --messages chat.json | rondo bridge MODEL --prompt-ids - --completion-ids '9707 151645' "
+    "--new-messages next.json --ids";
 
 inline constexpr const char* kGrammarFooter =
     "Triggers and warnings go to standard error.\n"

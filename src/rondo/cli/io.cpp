@@ -51,6 +51,27 @@ bool is_numbers(std::string_view text) {
   return text.find_first_not_of("0123456789, \t\r\n") == std::string_view::npos;
 }
 
+std::string list_of(const std::string& numbers) {
+  std::istringstream words(numbers);
+  std::string list;
+  for (std::string word; words >> word;) list += (list.empty() ? "" : ",") + word;
+  return "[" + list + "]";
+}
+
+// The ids of a table of tokens, as `encode` and `tokenize` print it: each line begins with the id and ends with the quoted text;
+// notes stand behind them.  "" where `text` is no such table.
+std::string ids_of_table(const std::string& text) {
+  std::string ids;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line.starts_with(kNoteBegin)) continue;
+    const std::size_t end = line.find_first_not_of("0123456789");
+    if (end == 0 || end == std::string::npos || line[end] != ' ' || !line.ends_with('"')) return "";
+    ids += line.substr(0, end) + " ";
+  }
+  return ids;
+}
+
 }  // namespace
 
 void announce_input() {
@@ -115,10 +136,9 @@ Result<json::Value> ids_argument(const std::string& argument, const std::string&
   std::string text = std::move(content).value();
   if (is_numbers(text)) {
     std::ranges::replace(text, ',', ' ');
-    std::istringstream words(text);
-    std::string list;
-    for (std::string word; words >> word;) list += (list.empty() ? "" : ",") + word;
-    text = "[" + list + "]";
+    text = list_of(text);
+  } else if (const std::string ids = is_json(text) ? "" : ids_of_table(text); !ids.empty()) {
+    text = list_of(ids);
   }
   auto value = json::parse(text);
   if (!value.ok()) {

@@ -36,8 +36,11 @@ void announce_input();
 // Returns an object as json_argument() does, or from lines `KEY=VALUE`; a value that is not JSON is a text.
 [[nodiscard]] Result<json::Value> object_argument(const std::string& argument, const std::string& option);
 
-// Returns an array of ids from JSON, from a file with it, from an object with `ids` as other commands print it, or from
-// numbers with white space between them.
+// How a line with a note begins, behind what was asked for.
+inline constexpr std::string_view kNoteBegin = "note: ";
+
+// An array of ids: JSON or a file with it, an object with `ids` as other commands print, numbers with white space between
+// them, or a table of tokens.
 [[nodiscard]] Result<json::Value> ids_argument(const std::string& argument, const std::string& option);
 
 // Makes the options of a service that knows the local time and caches tokenizers in cache_folder(), unless

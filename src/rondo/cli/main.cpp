@@ -110,7 +110,8 @@ void add_conversation(CLI::App& command, ConversationArguments& conversation, co
 }
 
 constexpr const char* kMessagesHelp =
-    "conversation: a JSON array of messages, or a chat request with `messages` and `tools`; - for standard input";
+    "conversation: a JSON array of messages, one message, or a chat request with `messages`, `tools`, `documents`, "
+    "`chat_template_kwargs`; - for standard input";
 
 void add_corrections(CLI::App& command, std::string& corrections) {
   json_option(command, "--correct", corrections,
@@ -230,7 +231,9 @@ void define_bridge(CLI::App& app, BridgeArguments& arguments, std::function<int(
               "ranges [[begin, end], ...] of the prompt ids that earlier turns were sampled as, for --retention");
   command.add_flag("--refuse-lossy", arguments.refuse_lossy,
                    "fail if the template would write earlier turns differently once the new messages follow");
-  command.add_flag("--json", arguments.json, "print {\"ids\", \"message_indices\", \"appended\"} as JSON");
+  CLI::Option* ids = command.add_flag("--ids", arguments.ids, "print the ids of the next prompt alone, on one line");
+  command.add_flag("--json", arguments.json, "print {\"ids\", \"message_indices\", \"appended\"} as JSON")
+      ->excludes(ids);
   command.footer(kBridgeFooter);
   command.callback([&] { chosen = [&] { return run_bridge(arguments); }; });
 }

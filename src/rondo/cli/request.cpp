@@ -19,12 +19,18 @@ Status add_messages(json::Object& request, const std::string& argument, const st
   if (!content.ok()) return content.error();
   const json::Value* messages = content.value().find("messages");
   if (messages == nullptr) {
-    request.set("messages", std::move(content).value());
+    const bool is_message = content.value().find("role") != nullptr;
+    json::Value given = std::move(content).value();
+    request.set("messages", is_message ? json::Value(json::Array{std::move(given)}) : std::move(given));
     return Done{};
   }
   request.set("messages", *messages);
-  const json::Value* tools = content.value().find("tools");
-  if (tools != nullptr) request.set("tools", *tools);
+  // What else of a chat request its prompt depends on.
+  for (const auto& [field, name] : {std::pair{"tools", "tools"}, std::pair{"documents", "documents"},
+                                    std::pair{"chat_template_kwargs", "kwargs"}}) {
+    const json::Value* value = content.value().find(field);
+    if (value != nullptr && !value->is_null()) request.set(name, *value);
+  }
   return Done{};
 }
 
@@ -127,7 +133,12 @@ Status add_kwargs(json::Object& request, const std::string& argument) {
   if (argument.empty()) return Done{};
   auto value = object_argument(argument, "--kwargs");
   if (!value.ok()) return value.error();
-  request.set("kwargs", std::move(value).value());
+  json::Value* known = request.find("kwargs");
+  if (known == nullptr || !known->is_object() || !value.value().is_object()) {
+    request.set("kwargs", std::move(value).value());
+    return Done{};
+  }
+  for (json::Member& member : value.value().as_object()) known->as_object().set(member.key, std::move(member.value));
   return Done{};
 }
 

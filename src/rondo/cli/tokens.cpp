@@ -203,7 +203,7 @@ std::string note_lines(const json::Value& reply) {
   std::string out;
   const json::Value* notes = reply.find("notes");
   if (notes == nullptr || !notes->is_array()) return out;
-  for (const json::Value& note : notes->as_array()) out += "note: " + note.as_string() + "\n";
+  for (const json::Value& note : notes->as_array()) out += std::string(kNoteBegin) + note.as_string() + "\n";
   return out;
 }
 

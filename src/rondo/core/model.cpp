@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "core/refusal.h"
 #include "core/roles.h"
+#include "core/unwritten.h"
 #include "render/completion.h"
 #include "render/token_text.h"
 
@@ -264,7 +265,9 @@ Result<render::Encoded> Model::encode(Call& call) const {
   const auto finished = [&](Result<render::Encoded> encoded) {
     if (!encoded.ok()) return encoded;
     std::ranges::move(kept.value().notes, std::back_inserter(encoded.value().notes));
-    if (!parts_.strict) note_unwritten_role(*use.chat_template, call.conversation.messages, encoded.value());
+    if (!parts_.strict)
+      note_unwritten_role(*use.chat_template, call.conversation.messages, encoded.value().message_indices,
+                          encoded.value().notes);
     return encoded;
   };
   if (kept.value().turns.empty()) {
@@ -277,6 +280,9 @@ Result<render::Encoded> Model::encode(Call& call) const {
     auto encoded = render::encode({*use.chat_template, *use.tokenizer, call.conversation, use.options},
                                   made.value().rendered, call.specials, reasoning);
     encoded.notes = std::move(made.value().notes);
+    if (!parts_.strict && !call.conversation.continue_final_message)
+      std::ranges::move(unwritten_fields(call.conversation.messages, call.shaping, encoded),
+                        std::back_inserter(encoded.notes));
     put_as_sent(call.shaping, encoded);
     return finished(std::move(encoded));
   }
@@ -423,6 +429,19 @@ Result<std::shared_ptr<const render::RolloutModel>> Model::rollouts(Call& call, 
                                        without_messages(call.conversation), use.options, call.specials, *rules.value(),
                                        call.inline_reasoning, parts_.polyfills, locality == Locality::kProven});
   });
+}
+
+Result<StartedRollout> Model::start_rollout(Call& call) const {
+  auto shared = rollouts(call);
+  if (!shared.ok()) return shared.error();
+  auto started =
+      render::Rollout::start(shared.value(), std::move(call.conversation.messages), tmpl::sentences(call.shaping));
+  if (!started.ok()) return started.error();
+  StartedRollout out{std::move(started).value(), {}};
+  if (!parts_.strict)
+    note_unwritten_role(*shared.value()->parts().chat_template, out.rollout.messages(), out.rollout.message_indices(),
+                        out.notes);
+  return out;
 }
 
 Result<std::shared_ptr<const Model>> Model::with_stand_in(Call call) const {

@@ -125,6 +125,11 @@ enum class Locality : std::uint8_t { kProven, kNotProven };
 
 enum class TokenizerUse : std::uint8_t { kOptional, kRequired };
 
+struct StartedRollout {
+  render::Rollout rollout;
+  std::vector<std::string> notes;  // as Encoded::notes
+};
+
 class Model : public std::enable_shared_from_this<Model> {
  public:
   struct Parts {
@@ -165,8 +170,10 @@ class Model : public std::enable_shared_from_this<Model> {
   // Returns what all rollouts with the tools and variables of `call` share.  Made once for each combination.
   [[nodiscard]] Result<std::shared_ptr<const render::RolloutModel>> rollouts(
       Call& call, Locality locality = Locality::kProven) const;
-  // Returns what all transcripts with the tools, variables and add_generation_prompt of `call` share.  Made once for
-  // each combination.
+  // A rollout that begins with the prompt of `call`: encode()'s, with what encode() tells of its messages.  Takes
+  // the messages of `call`.
+  [[nodiscard]] Result<StartedRollout> start_rollout(Call& call) const;
+  // What transcripts with the tools, variables and add_generation_prompt of `call` share; made once for each.
   [[nodiscard]] Result<std::shared_ptr<const render::TranscriptModel>> transcripts(Call& call) const;
   [[nodiscard]] Result<std::shared_ptr<const render::TurnProfile>> profile(Call& call) const;
   [[nodiscard]] Result<std::shared_ptr<const format::Format>> format(Call& call) const;

@@ -266,6 +266,32 @@ TEST_CASE("marks of reasoning at the begin of an assistant's content are what wa
   CHECK(std::ranges::equal(rollout.value().ids(), model->encode(call).value().ids));
 }
 
+TEST_CASE("a rollout tells what of its first messages was shaped before it began") {
+  const auto model = memory_model();
+  Call call = call_of(R"([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": null, "tool_calls": [
+      {"id": "a", "type": "function", "function": {"name": "add", "arguments": "{}"}}]},
+      {"role": "tool", "tool_call_id": "a", "content": "4"}])");
+  Call same = call;
+  const auto encoded = model->encode(same);
+  REQUIRE(encoded.ok());
+  CHECK_FALSE(encoded.value().shaped.empty());
+  const auto started = model->start_rollout(call);
+  REQUIRE(started.ok());
+  CHECK(started.value().rollout.shaped() == encoded.value().shaped);
+  CHECK(started.value().notes.empty());
+}
+
+TEST_CASE("a rollout tells of a first message that the template passes over") {
+  constexpr const char* kUsersOnly = R"({%- for m in messages if m.role in ['user', 'assistant'] %}
+{{- '[[' + m.role + '>>' + m.content + '~fin~' }}{% endfor %}{% if add_generation_prompt %}{{ '[[assistant>>' }}{% endif %})";
+  const auto model = testing::made(Model::from_memory(testing::memory(kUsersOnly), {}));
+  Call call = call_of(R"([{"role": "user", "content": "Hi"}, {"role": "robot", "content": "beep"}])");
+  const auto started = model->start_rollout(call);
+  REQUIRE(started.ok());
+  CHECK(started.value().notes ==
+        std::vector<std::string>{"messages[1].role: the template writes nothing for the role `robot`"});
+}
+
 TEST_CASE("ids of messages that were put in order belong to the messages as they were sent") {
   const auto model = memory_model();
   const char* history = R"([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "", "tool_calls": [

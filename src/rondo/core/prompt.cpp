@@ -308,8 +308,9 @@ Result<PromptTail> prompt_tail(const Prepared& prepared, chat::Conversation conv
   if (!has_messages && !continues) conversation.messages = {json::Object{{"role", "user"}, {"content", "Hello"}}};
   const auto made = make_prompt(prepared, conversation, prepared.options, [&] { return format; });
   if (!made.ok()) {
-    if (made.error().code == ErrorCode::kLimit || continues) return made.error();
-    // A template that refuses the conversation still writes the prompt for an answer as it does for others.
+    if (continues) return made.error();
+    // A template that refuses the conversation, or never ends with it (some recurse without end for a tool of an odd type),
+    // still writes the prompt for an answer as it does for others.
     return PromptTail{usual_prompt(*format, conversation.kwargs), ""};
   }
   const std::string& text = made.value().rendered.text.bytes();

@@ -52,13 +52,32 @@ TEST_CASE("a template that refuses the conversation still has its usual prompt")
   CHECK(tail_of(kPicky, call).value() == "[[assistant>>");
 }
 
-TEST_CASE("a template that runs out of its limits has no tail") {
+TEST_CASE("a template that runs out of its limits still has its usual prompt") {
   constexpr const char* kEndless = R"({%- if messages[0].content == 'endless' %}
 {%- for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}{% endif %}
-{{- messages[0].content }}[[assistant>>)";
-  const auto tail = tail_of(kEndless, call_of(R"([{"role": "user", "content": "endless"}])"));
-  REQUIRE_FALSE(tail.ok());
-  CHECK(tail.error().code == ErrorCode::kLimit);
+{{- messages[0].content }}{% if add_generation_prompt %}{{ '[[assistant>>' }}{% endif %})";
+  CHECK(tail_of(kEndless, call_of(R"([{"role": "user", "content": "endless"}])")).value() == "[[assistant>>");
+}
+
+TEST_CASE("a turn is parsed with tools whose types the template recurses on without end") {
+  // As some templates do for a type that they do not know.
+  constexpr const char* kRecurses = R"({%- macro type_of(schema) %}
+{%- if schema.type in ['string', 'object'] %}{{ schema.type }}{% else %}{{ type_of(schema) }}{% endif %}{% endmacro %}
+{%- for tool in tools or [] %}{{ type_of(tool.function.parameters) }}{% endfor %}
+{%- for m in messages %}{{- '[[' + m.role + '>>' + (m.content or '') }}
+{%- for c in m.tool_calls or [] %}{{- '{!do ' + c.function.name + ' with ' + (c.function.arguments | tojson) + ' do!}' }}
+{%- endfor %}{{- '~fin~' }}{% endfor %}{% if add_generation_prompt %}{{ '[[assistant>>' }}{% endif %})";
+  const auto model = testing::made(Model::from_memory(testing::memory(kRecurses), {}));
+  Call call = testing::user_call();
+  call.conversation.tools =
+      json::parse(
+          R"([{"type": "function", "function": {"name": "add", "parameters": {"type": "obj", "properties": {}}}}])")
+          .value();
+  const auto parsed = model->parse_ids(call, {}, model->tokenize("Hm.{!do add with {} do!}~fin~", true).value());
+  REQUIRE_MESSAGE(parsed.ok(), parsed.error().to_string());
+  CHECK(parsed.value().message.content == "Hm.");
+  REQUIRE(parsed.value().message.tool_calls.size() == 1);
+  CHECK(parsed.value().message.tool_calls[0].name == "add");
 }
 
 // --- Continued messages ----------------------------------------------------------------------------------------------

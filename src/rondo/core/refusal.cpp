@@ -1,7 +1,10 @@
 #include "core/refusal.h"
 
+#include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "template/chat_template.h"
 
@@ -10,6 +13,63 @@ namespace {
 
 // An id that every template takes.
 constexpr std::string_view kPlainId = "abcdef000";
+
+// What many tools leave out and some templates read all the same: where it belongs, and what stands for it.
+struct Addition {
+  std::size_t tool = 0;
+  std::vector<std::string> path;  // of members of that tool
+  std::string member;
+  json::Value value;
+};
+
+std::string shown(const Addition& addition) {
+  std::string out = "tools[" + std::to_string(addition.tool) + "]";
+  for (const std::string& member : addition.path) out += "." + member;
+  return out;
+}
+
+void find_additions(const json::Value& schema, Addition at, std::vector<Addition>& out) {
+  const auto offer = [&](const char* member, json::Value value) {
+    if (schema.find(member) == nullptr) out.push_back({at.tool, at.path, member, std::move(value)});
+  };
+  offer("type", "string");
+  offer("description", "x");
+  const json::Value* properties = schema.find("properties");
+  if (properties == nullptr || !properties->is_object()) return;
+  offer("required", json::Array{});
+  at.path.emplace_back("properties");
+  for (const json::Member& property : properties->as_object()) {
+    if (!property.value.is_object()) continue;
+    at.path.push_back(property.key);
+    find_additions(property.value, at, out);
+    at.path.pop_back();
+  }
+}
+
+std::vector<Addition> additions_to(const json::Value& tools) {
+  std::vector<Addition> out;
+  if (!tools.is_array()) return out;
+  for (std::size_t i = 0; i < tools.as_array().size(); ++i) {
+    const json::Value* function = tools.as_array()[i].find("function");
+    if (function == nullptr || !function->is_object()) continue;
+    const std::vector<std::string> path{"function"};
+    if (function->find("description") == nullptr) out.push_back({i, path, "description", "x"});
+    const json::Value* parameters = function->find("parameters");
+    if (parameters == nullptr) {
+      const json::Object none{{"type", "object"}, {"properties", json::Object{}}, {"required", json::Array{}}};
+      out.push_back({i, path, "parameters", none});
+    } else if (parameters->is_object()) {
+      find_additions(*parameters, {i, {"function", "parameters"}, "", {}}, out);
+    }
+  }
+  return out;
+}
+
+void add(json::Value& tools, const Addition& addition) {
+  json::Value* at = &tools.as_array()[addition.tool];
+  for (const std::string& member : addition.path) at = at->as_object().find(member);
+  at->as_object().set(addition.member, addition.value);
+}
 
 class Trial {
  public:
@@ -46,6 +106,7 @@ class Trial {
   [[nodiscard]] std::string hint_without_messages() {
     if (conversation_.messages.empty()) return "";
     if (conversation_.tools) {
+      if (std::string hint = hint_of_tools(); !hint.empty()) return hint;
       std::optional<json::Value> tools;
       std::swap(tools, conversation_.tools);
       const bool is_fine = renders(conversation_.messages);
@@ -56,6 +117,26 @@ class Trial {
       if (renders(up_to(count))) continue;
       return count == 1 && !renders({probe_message()}) ? "" : hint_of(up_to(count));
     }
+    return "";
+  }
+
+  // The member that a tool lacks.
+  [[nodiscard]] std::string hint_of_tools() {
+    const json::Value given = *conversation_.tools;
+    const std::vector<Addition> additions = additions_to(given);
+    const auto renders_without = [&](std::size_t left_out) {
+      json::Value tools = given;
+      for (std::size_t i = 0; i < additions.size(); ++i)
+        if (i != left_out) add(tools, additions[i]);
+      std::swap(*conversation_.tools, tools);
+      const bool is_fine = renders(conversation_.messages);
+      std::swap(*conversation_.tools, tools);
+      return is_fine;
+    };
+    if (additions.empty() || !renders_without(additions.size())) return "";
+    for (std::size_t i = 0; i < std::min(additions.size(), kScanned); ++i)
+      if (!renders_without(i))
+        return shown(additions[i]) + ": with a member `" + additions[i].member + "` there the template goes on";
     return "";
   }
 

@@ -47,4 +47,23 @@ TEST_CASE("an error that no message is at fault for names what is, or nothing") 
   CHECK(hint("{{- raise_exception('never') }}", "[]").empty());
 }
 
+TEST_CASE("an error of a template names what a tool lacks") {
+  const auto hint_of = [](const std::string& written, const char* tools) {
+    const auto model = testing::memory_model({.chat_template = "{%- for t in tools or [] %}{{- " + written +
+                                                               " }}{%- endfor %}\n{{- messages[0].content }}"});
+    Call call = testing::user_call();
+    call.conversation.tools = json::parse(tools).value();
+    return model->render(call).error().hint;
+  };
+  constexpr const char* kTools = R"([{"type": "function", "function": {"name": "f", "description": "d", "parameters":
+      {"type": "object", "properties": {"q": {"type": "string", "description": "d"}, "n": {"type": "integer"}}}}}])";
+  CHECK(hint_of("t.function.parameters.properties.n.description + '.'", kTools) ==
+        "tools[0].function.parameters.properties.n: with a member `description` there the template goes on");
+  CHECK(hint_of("t.function.parameters.required + []", kTools) ==
+        "tools[0].function.parameters: with a member `required` there the template goes on");
+  CHECK(hint_of("t.function.description + '.'", R"([{"type": "function", "function": {"name": "f"}}])") ==
+        "tools[0].function: with a member `description` there the template goes on");
+  CHECK(hint_of("raise_exception('no tools')", kTools) == "without `tools` the template goes on");
+}
+
 }  // namespace rondo::core

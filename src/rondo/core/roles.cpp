@@ -49,9 +49,10 @@ std::string sentence(const UnknownRole& unknown) {
          "`";
 }
 
-void note_unwritten_role(const jinja::Template& chat_template, const json::Array& messages, render::Encoded& encoded) {
-  const auto unknown = unwritten_role(chat_template.compared_roles(), messages, encoded.message_indices);
-  if (unknown) encoded.notes.push_back(sentence(*unknown));
+void note_unwritten_role(const jinja::Template& chat_template, const json::Array& messages,
+                         std::span<const std::int32_t> owners, std::vector<std::string>& notes) {
+  const auto unknown = unwritten_role(chat_template.compared_roles(), messages, owners);
+  if (unknown) notes.push_back(sentence(*unknown));
 }
 
 }  // namespace rondo::core

@@ -11,7 +11,6 @@
 
 #include "jinja/template.h"
 #include "json/value.h"
-#include "render/encode.h"
 
 namespace rondo::core {
 
@@ -37,7 +36,8 @@ struct UnknownRole {
 // Returns a sentence: "messages[2].role: unknown role `robot`".
 [[nodiscard]] std::string sentence(const UnknownRole& unknown);
 
-// Adds the finding of unwritten_role(), if any, to the notes.
-void note_unwritten_role(const jinja::Template& chat_template, const json::Array& messages, render::Encoded& encoded);
+// What unwritten_role() finds, among the notes.
+void note_unwritten_role(const jinja::Template& chat_template, const json::Array& messages,
+                         std::span<const std::int32_t> owners, std::vector<std::string>& notes);
 
 }  // namespace rondo::core

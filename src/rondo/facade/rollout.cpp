@@ -24,6 +24,7 @@ render::Retention retention_of(Retention retention) {
 
 struct Rollout::State {
   render::Rollout rollout;
+  std::vector<std::string> notes;
 };
 
 Rollout::Rollout(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -34,11 +35,10 @@ Rollout& Rollout::operator=(Rollout&&) noexcept = default;
 Result<Rollout> Rollout::start(const Model& model, const Chat& chat) {
   auto call = facade::prompt_call_of(chat);
   if (!call.ok()) return call.error();
-  auto shared = Access::model(model)->rollouts(call.value());
-  if (!shared.ok()) return shared.error();
-  auto started = render::Rollout::start(shared.value(), std::move(call.value().conversation.messages));
+  auto started = Access::model(model)->start_rollout(call.value());
   if (!started.ok()) return started.error();
-  return Rollout(std::unique_ptr<State>(new State{std::move(started).value()}));
+  return Rollout(
+      std::unique_ptr<State>(new State{std::move(started.value().rollout), std::move(started.value().notes)}));
 }
 
 Result<Parsed> Rollout::complete(const std::vector<std::int32_t>& completion) {
@@ -66,6 +66,10 @@ std::vector<std::int32_t> Rollout::ids() const {
 std::vector<std::int32_t> Rollout::message_indices() const { return state_->rollout.message_indices(); }
 
 std::vector<std::uint8_t> Rollout::sampled_mask() const { return state_->rollout.sampled_mask(); }
+
+std::vector<std::string> Rollout::shaped() const { return state_->rollout.shaped(); }
+
+std::vector<std::string> Rollout::notes() const { return state_->notes; }
 
 std::string Rollout::messages() const { return json::to_compact(json::Value(state_->rollout.messages())); }
 

@@ -56,6 +56,17 @@ TEST_CASE("a rollout starts with the prompt and never changes what it has") {
       "do!}~fin~[[user: Ok~fin~[[assistant: cut o~fin~[[user: Ok~fin~[[assistant: ");
 }
 
+TEST_CASE("a rollout tells what of its first messages was given otherwise than it was sent") {
+  const Model model = tiny_model();
+  Chat chat = user_chat();
+  chat.messages = R"([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": null, "tool_calls": [
+      {"type": "function", "function": {"name": "add", "arguments": "{}"}}]}, {"role": "tool", "content": "4"}])";
+  const Rollout rollout = started(model, chat);
+  CHECK_FALSE(rollout.shaped().empty());
+  CHECK(rollout.shaped() == model.encode(chat).value().shaped);
+  CHECK(rollout.notes().empty());
+}
+
 TEST_CASE("a rollout says what was sampled, whose it is and what it said") {
   const Model model = tiny_model();
   Rollout rollout = started(model);

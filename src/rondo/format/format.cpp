@@ -86,6 +86,8 @@ void print_calls(std::string& out, const Calls& calls) {
   print_marker(out, "  call close", calls.call_close);
   print_marker(out, "  separator", calls.separator);
   print_marker(out, "  section close", calls.section_close);
+  if (!calls.name_escapes.empty()) line(out, "  in names", escapes_text(calls.name_escapes));
+  if (!calls.argument_escapes.empty()) line(out, "  in arguments", escapes_text(calls.argument_escapes));
   if (calls.arguments == ArgumentStyle::kParameters) print_parameters(out, calls.parameters);
 }
 
@@ -139,9 +141,17 @@ std::optional<std::string> verify_calls(const Calls& calls) {
                            calls.pieces.front().kind == CallPiece::Kind::kName;
   if (!calls.heading_close.empty() && !has_heading)
     return "calls.heading_close: a heading needs call_open with the name behind it";
+  if (has_empty(calls.name_escapes)) return "calls.name_escapes: an escape has no text";
+  if (has_empty(calls.argument_escapes)) return "calls.argument_escapes: an escape has no text";
+  const auto is_single = [](const Escape& escape) { return escape.text.size() == 1; };
+  if (!std::ranges::all_of(calls.argument_escapes, is_single))
+    return "calls.argument_escapes: an escape stands for more than one character";
   if (calls.arguments != ArgumentStyle::kParameters) return std::nullopt;
+  if (!calls.argument_escapes.empty()) return "calls.argument_escapes: parameters have escapes of their own";
   const Parameters& parameters = calls.parameters;
-  if (is_blank(parameters.key_close)) return "calls.parameters.key_close: nothing separates keys from values";
+  // White space ends a key that a mark opens.
+  if (parameters.key_close.empty() || (is_blank(parameters.key_close) && is_blank(parameters.open)))
+    return "calls.parameters.key_close: nothing separates keys from values";
   if (parameters.forms.empty()) return "calls.parameters.forms: there is no form for any value";
   for (const ValueForm& form : parameters.forms) {
     if (form.style == ValueStyle::kConstant && is_blank(form.constant))

@@ -69,7 +69,8 @@ struct CallPiece {
   // kNameInId: an id that contains the name (`functions.NAME:0`).
   enum class Kind : std::uint8_t { kLiteral, kName, kId, kNameInId, kIndex, kArguments };
   Kind kind = Kind::kLiteral;
-  std::string text;  // kLiteral: the literal; kNameInId: the text before the counter, if it is not a colon
+  std::string text;  // of a literal; of kNameInId: what stands before the counter, where that is no colon
+  std::string front = {};  // of kNameInId: what the template itself writes before the name
   bool operator==(const CallPiece&) const = default;
 };
 
@@ -134,11 +135,13 @@ struct Calls {
   // The text that ends every heading, if reasoning, content and calls are blocks with headings.  Models write the words
   // of a heading in any order and add others: call_open with the name may come after other words, up to this text.
   std::string heading_close;
-  bool content_behind = false;  // the template writes a message's content after its calls
-  bool may_stay_open = false;   // the template does not always write section_close
-  JsonRoles roles;              // for the JSON envelopes
+  bool content_behind = false;       // the template writes a message's content behind its calls
+  bool may_stay_open = false;        // the template does not always write section_close
+  JsonRoles roles;                   // of the JSON envelopes
+  std::vector<Escape> name_escapes;  // in names of tools, behind what JSON itself escapes
   ArgumentStyle arguments = ArgumentStyle::kJson;
-  Parameters parameters;  // for kParameters
+  std::vector<Escape> argument_escapes;  // of kJson and kJsonText: in the text that JSON gives, single characters
+  Parameters parameters;                 // of kParameters
 };
 
 struct Stops {

@@ -81,6 +81,7 @@ template <typename V>
 void visit(V& v, CallPiece& x) {
   v.field("kind", x.kind);
   v.field("text", x.text);
+  v.field("front", x.front);
 }
 
 template <typename V>
@@ -134,7 +135,9 @@ void visit(V& v, Calls& x) {
   v.field("content_behind", x.content_behind);
   v.field("may_stay_open", x.may_stay_open);
   v.field("roles", x.roles);
+  v.field("name_escapes", x.name_escapes);
   v.field("arguments", x.arguments);
+  v.field("argument_escapes", x.argument_escapes);
   v.field("parameters", x.parameters);
 }
 

@@ -61,8 +61,19 @@ TEST_CASE("parts that do not fit each other are named") {
   };
   CHECK(wrong([](Format&) {}) == "fine");
   CHECK(wrong([](Format& f) { f.calls.pieces.erase(f.calls.pieces.begin()); }) == "calls.pieces: there is no name");
-  CHECK(wrong([](Format& f) { f.calls.parameters.key_close = " "; }) ==
+  CHECK(wrong([](Format& f) { f.calls.parameters.key_close = ""; }) ==
         "calls.parameters.key_close: nothing separates keys from values");
+  CHECK(wrong([](Format& f) {
+          f.calls.parameters.key_close = " ";
+          f.calls.parameters.open = "\n";
+        }) == "calls.parameters.key_close: nothing separates keys from values");
+  CHECK(wrong([](Format& f) {
+          f.calls.parameters.key_close = " ";
+          f.calls.parameters.open = " :";
+        }) == "fine");
+  CHECK(wrong([](Format& f) { f.calls.argument_escapes = {{"<", "&lt;"}}; }) ==
+        "calls.argument_escapes: parameters have escapes of their own");
+  CHECK(wrong([](Format& f) { f.calls.name_escapes = {{"<", ""}}; }) == "calls.name_escapes: an escape has no text");
   CHECK(wrong([](Format& f) { f.calls.parameters.forms[0].constant = ""; }) ==
         "calls.parameters.forms: a constant has no text");
   CHECK(wrong([](Format& f) { f.calls.parameters.forms[0].style = ValueStyle::kRaw; }) ==

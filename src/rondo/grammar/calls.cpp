@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "format/escapes.h"
 #include "format/units.h"
 #include "grammar/spelling.h"
 
@@ -49,7 +50,8 @@ CallBuilder::CallBuilder(Grammar& grammar, const format::Format& format, std::ve
     if (is_known) {
       context_.warnings.add("two tools have the name `" + tool.name + "`; the first counts");
     } else if (!tool.name.empty()) {
-      tools_.push_back({tool.name, std::move(tool.parameters)});
+      std::string written = format::escaped(tool.name, format_.calls.name_escapes);
+      tools_.push_back({std::move(tool.name), std::move(written), std::move(tool.parameters)});
     }
   }
 }
@@ -120,9 +122,9 @@ std::vector<CallBuilder::Opening> CallBuilder::openings(bool is_parallel) {
     Line line(grammar_);
     line.add(section_from(start, call(tool, start, true), is_parallel));
     const std::string_view open = text_of(start);
-    out.push_back({std::string(trimmed(open)) + tool.name, line.node(), behind_name()});
+    out.push_back({std::string(trimmed(open)) + tool.written, line.node(), behind_name()});
     if (const std::string_view space = trailing_space(open); !space.empty())
-      out.push_back({std::string(trimmed(open)) + std::string(space) + tool.name, line.node(), behind_name()});
+      out.push_back({std::string(trimmed(open)) + std::string(space) + tool.written, line.node(), behind_name()});
   }
   return out;
 }
@@ -275,13 +277,14 @@ void CallBuilder::slot(Line& line, const Tool& tool, const CallPiece& piece, std
     characters = characters.without(CharSet::of(utf8::decode(mark, 0).code_point));
   const NodeId character = g.chars(characters);
   switch (piece.kind) {
-    case CallPiece::Kind::kName: line.literal(tool.name); return;
+    case CallPiece::Kind::kName: line.literal(tool.written); return;
     case CallPiece::Kind::kId: line.add(g.token(g.repeat(character, 1, kUnbounded))); return;
     case CallPiece::Kind::kIndex: line.add(g.token(digits)); return;
     case CallPiece::Kind::kNameInId: {
       CharSet word = name_characters().without(CharSet::any_of(".:"));
       const NodeId between = g.choice({g.literal("."), g.literal(":")});
-      const NodeId prefix = g.optional(g.sequence({g.repeat(g.chars(word), 1, kUnbounded), between}));
+      const NodeId any = g.sequence({g.repeat(g.chars(word), 1, kUnbounded), between});
+      const NodeId prefix = g.optional(piece.front.empty() ? any : g.literal(piece.front));
       const NodeId counted = g.literal(piece.text.empty() ? ":" : piece.text);
       line.add(g.token(g.sequence({prefix, g.literal(tool.name), g.optional(g.sequence({counted, digits}))})));
       return;
@@ -295,7 +298,7 @@ std::string CallBuilder::bare_pattern(bool is_reasoning_open) const {
   const format::Calls& calls = format_.calls;
   std::string names;
   if (calls.envelope == format::Envelope::kTags || calls.roles.name_is_key) {
-    for (const Tool& tool : tools_) names += (names.empty() ? "" : "|") + pattern_escaped(tool.name);
+    for (const Tool& tool : tools_) names += (names.empty() ? "" : "|") + pattern_escaped(tool.written);
   } else {
     for (const auto* role : {&calls.roles.name, &calls.roles.arguments, &calls.roles.id}) {
       if (!role->empty()) names += (names.empty() ? "" : "|") + pattern_escaped(role->front());

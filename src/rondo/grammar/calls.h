@@ -49,6 +49,7 @@ class CallBuilder {
  private:
   struct Tool {
     std::string name;
+    std::string written;  // the name as the template writes it
     json::Value parameters;
   };
   // Where the word that opens the calls ends.

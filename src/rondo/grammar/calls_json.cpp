@@ -75,17 +75,18 @@ NodeId CallBuilder::call_object(const Tool& tool) {
   if (roles.name_is_key) {
     const NodeId space = speller.space();
     return g.sequence(
-        {g.literal("{"), space, speller.key(tool.name), space, g.literal(":"), space, made, space, g.literal("}")});
+        {g.literal("{"), space, speller.key(tool.written), space, g.literal(":"), space, made, space, g.literal("}")});
   }
   Slot call;
   if (!roles.id.empty()) put(call, roles.id, speller.any_string());
-  put(call, roles.name, speller.string(tool.name));
+  put(call, roles.name, speller.string(tool.written));
   if (!roles.arguments.empty()) put(call, roles.arguments, made);
   return object_of(speller, call);
 }
 
 NodeId CallBuilder::json_arguments(const Tool& tool) {
   SchemaCompiler schema(grammar_, tool.parameters, "tool `" + tool.name + "`", context_);
+  const EscapedText as_written(grammar_, format_.calls.argument_escapes);
   const Speller speller(grammar_, Spelling::json());
   const NodeId made = tool.parameters.is_null()
                           ? schema.anything(speller, kObjectType)

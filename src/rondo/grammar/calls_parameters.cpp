@@ -48,6 +48,15 @@ void mark(Line& line, std::string_view text) {
   line.marker(trimmed(text));
 }
 
+// What stands behind it.
+void close_key(Line& line, const format::Parameters& syntax) {
+  if (is_blank(syntax.key_close)) {
+    line.space(1);
+  } else {
+    mark(line, syntax.key_close);
+  }
+}
+
 CharSet key_characters() {
   CharSet out = CharSet::any_of("<>{}[]()\"'`,=|:");
   out.add(0, 0x20);
@@ -221,7 +230,7 @@ NodeId CallBuilder::parameter(SchemaCompiler& schema, const Property& property, 
   Line line(grammar_);
   open_parameter(line, syntax);
   line.literal(property.name);
-  mark(line, syntax.key_close);
+  close_key(line, syntax);
   line.add(value(schema, property.parts, repeated + syntax.close, name + "-" + property.name));
   grammar_.define(rule, line.node());
   return grammar_.reference(rule);
@@ -241,7 +250,7 @@ NodeId CallBuilder::extra_parameter(SchemaCompiler& schema, const Properties& al
     open_parameter(line, syntax);
     line.add(g.token(g.except(key, names)));
   }
-  mark(line, syntax.key_close);
+  close_key(line, syntax);
   if (syntax.key_in_close.empty()) {
     line.add(value(schema, all.extra, syntax.close, name + "-other"));
   } else {

@@ -5,6 +5,8 @@
 #include <functional>
 #include <utility>
 
+#include "format/escapes.h"
+
 namespace rondo::grammar {
 namespace {
 
@@ -43,16 +45,31 @@ NodeId Grammar::literal(std::string_view text) {
   if (text.empty()) return empty_;
   Node made;
   made.kind = NodeKind::kLiteral;
-  made.text = text;
+  made.text = escapes_.empty() ? std::string(text) : format::escaped(text, escapes_);
   return add(std::move(made));
 }
 
 NodeId Grammar::chars(const CharSet& set) {
   if (set.empty()) return never_;
-  Node made;
-  made.kind = NodeKind::kChars;
-  made.set = set;
-  return add(std::move(made));
+  CharSet rest = set;
+  std::vector<NodeId> ways;
+  for (const format::Escape& escape : escapes_) {
+    const auto character = static_cast<char32_t>(static_cast<unsigned char>(escape.text.front()));
+    if (!set.contains(character)) continue;
+    rest = rest.without(CharSet::of(character));
+    ways.push_back(literal(escape.text));
+  }
+  if (!rest.empty()) {
+    Node made;
+    made.kind = NodeKind::kChars;
+    made.set = rest;
+    ways.insert(ways.begin(), add(std::move(made)));
+  }
+  return choice(ways);
+}
+
+std::vector<format::Escape> Grammar::set_escapes(std::vector<format::Escape> escapes) {
+  return std::exchange(escapes_, std::move(escapes));
 }
 
 NodeId Grammar::sequence(const std::vector<NodeId>& parts) {
@@ -62,7 +79,9 @@ NodeId Grammar::sequence(const std::vector<NodeId>& parts) {
     const bool joins = !made.children.empty() && node(id).kind == NodeKind::kLiteral &&
                        node(made.children.back()).kind == NodeKind::kLiteral;
     if (joins) {
-      made.children.back() = literal(node(made.children.back()).text + node(id).text);
+      Node joined = node(id);
+      joined.text.insert(0, node(made.children.back()).text);
+      made.children.back() = add(std::move(joined));
     } else {
       made.children.push_back(id);
     }
@@ -132,6 +151,8 @@ NodeId Grammar::text(std::vector<std::string> markers, std::string_view closing)
 NodeId Grammar::except(NodeId item, std::vector<std::string> words) {
   std::sort(words.begin(), words.end());
   words.erase(std::unique(words.begin(), words.end()), words.end());
+  // A word is left out character by character, each as itself.
+  std::erase_if(words, [this](const std::string& word) { return format::escaped(word, escapes_) != word; });
   if (words.empty()) return any_number(item);
   Node made;
   made.kind = NodeKind::kExceptWord;

@@ -17,8 +17,10 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "format/format.h"
 #include "grammar/char_set.h"
 
 namespace rondo::grammar {
@@ -61,6 +63,9 @@ class Grammar {
   [[nodiscard]] NodeId empty() const { return empty_; }
   NodeId literal(std::string_view text);
   NodeId chars(const CharSet& set);
+  // From here on literals and sets stand for their characters as these escapes write them; nodes that are there stay as
+  // they are.  REQUIRES: each stands for one character of ASCII.  Returns those that held before.
+  std::vector<format::Escape> set_escapes(std::vector<format::Escape> escapes);
   NodeId sequence(const std::vector<NodeId>& parts);
   NodeId choice(const std::vector<NodeId>& alternatives);
   NodeId repeat(NodeId item, std::uint32_t least, std::uint32_t most);
@@ -110,9 +115,24 @@ class Grammar {
   std::vector<Node> nodes_;
   std::unordered_map<Node, NodeId, NodeHash> ids_;
   std::vector<Rule> rules_;
+  std::vector<format::Escape> escapes_;
   RuleId root_{};
   NodeId never_{};
   NodeId empty_{};
+};
+
+// Grammar::set_escapes as long as this lives.
+class EscapedText {
+ public:
+  EscapedText(Grammar& grammar, std::vector<format::Escape> escapes)
+      : grammar_(grammar), before_(grammar.set_escapes(std::move(escapes))) {}
+  EscapedText(const EscapedText&) = delete;
+  EscapedText& operator=(const EscapedText&) = delete;
+  ~EscapedText() { (void)grammar_.set_escapes(std::move(before_)); }
+
+ private:
+  Grammar& grammar_;
+  std::vector<format::Escape> before_;
 };
 
 }  // namespace rondo::grammar

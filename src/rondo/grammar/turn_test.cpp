@@ -45,6 +45,40 @@ TEST_CASE("text behind calls is for formats that write content there") {
   CHECK(!accepts(open, call + "Done.<call>nobody<args>{}</call>"));
 }
 
+TEST_CASE("names and arguments are taken as the template escapes them") {
+  const std::string escapes = R"([{"text": "&", "written": "&amp;"}, {"text": "\"", "written": "&quot;"}])";
+  const Grammar grammar = required_call(
+      kTagged + ", \"name_escapes\": " + escapes + ", \"argument_escapes\": " + escapes + "}}",
+      R"([{"name": "R&D", "parameters": {"type": "object", "required": ["q"], "additionalProperties": false,
+      "properties": {"q": {"type": "string"}, "a&b": {"enum": ["x&y"]}}}}])");
+  CHECK(accepts(grammar, "<call>R&amp;D<args>{&quot;q&quot;: &quot;a &amp; b\\&quot;&quot;}</call>"));
+  CHECK(accepts(grammar,
+                "<call>R&amp;D<args>{&quot;q&quot;: &quot;&quot;, &quot;a&amp;b&quot;: &quot;x&amp;y&quot;}</call>"));
+  CHECK(!accepts(grammar, "<call>R&D<args>{&quot;q&quot;: &quot;a&quot;}</call>"));
+  CHECK(!accepts(grammar, "<call>R&amp;D<args>{\"q\": \"a\"}</call>"));
+  CHECK(!accepts(grammar, "<call>R&amp;D<args>{&quot;q&quot;: &quot;a & b&quot;}</call>"));
+  CHECK(!accepts(grammar, "<call>R&amp;D<args>{&quot;n&quot;: &quot;a&quot;}</call>"));
+}
+
+TEST_CASE("the end of a mark that the prompt opens with begins no other one") {
+  const auto format =
+      format::from_json(json::parse(R"({"header": "[bot]", "reasoning": {"present": true, "open": "@@muse@@",
+    "close": "@@/muse@@"}, "content": {"open": "@@say@@", "close": "@@/say@@"}, "stops": {"content": ["<eot>"]}, "calls":
+    {"present": true, "envelope": "json_object", "roles": {"name": ["name"], "arguments": ["arguments"]}}})")
+                            .value());
+  REQUIRE(format.ok());
+  TurnOptions options;
+  options.tools = json::parse(kTools).value();
+  options.choice = ToolChoice::kRequired;
+  options.prompt_tail = "[bot]@@muse@@";
+  const auto made = turn_grammar(format.value(), options);
+  REQUIRE(made.ok());
+  CHECK(accepts(made.value().grammar, R"(Hm.@@/muse@@{"name": "find", "arguments": {"q": "x"}}<eot>)"));
+  CHECK(accepts(made.value().grammar,
+                R"(Hm.@@/muse@@@@say@@Yes.@@/say@@{"name": "find", "arguments": {"q": "x"}}<eot>)"));
+  CHECK(!accepts(made.value().grammar, R"(Hm.@@/muse@@{"name": "find"}<eot>)"));
+}
+
 TEST_CASE("tools whose names begin alike are told apart, and none is text") {
   const Grammar grammar = required_call(kTagged + "}}", R"([{"name": "find", "parameters": {"type": "object",
     "required": ["q"], "properties": {"q": {"type": "string"}}}}, {"name": "find_more", "parameters": {"type": "object",

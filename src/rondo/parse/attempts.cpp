@@ -1,6 +1,7 @@
 // Attempts: what may be a call, until its name is known.
 #include <algorithm>
 
+#include "format/escapes.h"
 #include "format/units.h"
 #include "parse/machine.h"
 
@@ -25,16 +26,16 @@ void Machine::begin_attempt(bool in_section, Opening opening) {
 
 // Whether a call may be reported, now that its name is known.  What opens a call proves it, except in reasoning, where
 // a model may also just talk about calls, and except where the opener is half missing: then the name must be a tool's.
-bool Machine::may_commit() const {
+bool Machine::may_commit(const std::string& name) const {
   if (attempt_.opening == Opening::kMarker && !thoughts_.have_call) return true;
-  if (syntax_->options.tools) return syntax_->is_known_tool(call_.name);
+  if (syntax_->options.tools) return syntax_->is_known_tool(name);
   return thoughts_.have_call ? attempt_.is_reserved : attempt_.opening == Opening::kBare;
 }
 
 // Where in the text of a failed attempt, which ends at `end`, the next marker begins or may begin; `end` if none does.
 std::size_t Machine::marker_within(std::size_t end) const {
   if (end - head_ > kLongestRescan) return end;
-  const MarkerSet& set = thoughts_.have_call ? syntax_->reasoning_set : syntax_->text_set;
+  const MarkerSet& set = thoughts_.have_call ? open_reasoning_set() : syntax_->text_set;
   const std::string_view text = std::string_view(buffer_).substr(0, end);
   for (std::size_t at = head_ + 1; at < end; ++at) {
     const MarkerSet::Found found = set.at(text, at, false, starts());
@@ -60,7 +61,10 @@ bool Machine::fail_attempt(std::size_t resume, const char* why) {
   if (!had_calls) section_.is_open = false;
   closes_.clear();
   settle_format();
-  resume = marker_within(std::max(resume, head_));
+  // White space behind it may be what the template writes before the next marker.
+  resume = std::max(resume, head_);
+  while (resume > head_ && format::is_space(buffer_[resume - 1])) --resume;
+  resume = marker_within(resume);
   emit_prompt_part();
   emit(thoughts_.have_call ? EventKind::kReasoning : EventKind::kContent, std::max(resume, head_));
   pos_ = head_;
@@ -149,14 +153,16 @@ MatchKind Machine::named_call(std::size_t at) {
 // The name of a tool at `at`, with what the format writes behind it.
 MatchKind Machine::tool_at(std::size_t at) const {
   if (!syntax_->has_named_calls()) return MatchKind::kNone;
+  const format::Calls& calls = syntax_->format->calls;
   const Marker& behind_name = syntax_->piece_markers[1];
   const std::string_view text = std::string_view(buffer_).substr(at);
   for (const chat::ToolDefinition& tool : syntax_->tools) {
-    const std::size_t same = std::min(text.size(), tool.name.size());
-    if (tool.name.empty() || text.substr(0, same) != std::string_view(tool.name).substr(0, same)) continue;
+    const std::string name = format::escaped(tool.name, calls.name_escapes);
+    const std::size_t same = std::min(text.size(), name.size());
+    if (name.empty() || text.substr(0, same) != std::string_view(name).substr(0, same)) continue;
     const std::size_t behind = behind_name.lead().empty() ? at + same : skip_space(at + same);
     if (behind == buffer_.size() && !is_end_) return MatchKind::kPartial;
-    if (same < tool.name.size() || behind == buffer_.size()) continue;
+    if (same < name.size() || behind == buffer_.size()) continue;
     const Match match = behind_name.match(std::string_view(buffer_).substr(behind), is_end_, starts());
     if (match.kind != MatchKind::kNone) return match.kind;
   }

@@ -1,6 +1,7 @@
 // Tool calls: names, arguments, what ends a call.
 #include <algorithm>
 
+#include "format/escapes.h"
 #include "format/units.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -75,19 +76,30 @@ bool Machine::piece_literal(const Marker& literal) {
   return true;
 }
 
-// A name, id or index: up to white space or to what the format writes behind it.
+// A name, id or index: up to white space or to what the format writes behind it.  Inside an escape nothing ends a name.
 bool Machine::piece_slot(CallPiece::Kind kind) {
+  const std::span<const format::Escape> escapes = kind == CallPiece::Kind::kName
+                                                      ? std::span(syntax_->format->calls.name_escapes)
+                                                      : std::span<const format::Escape>();
   const std::vector<CallPiece>& all = syntax_->format->calls.pieces;
   const bool json_next =
       syntax_->format->calls.arguments != format::ArgumentStyle::kParameters &&
       std::all_of(all.begin() + static_cast<std::ptrdiff_t>(call_.piece) + 1, all.end(), [](const CallPiece& piece) {
         return piece.kind == CallPiece::Kind::kArguments || is_blank(piece.text);
       });
+  const bool is_name = kind == CallPiece::Kind::kName || kind == CallPiece::Kind::kNameInId;
   const std::size_t begin = skip_space(pos_);
   std::size_t end = begin;
   bool is_found = false;
   for (; end < buffer_.size() && !is_found; end += is_found ? 0 : 1) {
     const char byte = buffer_[end];
+    if (!escapes.empty()) {
+      const std::string_view rest = std::string_view(buffer_).substr(end);
+      if (!is_end_ && format::whole_units(rest, escapes) == 0) return false;
+      const std::size_t unit = format::unit_size(rest, escapes);
+      if (unit > 1) end += unit - 1;
+      if (unit > 1) continue;
+    }
     const std::size_t next = skip_space(end);
     if (next < buffer_.size()) {
       const MarkerSet::Found found = syntax_->slot_sets[call_.piece].at(buffer_, next, is_end_, starts());
@@ -96,7 +108,10 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
     } else if (!is_end_) {
       return false;
     }
-    is_found = is_found || (json_next && byte == '{') || is_space(byte);
+    // An object right behind the name of a tool is its arguments, also where the format has them one by one.
+    const bool is_object = byte == '{' && (json_next || (is_name && syntax_->options.tools && end > begin &&
+                                                         syntax_->is_known_tool(buffer_.substr(begin, end - begin))));
+    is_found = is_found || is_object || is_space(byte);
     if (!is_found && (!is_name_byte(byte) || end - begin > kLongestName)) {
       return attempt_.is_open ? fail_attempt(end, "the name of a tool call cannot be read")
                               : break_call(chat::CallStatus::kMalformed, "a tool call is malformed");
@@ -104,14 +119,14 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
   }
   if (!is_found && !(is_end_ && !attempt_.is_open)) return false;
   std::string text = buffer_.substr(begin, end - begin);
-  const bool is_name = kind == CallPiece::Kind::kName || kind == CallPiece::Kind::kNameInId;
   if (text.empty() && is_name && !call_.has_name) return fail_attempt(end, "a tool call has no name");
   pos_ = end;
   ++call_.piece;
   if (is_name && !call_.has_name) {
-    call_.name = kind == CallPiece::Kind::kNameInId ? name_in_id(text) : text;
+    call_.name = kind == CallPiece::Kind::kNameInId ? name_in_id(text) : format::unescaped(text, escapes);
     if (kind == CallPiece::Kind::kNameInId) call_.id = std::move(text);
     call_.has_name = true;
+    if (envelope_.early_arguments) (void)commit_early();
   } else if (kind == CallPiece::Kind::kId && !text.empty()) {
     call_.id = std::move(text);
     if (call_.is_reported) {
@@ -146,6 +161,11 @@ std::string Machine::name_in_id(const std::string& id) const {
 }
 
 bool Machine::start_arguments() {
+  const bool is_json = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters;
+  if (is_json && !call_.has_name) {
+    phase_ = Phase::kEarlyArguments;
+    return true;
+  }
   const bool is_proven = std::any_of(syntax_->piece_markers.begin(),
                                      syntax_->piece_markers.begin() + static_cast<std::ptrdiff_t>(call_.piece),
                                      [](const Marker& marker) { return !marker.empty(); });
@@ -159,7 +179,6 @@ bool Machine::start_arguments() {
     if (found.kind == MatchKind::kPartial) return false;
     if (found.kind == MatchKind::kNone) return fail_attempt(pos_, "the tool call does not go on as its format says");
   }
-  const bool is_json = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters;
   if (attempt_.is_open && is_json && needs_evidence()) {
     const std::size_t at = skip_space(pos_);
     if (at == buffer_.size() && !is_end_) return false;
@@ -176,9 +195,29 @@ bool Machine::start_arguments() {
   return true;
 }
 
+// Arguments in front of the name: they are held until that is known.
+bool Machine::early_arguments() {
+  if (!scanner_.started()) pos_ = skip_space(pos_);
+  if (pos_ == buffer_.size()) return false;
+  if (!scanner_.started()) envelope_.capture_begin = base_ + pos_;
+  while (pos_ < buffer_.size()) {
+    const std::optional<JsonUnit> unit = json_unit(pos_);
+    if (!unit) return false;
+    if (!scanner_.started()) call_.is_string = unit->byte == '"';
+    if (scanner_.step(unit->byte).bad || pos_ - head_ > kLongestAttempt)
+      return fail_attempt(pos_, "the arguments of a tool call cannot be read");
+    pos_ += unit->size;
+    if (!scanner_.done()) continue;
+    envelope_.early_arguments = {envelope_.capture_begin, base_ + pos_};
+    envelope_.early_is_loose = scanner_.is_loose();
+    return arguments_done();
+  }
+  return false;
+}
+
 // The name is known: the call is reported, with the bytes up to `upto`.  False if it turned out to be text.
 bool Machine::commit(std::size_t upto) {
-  if (!may_commit()) {
+  if (!may_commit(call_.name)) {
     (void)fail_attempt(pos_, "text in the shape of a tool call names no tool");
     return false;
   }
@@ -205,6 +244,24 @@ bool Machine::commit(std::size_t upto) {
   return true;
 }
 
+bool Machine::has_escaped_arguments() const { return !syntax_->format->calls.argument_escapes.empty(); }
+
+// The character of JSON at `at` and how many bytes stand for it; nothing if an escape may have begun there.
+std::optional<Machine::JsonUnit> Machine::json_unit(std::size_t at) const {
+  if (!has_escaped_arguments()) return JsonUnit{buffer_[at], 1};
+  const std::span<const format::Escape> escapes = syntax_->format->calls.argument_escapes;
+  const std::string_view rest = std::string_view(buffer_).substr(at);
+  if (!is_end_ && format::whole_units(rest, escapes) == 0) return std::nullopt;
+  const std::size_t size = format::unit_size(rest, escapes);
+  return JsonUnit{size == 1 ? rest.front() : format::unescaped(rest.substr(0, size), escapes).front(), size};
+}
+
+// [begin, end) of the buffer, which is a part of a call's arguments, as JSON has it.
+std::string Machine::arguments_text(std::size_t begin, std::size_t end) const {
+  return format::unescaped(std::string_view(buffer_).substr(begin, end - begin),
+                           syntax_->format->calls.argument_escapes);
+}
+
 bool Machine::json_arguments() {
   if (!call_.has_arguments) {
     const std::size_t at = skip_space(pos_);
@@ -217,7 +274,9 @@ bool Machine::json_arguments() {
       emit(EventKind::kArguments, pos_, "{}");
       return arguments_done();
     }
-    if (std::string_view("{[\"'").find(buffer_[at]) == std::string_view::npos) {
+    const std::optional<JsonUnit> first = json_unit(at);
+    if (!first) return false;
+    if (std::string_view("{[\"'").find(first->byte) == std::string_view::npos) {
       if (const std::string key = only_text_parameter(); !key.empty()) {
         emit(EventKind::kArguments, head_, "{" + json::to_compact(json::Value(key)) + ":\"");
         phase_ = Phase::kRawArguments;
@@ -225,20 +284,22 @@ bool Machine::json_arguments() {
       }
     }
     call_.has_arguments = true;
-    call_.is_string = buffer_[at] == '"' || buffer_[at] == '\'';
+    call_.is_string = first->byte == '"' || first->byte == '\'';
   }
   while (pos_ < buffer_.size()) {
     bool wait = false;
     if (is_string_forgotten(wait)) return break_json();
     if (wait) break;
-    pos_ += scanner_.plain_prefix(std::string_view(buffer_).substr(pos_));
+    if (!has_escaped_arguments()) pos_ += scanner_.plain_prefix(std::string_view(buffer_).substr(pos_));
     if (pos_ == buffer_.size()) break;
-    const JsonScanner::Step step = scanner_.step(buffer_[pos_]);
+    const std::optional<JsonUnit> unit = json_unit(pos_);
+    if (!unit) break;
+    const JsonScanner::Step step = scanner_.step(unit->byte);
     if (step.bad) {
       if (break_json()) return true;
       break;
     }
-    if (!step.left_over) ++pos_;
+    if (!step.left_over) pos_ += unit->size;
     if (!scanner_.done()) continue;
     emit_arguments(head_, pos_, scanner_.is_loose());
     return arguments_done();
@@ -295,7 +356,7 @@ bool Machine::break_call(chat::CallStatus status, const char* why) {
 
 bool Machine::recover() {
   MarkerSet::Found found;
-  const bool is_text = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters;
+  const bool is_text = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters || call_.has_arguments;
   const MarkerSet& set = thoughts_.have_call ? syntax_->reasoning_recover_set : syntax_->recover_set;
   if (!scan(set, is_text ? EventKind::kArguments : EventKind::kMarker, found)) return false;
   if (found.id == kReasoningClose) {  // behind a call that was only thought of

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "format/escapes.h"
 #include "format/units.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -12,18 +13,16 @@ namespace {
 
 using format::is_space;
 
-constexpr std::size_t kLongestAttempt = 1U << 20U;  // bytes held back for a call whose name comes last
-
-}  // namespace
-
-std::string Machine::decoded_string(std::size_t begin, std::size_t end) const {
-  const std::string_view text = std::string_view(buffer_).substr(begin, end - begin);
+// The string that `text` is, quotes included; "" if it is none.
+std::string decoded_string(std::string_view text) {
   if (const auto parsed = json::parse(text); parsed.ok()) {
     return parsed.value().is_string() ? parsed.value().as_string() : std::string();
   }
   const auto loose = read_literal(text, NestedSyntax{"", "", true});
   return loose && loose->is_string() ? loose->as_string() : std::string();
 }
+
+}  // namespace
 
 bool Machine::json_envelope() {
   bool wait_for_open = false;
@@ -42,15 +41,18 @@ bool Machine::json_envelope() {
     bool wait = false;
     if (is_string_forgotten(wait)) return json_bad();
     if (wait) break;
-    pos_ += scanner_.plain_prefix(std::string_view(buffer_).substr(pos_));
+    const bool is_escaped = envelope_.capture == JsonCall::Capture::kArguments && has_escaped_arguments();
+    if (!is_escaped) pos_ += scanner_.plain_prefix(std::string_view(buffer_).substr(pos_));
     if (pos_ == buffer_.size()) break;
+    const std::optional<JsonUnit> unit = is_escaped ? json_unit(pos_) : JsonUnit{buffer_[pos_], 1};
+    if (!unit) break;
     bool failed = false;
-    if (!json_step(buffer_[pos_], failed)) return true;
+    if (!json_step(*unit, failed)) return true;
     if (failed) {
       if (json_bad()) return true;
       break;
     }
-    ++pos_;
+    pos_ += unit->size;
     if (scanner_.done()) {
       if (attempt_.is_open && !(attempt_.opening == Opening::kMarker && ends_in_empty_list()))
         return fail_attempt(pos_, "JSON in the place of a tool call holds none");
@@ -82,21 +84,21 @@ bool Machine::is_string_forgotten(bool& wait) const {
   return found.kind == MatchKind::kFull;
 }
 
-// Takes one byte of a JSON envelope.  False if the phase changed instead; `failed` if the byte cannot stand there.
-bool Machine::json_step(char byte, bool& failed) {
-  const JsonScanner::Step step = scanner_.step(byte);
+// Takes one character of a JSON envelope.  False if the phase changed instead; `failed` if it cannot stand there.
+bool Machine::json_step(JsonUnit unit, bool& failed) {
+  const JsonScanner::Step step = scanner_.step(unit.byte);
   failed = step.bad;
   if (step.bad) return true;
   if (step.ended_before && envelope_.capture != JsonCall::Capture::kNone && envelope_.captures_scalar &&
       !json_value_ends())
     return false;
-  if (step.begins_value) json_value_begins(byte);
+  if (step.begins_value) json_value_begins(unit.byte);
   if (phase_ != Phase::kJson) return false;
   if (!step.ends_value) return true;
   if (envelope_.capture != JsonCall::Capture::kNone && scanner_.depth() == envelope_.capture_depth) {
-    ++pos_;  // the value includes this byte
+    pos_ += unit.size;  // the value includes this character
     if (!json_value_ends()) return false;
-    --pos_;
+    pos_ -= unit.size;
   } else if (envelope_.depth > 0 && scanner_.depth() < envelope_.depth) {
     ++pos_;
     if (!json_call_ends()) return false;
@@ -158,7 +160,7 @@ void Machine::json_value_begins(char byte) {
   }
   const bool is_keyed_call = roles.name_is_key && frames == envelope_.depth && !call_.is_reported;
   if (is_keyed_call) {
-    call_.name = scanner_.key_at(envelope_.depth);
+    call_.name = format::unescaped(scanner_.key_at(envelope_.depth), syntax_->format->calls.name_escapes);
     call_.has_name = true;
   }
   if (is_keyed_call || (!roles.name_is_key && has_role(roles.arguments, frames))) {
@@ -193,7 +195,8 @@ bool Machine::json_value_ends() {
   const JsonCall::Capture what = std::exchange(envelope_.capture, JsonCall::Capture::kNone);
   if (what == JsonCall::Capture::kId) {
     const bool is_string = buffer_[begin] == '"' || buffer_[begin] == '\'';
-    call_.id = is_string ? decoded_string(begin, pos_) : buffer_.substr(begin, pos_ - begin);
+    const std::string text = buffer_.substr(begin, pos_ - begin);
+    call_.id = is_string ? decoded_string(text) : text;
     if (call_.is_reported) {
       call().id = call_.id;
       emit(EventKind::kCallId, pos_, *call_.id);
@@ -201,7 +204,8 @@ bool Machine::json_value_ends() {
   } else if (what == JsonCall::Capture::kStray) {
     keep_stray(begin, pos_);
   } else if (what == JsonCall::Capture::kName) {
-    call_.name = decoded_string(begin, pos_);
+    call_.name = format::unescaped(decoded_string(std::string_view(buffer_).substr(begin, pos_ - begin)),
+                                   syntax_->format->calls.name_escapes);
     if (call_.name.empty()) {
       (void)fail_attempt(pos_, "the name of a tool call cannot be read");
       return false;
@@ -223,7 +227,7 @@ bool Machine::commit_early() {
   const std::size_t begin = envelope_.early_arguments->first - base_;
   const std::size_t end = envelope_.early_arguments->second - base_;
   if (needs_evidence() && call_.is_string) {
-    const auto held = json::parse(decoded_string(begin, end));
+    const auto held = json::parse(decoded_string(arguments_text(begin, end)));
     if (!held.ok() || !held.value().is_object()) return !fail_attempt(pos_, "a tool call has no arguments");
   }
   if (!commit(begin)) return false;
@@ -234,7 +238,7 @@ bool Machine::commit_early() {
 // The arguments are [begin, end), of which [head_, end) is not reported yet.
 void Machine::emit_arguments(std::size_t begin, std::size_t end, bool is_loose) {
   if (call_.is_string) {
-    emit(EventKind::kArguments, end, decoded_string(begin, end));
+    emit(EventKind::kArguments, end, decoded_string(arguments_text(begin, end)));
     is_loose = !json::parse(call().arguments).ok();
   } else {
     emit(EventKind::kArguments, end);

@@ -240,7 +240,8 @@ MatchKind Machine::tag_call(std::size_t at) {
 bool Machine::json_instead(bool& wait) {
   const format::Calls& own = syntax_->format->calls;
   if (!attempt_.is_open || !syntax_->options.tools || own_syntax_ != nullptr ||
-      own.pieces[0].kind == format::CallPiece::Kind::kLiteral)
+      own.pieces[0].kind == format::CallPiece::Kind::kLiteral ||
+      own.pieces[0].kind == format::CallPiece::Kind::kArguments)
     return false;
   const std::size_t at = skip_space(pos_);
   const bool is_list = at < buffer_.size() && buffer_[at] == '[';

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "format/escapes.h"
 #include "format/units.h"
 #include "parse/machine.h"
 
@@ -47,6 +48,7 @@ std::string rest_of_word(const format::Format& format, std::string_view begun) {
   return "";
 }
 
+// The name of a tool at the begin of `words`, as it is written.
 std::string heading_name(std::string_view words) {
   return std::string(words.substr(0, words.find_first_of(" \t\r\n|<")));
 }
@@ -90,7 +92,8 @@ MatchKind Machine::heading(std::size_t at) {
     // Whoever else a block is for, it is no answer.
     const std::size_t found = bare.empty() ? std::string_view::npos : words.find(bare);
     const std::string_view rest = found == std::string_view::npos ? "" : words.substr(found + bare.size());
-    const bool is_known = options().tools && syntax_->is_known_tool(heading_name(rest));
+    const bool is_known = options().tools && syntax_->is_known_tool(format::unescaped(
+                                                 heading_name(rest), syntax_->format->calls.name_escapes));
     const bool is_other = !is_reasoning && !begins_like(syntax_->format->content.open);
     if ((is_known || is_other) && call_heading(rest, behind)) return MatchKind::kFull;
   }
@@ -113,7 +116,7 @@ bool Machine::call_heading(std::string_view words, std::size_t behind) {
   if (name.empty()) return false;
   begin_attempt(false, Opening::kMarker);
   (void)start_body();
-  call_.name = name;
+  call_.name = format::unescaped(name, syntax_->format->calls.name_escapes);
   call_.has_name = true;
   const auto& pieces = syntax_->format->calls.pieces;
   while (call_.piece < pieces.size() && pieces[call_.piece].kind != format::CallPiece::Kind::kArguments) ++call_.piece;

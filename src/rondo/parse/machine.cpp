@@ -18,6 +18,10 @@ namespace {
 
 constexpr std::size_t kDropAfterBytes = 4096;  // less is not worth moving the rest of the buffer
 
+bool is_words(std::string_view text) {
+  return std::ranges::all_of(text, [](char byte) { return format::is_word(byte) || is_space(byte); });
+}
+
 // Whether `next` only goes on with what `last` reports.
 bool is_continued(const Event& last, const Event& next) {
   const bool has_text =
@@ -118,7 +122,7 @@ void Machine::take_plain(std::string_view text) {
 
 // Whether what comes is passed on as the arguments of a call as it is.
 bool Machine::is_reading_json_arguments() const {
-  if (call_.is_string) return false;
+  if (call_.is_string || has_escaped_arguments()) return false;
   if (phase_ == Phase::kJsonArguments) return call_.has_arguments;
   return phase_ == Phase::kJson && call_.is_reported && envelope_.capture == JsonCall::Capture::kArguments;
 }
@@ -191,6 +195,7 @@ bool Machine::step() {
     case Phase::kSection: return section();
     case Phase::kJson: return json_envelope();
     case Phase::kPieces: return pieces();
+    case Phase::kEarlyArguments: return early_arguments();
     case Phase::kJsonArguments: return json_arguments();
     case Phase::kRawArguments: return raw_arguments();
     case Phase::kParameter: return parameter();
@@ -234,9 +239,13 @@ bool Machine::scan(const MarkerSet& set, EventKind kind, MarkerSet::Found& found
   }
   if (found.kind == MatchKind::kNone && is_end_) {
     emit(kind, buffer_.size());
-  } else {
-    emit(kind, whole_characters(found.begin - set.possible_lead(before)));
+    return false;
   }
+  std::size_t end = whole_characters(found.begin - set.possible_lead(before));
+  if (kind == EventKind::kArguments && end > head_)
+    end = head_ + format::whole_units(std::string_view(buffer_).substr(head_, end - head_),
+                                      syntax_->format->calls.argument_escapes);
+  emit(kind, end);
   return false;
 }
 
@@ -395,10 +404,14 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
   return true;
 }
 
-// Something opens a call.  An opener of punctuation only is one at the begin of the text, or if a tool's name follows.
+// Something opens a call.  An opener of punctuation only is one at the begin of the text, or if a tool's name follows.  Where
+// a section announces the calls, neither punctuation nor a word is one without it, unless a tool's name follows.
 bool Machine::top_opener(const MarkerSet::Found& found) {
-  const bool is_weak = found.id != kBareOpen && found.id != kHalfOpen && !found.marker->is_distinct();
-  if (is_weak && !section_.is_open && !syntax_->options.tools && !(top_.is_blank && is_blank(message_.content))) {
+  const bool is_apart = found.id == kCallOpen && !section_.is_open && syntax_->has_marked_sections;
+  const bool is_weak = found.id != kBareOpen && found.id != kHalfOpen &&
+                       (!found.marker->is_distinct() || (is_apart && is_words(found.marker->core())));
+  const bool is_first = top_.is_blank && is_blank(message_.content) && !is_apart;
+  if (is_weak && !section_.is_open && !syntax_->options.tools && !is_first) {
     top_.is_blank = false;
     return true;
   }
@@ -470,7 +483,8 @@ void Machine::finish_open() {
 void Machine::emit(EventKind kind, std::size_t end) {
   if (end <= head_) return;
   const bool has_text = kind == EventKind::kContent || kind == EventKind::kReasoning || kind == EventKind::kArguments;
-  emit(kind, end, has_text ? buffer_.substr(head_, end - head_) : std::string());
+  const bool is_escaped = kind == EventKind::kArguments && has_escaped_arguments();
+  emit(kind, end, is_escaped ? arguments_text(head_, end) : has_text ? buffer_.substr(head_, end - head_) : "");
 }
 
 void Machine::emit(EventKind kind, std::size_t end, std::string text) {
@@ -561,30 +575,6 @@ Place Machine::place() const {
 bool Machine::is_inside_json() const {
   const bool is_read = phase_ == Phase::kJson || (phase_ == Phase::kJsonArguments && call_.has_arguments);
   return is_read && scanner_.started() && !scanner_.done();
-}
-
-std::string Machine::closing_text() const {
-  const format::Calls& calls = syntax_->format->calls;
-  std::string section = section_.is_open ? calls.section_close : "";
-  switch (phase_) {
-    case Phase::kUndecided:
-    case Phase::kFencedAnswer:
-    case Phase::kEnded: return "";
-    case Phase::kReasoning: return syntax_->format->reasoning.close;
-    case Phase::kTop:
-      if (std::string call = opener_closing(); !call.empty()) return call + section;
-      return heading_closing() + (top_.is_wrapped ? syntax_->format->content.close : "") + section;
-    case Phase::kBetween: return opener_closing() + section;
-    case Phase::kSection: return opener_closing() + calls.section_close;
-    case Phase::kJson: return scanner_.closing() + calls.call_close + section;
-    case Phase::kAfterCall:
-    case Phase::kRecover: return calls.call_close + section;
-    case Phase::kPieces:
-    case Phase::kRawArguments: return after_arguments_closing() + section;
-    case Phase::kJsonArguments:
-      return (call_.has_arguments ? scanner_.closing() : "{}") + after_arguments_closing() + section;
-    default: return parameters_closing() + after_arguments_closing() + section;
-  }
 }
 
 }  // namespace rondo::parse

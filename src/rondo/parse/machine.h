@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,8 @@
 namespace rondo::parse {
 
 inline constexpr std::string_view kFence = "```";
-// Matches "```json\n" at the start of `text`.
+inline constexpr std::size_t kLongestAttempt = 1U << 20U;  // bytes held back for a call whose name comes last
+// "```json\n" at the begin of `text`.
 [[nodiscard]] Match fence_at(std::string_view text, bool is_end);
 
 class Machine {
@@ -60,6 +62,7 @@ class Machine {
     kSection,
     kJson,
     kPieces,
+    kEarlyArguments,
     kJsonArguments,
     kRawArguments,
     kParameter,
@@ -113,12 +116,14 @@ class Machine {
 
   // reasoning.cpp
   bool undecided();
+  [[nodiscard]] const MarkerSet& open_reasoning_set() const;
   bool reasoning();
   bool reasoning_opened(const Marker& open);
   bool reasoning_start();
   bool reasoning_after_call();
   bool reasoning_marker(const MarkerSet::Found& found);
   void emit_reasoning_marker(std::size_t end);
+  [[nodiscard]] bool has_meant_call() const;
   void hold();
   void release();
   void withdraw(std::size_t end);
@@ -136,8 +141,8 @@ class Machine {
 
   // attempts.cpp: text that may be a call
   void begin_attempt(bool in_section, Opening opening);
-  [[nodiscard]] bool may_commit() const;
-  // Returns whether the call has no marker before it.
+  [[nodiscard]] bool may_commit(const std::string& name) const;
+  // Whether no marker announces the call.
   [[nodiscard]] bool is_bare() const {
     return attempt_.opening == Opening::kBare || attempt_.opening == Opening::kInText;
   }
@@ -178,7 +183,15 @@ class Machine {
   bool piece_slot(format::CallPiece::Kind kind);
   [[nodiscard]] std::string name_in_id(const std::string& id) const;
   bool start_arguments();
+  bool early_arguments();
   bool commit(std::size_t upto);
+  struct JsonUnit {
+    char byte = 0;
+    std::size_t size = 1;
+  };
+  [[nodiscard]] bool has_escaped_arguments() const;
+  [[nodiscard]] std::optional<JsonUnit> json_unit(std::size_t at) const;
+  [[nodiscard]] std::string arguments_text(std::size_t begin, std::size_t end) const;
   bool json_arguments();
   [[nodiscard]] std::string only_text_parameter() const;
   [[nodiscard]] bool has_parameter(const std::string& key) const;
@@ -195,7 +208,7 @@ class Machine {
 
   // envelope.cpp: calls that are JSON objects
   bool json_envelope();
-  bool json_step(char byte, bool& failed);
+  bool json_step(JsonUnit unit, bool& failed);
   void json_value_begins(char byte);
   bool json_value_ends();
   bool commit_early();
@@ -206,7 +219,6 @@ class Machine {
   void report_strays();
   bool json_call_ends();
   void emit_arguments(std::size_t begin, std::size_t end, bool is_loose);
-  [[nodiscard]] std::string decoded_string(std::size_t begin, std::size_t end) const;
   [[nodiscard]] bool is_string_forgotten(bool& wait) const;
   [[nodiscard]] bool ends_in_empty_list() const;
   bool json_bad();
@@ -234,11 +246,19 @@ class Machine {
   void end_value(std::size_t end, std::size_t terminator_end);
   void stream_value(std::size_t end);
   bool finish_parameters();
+
+  // closing.cpp: what completes a turn that breaks off
+  [[nodiscard]] std::string json_closing() const;
   [[nodiscard]] std::string parameters_closing() const;
-  [[nodiscard]] std::string rest_of_escape(std::string_view closing) const;
-  [[nodiscard]] std::string after_arguments_closing() const;
+  [[nodiscard]] std::string rest_of_escape(std::string_view written, std::span<const format::Escape> escapes,
+                                           std::string_view closing) const;
+  [[nodiscard]] bool is_named() const;
+  [[nodiscard]] std::string construct_closing() const;
+  [[nodiscard]] std::string top_closing(std::string_view begun) const;
   [[nodiscard]] std::string rest_of_call(std::size_t piece) const;
-  [[nodiscard]] std::string opener_closing() const;
+  [[nodiscard]] std::string after_arguments_closing() const;
+  [[nodiscard]] std::string no_calls() const;
+  [[nodiscard]] std::string opener_closing(std::string_view begun, bool is_whole = false) const;
 
   // tags.cpp: tags that differ from what the format writes, and tags around a call's description
   struct DamagedOpener {

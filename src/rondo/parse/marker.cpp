@@ -127,16 +127,16 @@ Match Marker::match(std::string_view text, bool is_end, const TokenStarts* start
   return {MatchKind::kFull, at};
 }
 
-std::string_view Marker::missing_behind(std::string_view text) const {
+std::optional<std::string_view> Marker::missing_behind(std::string_view text) const {
   std::size_t at = 0;
   for (const char byte : text) {
     if (is_space(byte)) continue;
     while (at < core_.size() && is_space(core_[at])) ++at;
-    if (at == core_.size() || core_[at] != byte) return "";
+    if (at == core_.size() || core_[at] != byte) return std::nullopt;
     ++at;
   }
   const bool has_unit = std::ranges::any_of(cuts_, [at](std::size_t cut) { return cut > 0 && cut <= at; });
-  return has_unit ? std::string_view(core_).substr(at) : "";
+  return has_unit ? std::optional(std::string_view(core_).substr(at)) : std::nullopt;
 }
 
 std::size_t Marker::own_lead(std::string_view before) const {

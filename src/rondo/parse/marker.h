@@ -65,8 +65,8 @@ class Marker {
   // off.  `starts` tells where added tokens begin in the buffer that contains `text`; nullptr: that does not matter.
   [[nodiscard]] Match match(std::string_view text, bool is_end, const TokenStarts* starts = nullptr) const;
 
-  // Returns the rest of the marker if `text` is its beginning, by at least one unit; otherwise "".
-  [[nodiscard]] std::string_view missing_behind(std::string_view text) const;
+  // The rest of it, where `text` is its beginning, one of its units at least: "" where that is all of it.
+  [[nodiscard]] std::optional<std::string_view> missing_behind(std::string_view text) const;
 
   // Returns how much of the white space at the end of `before` is the template's own.
   [[nodiscard]] std::size_t own_lead(std::string_view before) const;

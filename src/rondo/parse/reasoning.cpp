@@ -61,9 +61,13 @@ bool Machine::reasoning_start() {
   return true;
 }
 
+const MarkerSet& Machine::open_reasoning_set() const {
+  return section_.is_open ? syntax_->reasoning_section_set : syntax_->reasoning_set;
+}
+
 bool Machine::reasoning() {
   MarkerSet::Found found;
-  if (!scan(syntax_->reasoning_set, EventKind::kReasoning, found)) return false;
+  if (!scan(open_reasoning_set(), EventKind::kReasoning, found)) return false;
   return reasoning_marker(found);
 }
 
@@ -105,6 +109,7 @@ bool Machine::reasoning_marker(const MarkerSet::Found& found) {
     case kSectionClose:
       emit(EventKind::kMarker, pos_);
       section_.is_open = false;
+      thoughts_.is_layout = thoughts_.is_layout || has_meant_call();  // the turn ends with its calls
       return true;
     default:
       if (held_ && (found.id == kReasoningClose || found.id == kContentOpen)) {
@@ -137,6 +142,9 @@ void Machine::emit_reasoning_marker(std::size_t end) {
   pos_ = std::max(pos_, head_);
   push(std::move(event));
 }
+
+// Whether a call stands in the reasoning that counts unless the reasoning is closed behind it.
+bool Machine::has_meant_call() const { return held_ && message_.tool_calls.size() > held_->before.tool_calls.size(); }
 
 // A model that writes a call in its reasoning may mean it, or only think of it.  It is meant if the reasoning is not closed behind
 // it; until that is known, all that follows is held back.

@@ -108,6 +108,8 @@ void Syntax::compile() {
   if (f.calls.present && options.calls) compile_calls();
   if (options.tools && options.calls && !is_foreign_) text_set.add_control_tokens(kWrapper);
   if (!f.calls.heading_close.empty()) compile_headings();
+  reasoning_section_set = reasoning_set;
+  reasoning_section_set.add(kSectionClose, &section_close);
 }
 
 // What may close a call: the whole closing text, its beginning or its end, as far as these are units.
@@ -132,6 +134,7 @@ void Syntax::compile_calls() {
   parameter_open = make_marker(calls.parameters.open);
   parameter_separator = make_marker(calls.parameters.separator);
   const Marker* section_open = add_marker(calls.section_open);
+  has_marked_sections = !section_open->empty() && section_open->is_distinct();
   for (MarkerSet* set : {&blank_set, &text_set}) {
     set->add(kSectionOpen, section_open);
     set->add(kCallOpen, &call_open);

@@ -64,14 +64,17 @@ class Syntax {
   Options options;
   std::vector<chat::ToolDefinition> tools;
 
-  bool has_plain_header = false;  // of words only, so that an answer may begin with the same words
-  MarkerSet blank_set, text_set, reasoning_set, reasoning_open_set, reasoning_layout_set, reasoning_recover_set,
-      section_set, after_set, between_set, parameter_set, follower_set, recover_set, key_set, stop_set;
-  std::vector<Marker> piece_markers;  // by index of the piece
-  std::vector<MarkerSet> slot_sets;   // by index of the piece
-  std::vector<Marker> value_openers;  // by index of the form of a parameter's value
-  std::vector<Marker> value_closers;  // by the same index; used if the closer does not contain the key
-  Marker inner_open;                  // what follows the last tag of a call's opener
+  bool has_plain_header = false;     // of words only, with which an answer may well begin
+  bool has_marked_sections = false;  // what opens the calls is no mere punctuation
+  // reasoning_section_set: in reasoning, where a section of calls is open.
+  MarkerSet blank_set, text_set, reasoning_set, reasoning_open_set, reasoning_section_set, reasoning_layout_set,
+      reasoning_recover_set, section_set, after_set, between_set, parameter_set, follower_set, recover_set, key_set,
+      stop_set;
+  std::vector<Marker> piece_markers;  // by piece
+  std::vector<MarkerSet> slot_sets;   // by piece
+  std::vector<Marker> value_openers;  // by form of a parameter's value
+  std::vector<Marker> value_closers;  // the same; used where the key is no part of them
+  Marker inner_open;                  // what stands behind the last tag of a call's opener
   Marker call_open, call_close, section_close, separator, parameter_open, parameter_separator;
   std::string heading_open;  // the text that headings of reasoning and content begin with
   std::string blank_stop;    // a stop that is only white space

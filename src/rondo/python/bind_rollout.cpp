@@ -19,12 +19,8 @@ namespace {
 void start(RolloutObject* self, const ModelObject& model, nb::handle messages, nb::handle tools, nb::handle documents,
            nb::handle kwargs, nb::handle now, const std::string& content_specials) {
   Call call = read_call({messages, tools, documents, kwargs, now, true, nb::none(), content_specials});
-  render::Rollout rollout = value_or_raise(without_gil([&]() -> Result<render::Rollout> {
-    auto shared = model.model->rollouts(call);
-    if (!shared.ok()) return shared.error();
-    return render::Rollout::start(shared.value(), std::move(call.conversation.messages));
-  }));
-  new (self) RolloutObject{std::move(rollout), {}, {}};
+  auto started = value_or_raise(without_gil([&] { return model.model->start_rollout(call); }));
+  new (self) RolloutObject{std::move(started.rollout), std::move(started.notes), {}, {}};
 }
 
 Result<ParsedIds> complete_ids(render::Rollout& rollout, std::span<const TokenId> ids) {
@@ -69,11 +65,6 @@ nb::dict last_to_python(RolloutObject& self) {
   const std::lock_guard lock(self.mutex);
   nb::list cuts;
   for (const render::Cut& cut : self.last.cuts) cuts.append(nb::make_tuple(cut.begin, cut.end, cut.message));
-  const auto texts = [](const std::vector<std::string>& sentences) {
-    nb::list list;
-    for (const std::string& sentence : sentences) list.append(to_python_text(sentence));
-    return list;
-  };
   nb::dict out;
   out["begin"] = self.last.begin;
   out["kept"] = self.last.kept;
@@ -154,6 +145,13 @@ thread at a time gets into one.)")
                    "were), cuts "
                    "((first, behind last, message) of ids that were cut out), notes, shaped "
                    "(what of the new messages was given to the template otherwise than it was sent).")
+      .def_prop_ro(
+          "notes", [](const RolloutObject& self) { return texts(self.notes); }, nb::sig("def notes(self) -> list[str]"),
+          "What was noticed of the first messages, as Encoded.notes.")
+      .def_prop_ro(
+          "shaped", [](const RolloutObject& self) { return texts(self.rollout.shaped()); },
+          nb::sig("def shaped(self) -> list[str]"),
+          "What of the first messages was given to the template otherwise than it was sent, a sentence each.")
       .def_prop_ro(
           "messages",
           [](RolloutObject& self) {

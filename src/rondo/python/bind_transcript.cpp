@@ -42,13 +42,11 @@ nb::object append_messages(TranscriptObject& self, nb::handle new_messages) {
 
 nb::dict last_append(TranscriptObject& self) {
   const std::lock_guard lock(self.mutex);
-  nb::list shaped;
-  for (const std::string& sentence : self.last.shaped) shaped.append(to_python_text(sentence));
   nb::dict out;
   out["way"] = nb::str(std::string(render::to_string(self.last.way)).c_str());
   out["why"] = to_python_text(self.last.why);
   out["kept"] = self.last.kept;
-  out["shaped"] = shaped;
+  out["shaped"] = texts(self.last.shaped);
   return out;
 }
 

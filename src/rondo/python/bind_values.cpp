@@ -47,12 +47,6 @@ nb::dict lossy_to_python(const render::LossyFinding& finding) {
   return out;
 }
 
-nb::list texts(const std::vector<std::string>& sentences) {
-  nb::list out;
-  for (const std::string& sentence : sentences) out.append(to_python_text(sentence));
-  return out;
-}
-
 nb::list findings(const std::vector<render::LossyFinding>& lossy) {
   nb::list out;
   for (const render::LossyFinding& finding : lossy) out.append(lossy_to_python(finding));

@@ -97,6 +97,7 @@ struct StreamObject {
 
 struct RolloutObject {
   render::Rollout rollout;
+  std::vector<std::string> notes;  // of the first prompt
   std::mutex mutex;
   render::Extension last;  // from the last add()
 };

@@ -274,6 +274,12 @@ nb::object to_python_text(std::string_view text) {
   return nb::steal(out);
 }
 
+nb::list texts(const std::vector<std::string>& sentences) {
+  nb::list out;
+  for (const std::string& sentence : sentences) out.append(to_python_text(sentence));
+  return out;
+}
+
 nb::object optional_text(const std::optional<std::string>& text) {
   return text ? to_python_text(*text) : nb::object(nb::none());
 }

@@ -30,7 +30,8 @@ namespace rondo::python {
 
 // Converts UTF-8 to str and back.  Lone surrogates are kept; other ill-formed parts become U+FFFD.
 [[nodiscard]] nanobind::object to_python_text(std::string_view text);
-// Returns None for nullopt.
+[[nodiscard]] nanobind::list texts(const std::vector<std::string>& sentences);
+// None for nullopt.
 [[nodiscard]] nanobind::object optional_text(const std::optional<std::string>& text);
 [[nodiscard]] std::string to_text(nanobind::handle value, std::string_view name);
 

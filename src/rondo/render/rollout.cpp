@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "format/units.h"
@@ -71,10 +72,12 @@ Result<Appended> RolloutModel::append(PreparedTurn turn, Step step) const {
   return appended;
 }
 
-Result<Rollout> Rollout::start(std::shared_ptr<const RolloutModel> model, json::Array messages) {
+Result<Rollout> Rollout::start(std::shared_ptr<const RolloutModel> model, json::Array messages,
+                               std::vector<std::string> shaped) {
   Rollout out(std::move(model));
   const RolloutModel::Parts& parts = out.model_->parts();
-  out.shaped_ = tmpl::sentences(tmpl::shape(messages, parts.rules));
+  out.shaped_ = std::move(shaped);
+  std::ranges::move(tmpl::sentences(tmpl::shape(messages, parts.rules)), std::back_inserter(out.shaped_));
   tmpl::ApplyOptions options = parts.apply;
   options.whole_dumps = true;  // whose a dump is, so are its parts
   const TurnContext context{*parts.chat_template, *parts.tokenizer, parts.base, options};

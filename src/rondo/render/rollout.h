@@ -111,11 +111,12 @@ class Rollout {
     bool opened_by_prompt = false;
   };
 
-  // Renders and tokenizes the first prompt.  Fails as the template does.
-  [[nodiscard]] static Result<Rollout> start(std::shared_ptr<const RolloutModel> model, json::Array messages);
-  // Continues a rollout that was begun elsewhere.  `ids` is the prompt of `messages`.  `sampled` are the ranges in
-  // which its assistant messages were sampled, in order, for as many of them as are known.  Fails with kInvalidArgument
-  // if the ranges do not fit.
+  // Renders and tokenizes the first prompt.  `shaped` is what was changed in `messages` already.  Fails as the template does.
+  [[nodiscard]] static Result<Rollout> start(std::shared_ptr<const RolloutModel> model, json::Array messages,
+                                             std::vector<std::string> shaped = {});
+  // A rollout that was begun elsewhere: `ids` is the prompt of `messages`, and `sampled` are the ranges of its assistant
+  // messages that were sampled, in order, for as many of them as are known.  Fails with kInvalidArgument where these do not
+  // fit.
   [[nodiscard]] static Result<Rollout> resume(std::shared_ptr<const RolloutModel> model,
                                               std::vector<tokenizer::TokenId> ids, json::Array messages,
                                               std::span<const std::pair<std::size_t, std::size_t>> sampled);

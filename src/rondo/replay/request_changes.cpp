@@ -52,6 +52,18 @@ std::string arguments_text(const json::Value& call) {
   return arguments->is_string() ? arguments->as_string() : json::to_compact(*arguments);
 }
 
+// ".content" where the content is all that makes two messages differ; "" elsewhere.
+std::string edited_field(const json::Value& before, const json::Value& after) {
+  json::Object was = said(before);
+  json::Object is = said(after);
+  const json::Value* old_content = was.find("content");
+  const json::Value* new_content = is.find("content");
+  if (old_content == nullptr || new_content == nullptr || *old_content == *new_content) return "";
+  was.erase("content");
+  is.erase("content");
+  return was == is ? ".content" : "";
+}
+
 class Comparer {
  public:
   Comparer(const RequestView& before, std::size_t answers, const RequestView& after)
@@ -214,6 +226,7 @@ class Comparer {
       change.sentence = std::to_string(gone) + " messages were replaced by " + std::to_string(come);
     } else {
       change.kind = ChangeKind::kMessageEdited;
+      if (gone > 0) change.path += edited_field(before_.messages[old_], after_.messages[new_]);
       change.sentence = gone == 0 ? std::to_string(come) + " messages were put in between" : "the message was edited";
     }
     add(std::move(change));

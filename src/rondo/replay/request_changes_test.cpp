@@ -93,7 +93,7 @@ TEST_CASE("messages that go, come or change") {
     for (const std::string& one : of) out += (out.size() > 1 ? "," : "") + one;
     return out + "]";
   };
-  CHECK(compared(list({a, b, c}), list({x, b, c, d})) == "message-edited at messages[0]: a -> x; | 3 goes on");
+  CHECK(compared(list({a, b, c}), list({x, b, c, d})) == "message-edited at messages[0].content: a -> x; | 3 goes on");
   CHECK(compared(list({a, b, c}), list({c, d})) == "history-truncated at messages[0]: a -> ; | 1 goes on");
   CHECK(compared(list({a, b, c, d}), list({x, d})) == "history-compacted at messages[0]: a -> x; | 2 goes on");
   CHECK(compared(list({a, b}), list({a, x, b})) == "message-edited at messages[1]:  -> x; | 3 goes on");
@@ -105,6 +105,21 @@ TEST_CASE("messages that go, come or change") {
         "history-compacted at messages[1]: a -> x; | 1");
   CHECK(compared(list({R"({"role": "system", "content": "s"})", a, b}),
                  list({R"({"role": "system", "content": "s"})", x, d})) == "branched at messages[1]: a -> x; | 1");
+}
+
+TEST_CASE("an edited message names the field that was edited") {
+  const auto result = [](const std::string& id, const std::string& content) {
+    return R"([{"role": "tool", "tool_call_id": ")" + id + R"(", "content": )" + content +
+           R"(}, {"role": "user", "content": "more"}])";
+  };
+  CHECK(compared(result("a", "\"12C\""), result("a", "\"21C\"")) ==
+        "message-edited at messages[0].content: 12C -> 21C; | 2 goes on");
+  CHECK(compared(result("a", "\"12C\""), result("a", R"([{"type": "text", "text": "21C"}])")) ==
+        "message-edited at messages[0].content: 12C -> 21C; | 2 goes on");
+  // Where more than the content is another one, the message is.
+  CHECK(compared(result("a", "\"12C\""), result("b", "\"21C\"")) ==
+        "message-edited at messages[0]: 12C -> 21C; | 2 goes on");
+  CHECK(compared(result("a", "\"12C\""), result("a", "null")) == "message-edited at messages[0]: 12C -> ; | 2 goes on");
 }
 
 TEST_CASE("instructions that change, come or go") {

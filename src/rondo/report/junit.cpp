@@ -149,7 +149,9 @@ std::string finding_element(const Report& report, const Finding& finding, std::o
   if (!finding.path.empty()) name += ", " + finding.path;
   TestCase element(report.model, name);
   element.set_place(report, finding.place);
-  std::string text = place_words(finding.place) + finding.proof + "\n" + remedy_words(finding.remedies);
+  std::string text = place_words(finding.place);
+  if (!finding.proof.empty()) text += finding.proof + "\n";
+  text += remedy_words(finding.remedies);
   for (const std::string& scenario : finding.scenarios) text += "seen in " + scenario + "\n";
   if (fail_on && finding.level >= *fail_on) {
     element.fail(to_string(finding.level), finding.sentence, text, totals);

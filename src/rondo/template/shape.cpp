@@ -6,6 +6,7 @@
 
 #include "base/digest.h"
 #include "chat/conversation.h"
+#include "chat/reasoning_fields.h"
 #include "json/parse.h"
 #include "json/print.h"
 #include "template/chat_template.h"
@@ -29,6 +30,14 @@ bool is_text_parts(const json::Value& content) {
   return content.is_array() && std::ranges::all_of(content.as_array(), [](const json::Value& part) {
            return part.find_string("type") == "text" && part.find_string("text").has_value();
          });
+}
+
+// Whether a content that is data, no text and no list of parts, is given as JSON text.
+bool is_dumped(const json::Value& content, const RoleRules& rules) {
+  const auto is_part = [](const json::Value& element) { return element.find_string("type").has_value(); };
+  if (content.is_object()) return rules.dumps_values;
+  if (content.is_array()) return rules.dumps_lists && std::ranges::none_of(content.as_array(), is_part);
+  return rules.dumps_scalars && !content.is_string();
 }
 
 std::string joined_parts(const json::Array& parts, std::string_view separator) {
@@ -61,6 +70,7 @@ class Shaper {
   }
 
   [[nodiscard]] Shaping run() {
+    take_older_forms();
     std::size_t first_result = 0;  // of the calls that are open
     for (at_ = 0; at_ < messages_.size(); ++at_) {
       const std::string_view role = messages_[at_].find_string("role").value_or("");
@@ -75,8 +85,12 @@ class Shaper {
 
  private:
   [[nodiscard]] json::Object& message() { return messages_[at_].as_object(); }
+  // What was moved before is told with the place that it was sent at.
   void note(std::string sent, std::string now, std::string what) {
     const std::size_t index = out_.order.empty() ? at_ : out_.order[at_];
+    for (const MessageChange& change : out_.changes) {
+      if (change.message == index && !sent.empty() && change.now == sent && !change.sent.empty()) sent = change.sent;
+    }
     out_.changes.push_back({index, std::move(sent), std::move(now), std::move(what), {}});
   }
 
@@ -90,8 +104,10 @@ class Shaper {
     open_.clear();
   }
 
+  void take_older_forms();
   void shape_message(std::string_view role);
   void drop_nulls();
+  void take_reasoning_parts();
   void shape_reasoning();
   void put_reasoning_into_content(std::string_view field, const std::string& reasoning);
   void shape_content(const RoleRules& rules);
@@ -119,9 +135,16 @@ void Shaper::shape_message(std::string_view role) {
   if (!rules_.takes_nulls) drop_nulls();
   if (role == "assistant") {
     const bool is_sampled = std::ranges::find(sampled_, at_) != sampled_.end();
-    if (!is_sampled) shape_reasoning();
+    if (!is_sampled) {
+      take_reasoning_parts();
+      shape_reasoning();
+    }
     json::Value* calls = message().find("tool_calls");
-    if (calls != nullptr && calls->is_array() && !calls->as_array().empty()) {
+    const bool is_list = calls != nullptr && calls->is_array();
+    if (is_list && calls->as_array().empty() && !rules_.takes_empty_calls) {
+      message().erase("tool_calls");
+      note("tool_calls", "", "left out, since it is empty");
+    } else if (is_list && !calls->as_array().empty()) {
       close_calls();
       for (const chat::OpenCall& call : chat::open_calls(messages_[at_])) open(call);
       shape_calls(calls->as_array());
@@ -138,6 +161,31 @@ void Shaper::shape_message(std::string_view role) {
   shape_content(role == "user" ? rules_.user : rules_.system);
 }
 
+// Calls and their results as clients sent them before `tool_calls`, and what an assistant says when it refuses.
+void Shaper::take_older_forms() {
+  for (at_ = 0; at_ < messages_.size(); ++at_) {
+    if (!messages_[at_].is_object()) continue;
+    const std::string_view role = messages_[at_].find_string("role").value_or("");
+    if (role == "function" && !rules_.knows_function_role) {
+      message().set("role", "tool");
+      note("role", "role", "given as the role `tool`");
+    }
+    if (role != "assistant") continue;
+    const json::Value* call = message().find("function_call");
+    if (call != nullptr && call->is_object() && !rules_.takes_function_calls && is_none(message().find("tool_calls"))) {
+      message().set("tool_calls", json::Array{json::Object{{"type", "function"}, {"function", *call}}});
+      message().erase("function_call");
+      note("function_call", "tool_calls[0].function", "given as a call in `tool_calls`");
+    }
+    const std::string refusal(messages_[at_].find_string("refusal").value_or(""));
+    if (!refusal.empty() && !rules_.takes_refusals && is_none(message().find("content"))) {
+      message().set("content", refusal);
+      message().erase("refusal");
+      note("refusal", "content", "given as the content");
+    }
+  }
+}
+
 void Shaper::drop_nulls() {
   std::vector<std::string> nulls;
   for (const json::Member& member : message()) {
@@ -150,6 +198,21 @@ void Shaper::drop_nulls() {
 }
 
 // --- Reasoning and content -------------------------------------------------------------------------------------------
+
+// Parts of the content that are reasoning, and of no type that the template knows.
+void Shaper::take_reasoning_parts() {
+  json::Value* content = message().find("content");
+  if (content == nullptr || !content->is_array()) return;
+  const auto is_known = [&](const json::Value& part) { return part.find_string("type") == rules_.reasoning_part; };
+  const auto is_filled = [&](std::string_view field) { return chat::is_filled(message().find(field)); };
+  if (std::ranges::any_of(content->as_array(), is_known) || std::ranges::any_of(chat::kReasoningFields, is_filled))
+    return;
+  std::string reasoning = chat::take_reasoning_parts(content->as_array());
+  if (reasoning.empty()) return;
+  const std::string field(chat::kReasoningFields.front());
+  message().set(field, std::move(reasoning));
+  note("content", field, "the reasoning among its parts is given as `" + field + "`");
+}
 
 void Shaper::shape_reasoning() {
   const std::string_view field = reasoning_field(messages_[at_]);
@@ -203,7 +266,7 @@ void Shaper::shape_content(const RoleRules& rules) {
   } else if (rules.content == Content::kParts && content->is_string()) {
     *content = json::Array{chat::text_part(content->as_string())};
     note("content", "content[0].text", "given as a list with one part");
-  } else if (rules.dumps_values && content->is_object()) {
+  } else if (is_dumped(*content, rules)) {
     *content = json::to_python(*content, {});
     note("content", "content", "given as JSON text");
   }

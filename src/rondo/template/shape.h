@@ -23,10 +23,11 @@ namespace rondo::tmpl {
 struct RoleRules {
   enum class Content : std::uint8_t { kAny, kText, kParts };
   enum class Empty : std::uint8_t { kAny, kText, kList, kPart };
-  Content content = Content::kAny;  // a text or a list of text parts, if the template does not understand both
-  // Missing content as "", as [] or as a part with the text "", if it does not understand all.
-  Empty empty = Empty::kAny;
-  bool dumps_values = false;  // give content that is an object as JSON text
+  Content content = Content::kAny;  // a text or a list of text parts, where not both are understood
+  Empty empty = Empty::kAny;   // no content as "", as [] or as a part with the text "", where not all are understood
+  bool dumps_values = false;   // a content that is an object is given as JSON text
+  bool dumps_lists = false;    // ... a list of data, whose elements are no parts
+  bool dumps_scalars = false;  // ... a number, `true` or `false`
 };
 
 // What a template needs.  The default is nothing: it understands every form, or is not known to.
@@ -40,21 +41,23 @@ struct MessageRules {
   std::string
       part_separator;  // between parts that are given as one text; empty, as templates that know parts write them
   Arguments arguments = Arguments::kAny;
-  // Beside calls, if the template does not understand every form of missing content.
-  std::optional<format::NoContent> no_content;
-  bool fills_arguments = false;  // give missing or empty arguments as {}
-  Ids ids = Ids::kAny;           // of calls and their results
-  bool types_calls = false;      // calls need the type `function`
-  bool wraps_calls = false;      // the name and arguments of a call must be inside its `function`
-  bool names_results = false;    // a result needs the name of its tool
-  bool orders_results = false;   // results must be in the order of their calls, because nothing else tells them apart
-  bool knows_developer = true;   // false: give such a message the role `system`
-  bool takes_nulls = true;       // false: leave out members that are null
-  // The field in which the template reads reasoning; "" for the fields that it gets anyway.
-  std::string reasoning_field;
-  std::string reasoning_part;         // the type of a content part that carries reasoning; "" if there is none
-  bool reasoning_in_content = false;  // the template reads reasoning only in the content, between these markers:
-  std::string reasoning_open;         // what the model writes around reasoning; "" if it writes nothing
+  std::optional<format::NoContent> no_content;  // beside calls, where not all forms of none are understood
+  bool fills_arguments = false;                 // arguments that are missing or empty are given as {}
+  Ids ids = Ids::kAny;                          // of calls, and in their results
+  bool types_calls = false;                     // calls say the type `function`
+  bool wraps_calls = false;                     // name and arguments of a call are inside of its `function`
+  bool names_results = false;                   // a result says the name of its tool
+  bool orders_results = false;        // results stand in the order of their calls: they are told apart by nothing else
+  bool knows_developer = true;        // false: such a message is given as one of the role `system`
+  bool takes_nulls = true;            // false: members that are null are left out
+  bool takes_empty_calls = true;      // false: an empty list of calls is left out
+  bool takes_function_calls = true;   // false: `function_call`, as older clients send it, is given as a call
+  bool knows_function_role = true;    // false: a message of the role `function` is given as one of the role `tool`
+  bool takes_refusals = true;         // false: a refusal is given as the content, where there is none
+  std::string reasoning_field;        // under which the template reads reasoning; "" for those that it gets anyway
+  std::string reasoning_part;         // type of a content part that carries reasoning; "" if none does
+  bool reasoning_in_content = false;  // the template has no place for reasoning but the content, between its marks:
+  std::string reasoning_open;         // what the model writes around reasoning; "" if it writes none
   std::string reasoning_close;
 };
 

@@ -237,4 +237,74 @@ TEST_CASE("a path leads to where the value was sent") {
   CHECK(change_at(shaping, 0, "tool_calls[0].function.name") == nullptr);
 }
 
+TEST_CASE("an empty list of calls is left out where the template takes it for calls") {
+  MessageRules rules;
+  const std::string_view sent = R"([{"role":"assistant","content":"a","tool_calls":[]}])";
+  CHECK(shaped(sent, rules).changes.empty());
+  rules.takes_empty_calls = false;
+  CHECK(shaped(sent, rules).messages == R"({"role":"assistant","content":"a"})");
+  CHECK(shaped(sent, rules).changes == "messages[0].tool_calls: left out, since it is empty\n");
+}
+
+TEST_CASE("calls of older clients are calls, their results are results") {
+  const std::string_view sent =
+      R"([{"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{\"a\": 1}"}},)"
+      R"({"role":"function","name":"f","content":"r"}])";
+  CHECK(shaped(sent, {}).changes.empty());
+  MessageRules rules;
+  rules.takes_function_calls = rules.knows_function_role = false;
+  rules.arguments = MessageRules::Arguments::kObject;
+  const Outcome out = shaped(sent, rules);
+  CHECK(
+      out.messages ==
+      R"({"role":"assistant","content":null,"tool_calls":[{"type":"function","function":{"name":"f","arguments":{"a":1}}}]})"
+      R"({"role":"tool","name":"f","content":"r"})");
+  CHECK(out.changes ==
+        "messages[0].function_call: given as a call in `tool_calls`\n"
+        "messages[1].role: given as the role `tool`\n"
+        "messages[0].tool_calls[0].function.arguments: given as an object\n");
+}
+
+TEST_CASE("a refusal is content where there is none") {
+  MessageRules rules;
+  rules.takes_refusals = false;
+  rules.assistant.content = RoleRules::Content::kParts;
+  const Outcome out = shaped(R"([{"role":"assistant","content":null,"refusal":"No."}])", rules);
+  CHECK(out.messages == R"({"role":"assistant","content":[{"type":"text","text":"No."}]})");
+  CHECK(out.changes ==
+        "messages[0].refusal: given as the content\nmessages[0].refusal: given as a list with one part\n");
+  CHECK(shaped(R"([{"role":"assistant","content":[{"type":"text","text":"Yes"}],"refusal":"No."}])", rules)
+            .changes.empty());
+  CHECK(shaped(R"([{"role":"user","content":[],"refusal":"No."}])", rules).changes.empty());
+}
+
+TEST_CASE("reasoning among the parts of a content is reasoning where the template knows no such part") {
+  const std::string_view sent =
+      R"([{"role":"assistant","content":[{"type":"thinking","thinking":"t"},{"type":"text","text":"a"}]}])";
+  MessageRules rules;
+  rules.assistant.content = RoleRules::Content::kText;
+  const Outcome out = shaped(sent, rules);
+  CHECK(out.messages == R"({"role":"assistant","content":"a","reasoning_content":"t"})");
+  CHECK(
+      out.changes.starts_with("messages[0].content: the reasoning among its parts is given as `reasoning_content`\n"));
+  // Under a name of the template's own it is told with the place that it was sent at.
+  rules.reasoning_field = "plan";
+  CHECK(shaped(sent, rules).changes.find("messages[0].content: given as `plan`\n") != std::string::npos);
+  rules = {};
+  rules.reasoning_part = "thinking";
+  CHECK(shaped(sent, rules).changes.empty());
+}
+
+TEST_CASE("results that are numbers or lists of data are given as JSON text") {
+  MessageRules rules;
+  rules.tool.dumps_lists = rules.tool.dumps_scalars = true;
+  const auto result = [&](std::string_view content) {
+    return shaped(R"([{"role":"tool","content":)" + std::string(content) + "}]", rules).messages;
+  };
+  CHECK(result("41.50") == R"({"role":"tool","content":"41.5"})");
+  CHECK(result("true") == R"({"role":"tool","content":"true"})");
+  CHECK(result(R"(["a",{"b":1}])") == R"({"role":"tool","content":"[\"a\", {\"b\": 1}]"})");
+  CHECK(result(R"([{"type":"text","text":"a"}])") == R"({"role":"tool","content":[{"type":"text","text":"a"}]})");
+}
+
 }  // namespace rondo::tmpl

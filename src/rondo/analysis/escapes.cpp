@@ -1,0 +1,150 @@
+#include "analysis/escapes.h"
+
+#include "format/escapes.h"
+#include "json/parse.h"
+#include "json/print.h"
+
+namespace rondo::analysis {
+namespace {
+
+using format::Escape;
+
+constexpr std::size_t kLongestEscape = 12;
+// The one argument of the probe.
+constexpr const char* kKey = "k0";
+
+std::string word(std::size_t i) { return "w" + std::to_string(i); }
+
+// What is written between the words behind and before `characters[i]`; nothing where a word is missing.
+std::vector<std::string> written_between(std::string_view characters, std::string_view text) {
+  std::vector<std::string> out;
+  std::size_t at = text.find(word(0));
+  if (at == std::string_view::npos) return {};
+  at += word(0).size();
+  for (std::size_t i = 0; i < characters.size(); ++i) {
+    const std::size_t next = text.find(word(i + 1), at);
+    if (next == std::string_view::npos) return {};
+    out.emplace_back(text.substr(at, next - at));
+    at = next + word(i + 1).size();
+  }
+  return out;
+}
+
+// The string that JSON has between quotes as `text`; `text` if that is none.
+std::string from_json_string(const std::string& text) {
+  const auto parsed = json::parse("\"" + text + "\"");
+  return parsed.ok() && parsed.value().is_string() ? parsed.value().as_string() : text;
+}
+
+bool is_escape(std::string_view written) {
+  return written.size() > 1 && written.size() <= kLongestEscape && !format::is_blank(written);
+}
+
+// A turn with one call, of a tool with that name and with that text as its one argument.
+std::optional<Turn> turn_with(const Evidence& evidence, const std::string& name, const std::string& value) {
+  ProbeMessage message = message_of({.calls = 1});
+  message.calls.front() = {name, json::Object{{kKey, value}}};
+  const Variant* alone =
+      evidence.find({.calls = 1}, Parts{false, true, 1}, Parts{true, false, 1}, Parts{true, true, 1});
+  if (alone == nullptr) return std::nullopt;
+  for (const auto& [parts, variant] : evidence.variants) {
+    if (&variant != alone) continue;
+    message.reasoning = parts.reasoning;
+    message.content = parts.content;
+  }
+  return evidence.ask(message, alone->setting);
+}
+
+// The name of the first call with what is written in it.
+std::string name_text(const Turn& turn, std::string_view last_word) {
+  std::string out;
+  for (std::size_t i = turn.first(SlotKind::kName); i < turn.tokens.size() && !contains(out, last_word); ++i)
+    out += turn.tokens[i].text;
+  return out;
+}
+
+std::vector<Escape> escapes_in_name(const Turn& turn, std::string_view characters, bool is_json) {
+  std::vector<Escape> out;
+  const std::vector<std::string> all = written_between(characters, name_text(turn, word(characters.size())));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string written = is_json ? from_json_string(all[i]) : all[i];
+    if (is_escape(written) && written != std::string(1, characters[i]))
+      out.push_back({std::string(1, characters[i]), written});
+  }
+  return out;
+}
+
+std::string arguments_text(const Turn& turn) {
+  std::string out;
+  const std::size_t first = turn.first(SlotKind::kArguments);
+  for (std::size_t i = first; i < turn.tokens.size() && i <= turn.last(SlotKind::kArguments); ++i)
+    out += turn.tokens[i].text;
+  return out;
+}
+
+// Whether `text` is the JSON of the probe's arguments, or a string of JSON that holds it.
+bool is_json_of(const std::string& text, const std::string& value) {
+  auto parsed = json::parse(text);
+  if (parsed.ok() && parsed.value().is_string()) parsed = json::parse(parsed.value().as_string());
+  return parsed.ok() && parsed.value() == json::Value(json::Object{{kKey, value}});
+}
+
+// The escapes in `text`, the JSON of the probe's arguments as the template writes it.  Only those that give the arguments
+// back, all of them, are any.
+std::vector<Escape> escapes_in_json(const std::string& text, std::string_view characters, const std::string& value) {
+  if (is_json_of(text, value)) return {};
+  std::vector<Escape> out;
+  const std::size_t key = text.find(kKey);
+  const std::size_t brace = text.find('{');
+  if (key == std::string::npos || brace >= key) return {};
+  // The quote before the key is none that JSON escapes.
+  const std::string quote(format::trimmed(std::string_view(text).substr(brace + 1, key - brace - 1)));
+  if (is_escape(quote)) out.push_back({"\"", quote});
+  const std::vector<std::string> all = written_between(characters, text.substr(key));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string sign(1, characters[i]);
+    if (sign == "\"" || !is_escape(all[i])) continue;
+    if (sign == "\\") {  // JSON has two of them
+      const std::string half = all[i].substr(0, all[i].size() / 2);
+      if (is_escape(half) && half + half == all[i]) out.push_back({sign, half});
+    } else if (from_json_string(all[i]) != sign) {
+      out.push_back({sign, all[i]});
+    }
+  }
+  return is_json_of(format::unescaped(text, out), value) ? out : std::vector<Escape>{};
+}
+
+}  // namespace
+
+std::string with_words(std::string_view characters) {
+  std::string out = word(0);
+  for (std::size_t i = 0; i < characters.size(); ++i) out += characters[i] + word(i + 1);
+  return out;
+}
+
+std::vector<Escape> escapes_between(std::string_view characters, std::string_view written) {
+  std::vector<Escape> out;
+  if (!written.starts_with(word(0))) return out;
+  const std::vector<std::string> all = written_between(characters, written);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (is_escape(all[i])) out.push_back({std::string(1, characters[i]), all[i]});
+  }
+  return out;
+}
+
+// Whoever escapes anything in a name escapes the `&`.
+format::Calls with_escapes(const Evidence& evidence, format::Calls calls) {
+  const std::string value = with_words(kVisibleSigns);
+  const std::string_view first_sign = kSignsInNames.substr(0, 1);
+  const bool is_json = calls.envelope != format::Envelope::kTags;
+  auto turn = turn_with(evidence, with_words(first_sign), value);
+  if (!turn) return calls;
+  if (calls.arguments != format::ArgumentStyle::kParameters)
+    calls.argument_escapes = escapes_in_json(arguments_text(*turn), kVisibleSigns, value);
+  if (escapes_in_name(*turn, first_sign, is_json).empty()) return calls;
+  turn = turn_with(evidence, with_words(kSignsInNames), value);
+  if (turn) calls.name_escapes = escapes_in_name(*turn, kSignsInNames, is_json);
+  return calls;
+}
+
+}  // namespace rondo::analysis

@@ -1,0 +1,162 @@
+// What the format writes to close what is open where a text ends.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "format/escapes.h"
+#include "format/units.h"
+#include "parse/machine.h"
+
+namespace rondo::parse {
+
+using format::ValueForm;
+using format::ValueType;
+
+std::string Machine::closing_text() const {
+  std::string out = construct_closing();
+  if (phase_ == Phase::kReasoning || phase_ == Phase::kEnded || !thoughts_.have_call || has_meant_call()) return out;
+  // What has begun in the reasoning and names no tool yet is a thought.
+  return is_named() ? out : out + syntax_->format->reasoning.close;
+}
+
+// Whether what may be a call has a name that makes it one: one that was read, or one that something follows.
+bool Machine::is_named() const {
+  if (phase_ == Phase::kJson || call_.has_name) return call_.has_name && may_commit(call_.name);
+  if (phase_ != Phase::kPieces) return false;
+  const std::string_view begun = format::trimmed(std::string_view(buffer_).substr(pos_));
+  const auto end = std::ranges::find_if(begun, format::is_space);
+  return end != begun.end() && may_commit(std::string(begun.begin(), end));
+}
+
+// What makes the JSON of a call complete; inside arguments as these are written.
+std::string Machine::json_closing() const {
+  const bool is_inside = phase_ == Phase::kJsonArguments || phase_ == Phase::kEarlyArguments ||
+                         envelope_.capture == JsonCall::Capture::kArguments;
+  if (!has_escaped_arguments() || !is_inside) return scanner_.closing();
+  const std::span<const format::Escape> escapes = syntax_->format->calls.argument_escapes;
+  const std::string_view begun = std::string_view(buffer_).substr(pos_);
+  if (begun.empty()) return format::escaped(scanner_.closing(), escapes);
+  // The escape that has begun becomes a character first.
+  const std::string rest = rest_of_escape(begun, escapes, "");
+  JsonScanner after = scanner_;
+  const std::string whole = std::string(begun) + rest;
+  for (const char byte : format::unescaped(whole, escapes)) (void)after.step(byte);
+  return rest + format::escaped(after.closing(), escapes);
+}
+
+std::string Machine::construct_closing() const {
+  const format::Calls& calls = syntax_->format->calls;
+  const std::string section = section_.is_open ? calls.section_close : "";
+  const std::string_view begun = std::string_view(buffer_).substr(head_);
+  switch (phase_) {
+    case Phase::kUndecided:
+    case Phase::kFencedAnswer:
+    case Phase::kEnded: return "";
+    // A call in the reasoning would be a thought if that were closed behind it.
+    case Phase::kReasoning: return has_meant_call() ? section : syntax_->format->reasoning.close;
+    case Phase::kTop: return top_closing(begun) + section;
+    case Phase::kBetween: return opener_closing(begun) + section;
+    case Phase::kSection: {
+      const std::string_view behind = std::string_view(buffer_).substr(pos_);
+      return (format::is_blank(behind) ? no_calls() : opener_closing(behind)) + calls.section_close;
+    }
+    case Phase::kJson: {
+      const std::string none = scanner_.started() ? "" : no_calls();
+      return (none.empty() ? json_closing() : none) + calls.call_close + section;
+    }
+    case Phase::kAfterCall:
+    case Phase::kRecover: return calls.call_close + section;
+    case Phase::kPieces:
+    case Phase::kRawArguments: return after_arguments_closing() + section;
+    case Phase::kEarlyArguments: return json_closing() + rest_of_call(call_.piece + 1) + section;
+    case Phase::kJsonArguments:
+      return (call_.has_arguments ? json_closing() : "{}") + after_arguments_closing() + section;
+    default: return parameters_closing() + after_arguments_closing() + section;
+  }
+}
+
+// Outside of reasoning and calls: an opener or a heading that has begun, the marks around the content.
+std::string Machine::top_closing(std::string_view begun) const {
+  if (std::string call = opener_closing(begun); !call.empty()) return call;
+  const std::string heading = heading_closing();
+  if (heading.empty()) {
+    // An opener that is complete, but whose last word may go on.
+    if (std::string call = opener_closing(begun, true); !call.empty()) return call;
+  }
+  return heading + (top_.is_wrapped ? syntax_->format->content.close : "");
+}
+
+// What completes an escape that has begun where the text ends, if `closing` would become a part of it: as one of the
+// characters that begin it, where these have an escape.
+std::string Machine::rest_of_escape(std::string_view written, std::span<const format::Escape> escapes,
+                                    std::string_view closing) const {
+  const std::string begun(written.substr(format::whole_units(written, escapes)));
+  if (begun.empty() || format::unit_size(begun + std::string(closing), escapes) <= begun.size()) return "";
+  const auto completes = [&](const format::Escape& escape) { return escape.written.starts_with(begun); };
+  auto found = std::ranges::find_if(
+      escapes, [&](const format::Escape& escape) { return completes(escape) && escape.text == begun; });
+  if (found == escapes.end()) found = std::ranges::find_if(escapes, completes);
+  return found->written.substr(begun.size());
+}
+
+std::string Machine::parameters_closing() const {
+  const format::Parameters& parameters = syntax_->format->calls.parameters;
+  const std::string repeated = parameters.key_in_close.empty() ? "" : parameters.key_in_close + parameter_.key;
+  std::string out;
+  if (phase_ == Phase::kKey) out = parameters.key_close;
+  if (phase_ == Phase::kKey || phase_ == Phase::kValueOpen) {
+    const auto form = std::find_if(parameters.forms.begin(), parameters.forms.end(),
+                                   [](const ValueForm& f) { return f.type == ValueType::kString; });
+    if (form != parameters.forms.end()) out += form->open + form->close;
+    out += repeated + parameters.close;
+  } else if (phase_ == Phase::kValue) {
+    if (parameter_.nesting.quote != 0) out += parameter_.nesting.quote;
+    const std::string closing = parameter_.forms.front()->close + repeated + parameters.close;
+    out += rest_of_escape(std::string_view(buffer_).substr(head_), parameter_.escapes, closing) + closing;
+  }
+  return out;
+}
+
+// The rest of a call from `piece` on, without arguments.
+std::string Machine::rest_of_call(std::size_t piece) const {
+  std::string out;
+  const auto& pieces = syntax_->format->calls.pieces;
+  const bool is_json = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters;
+  for (; piece < pieces.size(); ++piece) {
+    if (pieces[piece].kind == format::CallPiece::Kind::kLiteral) out += pieces[piece].text;
+    if (is_json && pieces[piece].kind == format::CallPiece::Kind::kArguments) out += "{}";
+  }
+  return out + syntax_->format->calls.call_close;
+}
+
+std::string Machine::after_arguments_closing() const {
+  if (phase_ == Phase::kPieces) return rest_of_call(call_.piece);
+  const auto& pieces = syntax_->format->calls.pieces;
+  const auto arguments = std::ranges::find(pieces, format::CallPiece::Kind::kArguments, &format::CallPiece::kind);
+  return rest_of_call(static_cast<std::size_t>(arguments - pieces.begin()) + 1);
+}
+
+// Where calls are the elements of a list, a list without calls is what a section without calls holds.
+std::string Machine::no_calls() const {
+  const bool is_list = syntax_->format->calls.envelope == format::Envelope::kJsonArray;
+  return is_list && syntax_->call_open.empty() ? "[]" : "";
+}
+
+// What closes a call, or a section, whose opener `begun` is the beginning of, or (`is_whole`) all of; a bracket alone may as
+// well be text.
+std::string Machine::opener_closing(std::string_view begun, bool is_whole) const {
+  const format::Calls& calls = syntax_->format->calls;
+  if (!calls.present || !options().calls) return "";
+  begun = format::trimmed(begun);
+  const auto rest_of = [&](const Marker& opener) {
+    const auto rest = opener.missing_behind(begun);
+    const bool fits = rest && rest->empty() == is_whole && (!is_whole || opener.is_distinct());
+    return fits ? std::optional(std::string(*rest) + opener.trail()) : std::nullopt;
+  };
+  if (const auto rest = rest_of(Marker(calls.section_open))) return *rest + no_calls() + calls.section_close;
+  const auto rest = rest_of(syntax_->call_open);
+  return rest ? *rest + rest_of_call(0) : "";
+}
+
+}  // namespace rondo::parse
