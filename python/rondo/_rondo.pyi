@@ -556,6 +556,14 @@ class Rollout:
         """
 
     @property
+    def messages(self) -> list[dict]:
+        """
+        The visible conversation; the model's last turn joins it with the next add().
+        """
+
+    def __len__(self) -> int: ...
+
+    @property
     def notes(self) -> list[str]:
         """What was noticed of the first messages, as Encoded.notes."""
 
@@ -564,14 +572,6 @@ class Rollout:
         """
         What of the first messages was given to the template otherwise than it was sent, a sentence each.
         """
-
-    @property
-    def messages(self) -> list[dict]:
-        """
-        The visible conversation; the model's last turn joins it with the next add().
-        """
-
-    def __len__(self) -> int: ...
 
 class Transcript:
     """

@@ -85,10 +85,21 @@ auto copy_of(RolloutObject& self, Read read) {
 
 // NOLINTEND(readability-function-size)
 
+void bind_first_prompt(nb::class_<RolloutObject>& rollout) {
+  rollout
+      .def_prop_ro(
+          "notes", [](const RolloutObject& self) { return texts(self.notes); }, nb::sig("def notes(self) -> list[str]"),
+          "What was noticed of the first messages, as Encoded.notes.")
+      .def_prop_ro(
+          "shaped", [](const RolloutObject& self) { return texts(self.rollout.shaped()); },
+          nb::sig("def shaped(self) -> list[str]"),
+          "What of the first messages was given to the template otherwise than it was sent, a sentence each.");
+}
+
 }  // namespace
 
 void bind_rollout(nb::module_& module) {
-  nb::class_<RolloutObject>(module, "Rollout", R"(A rollout that something else samples.
+  nb::class_<RolloutObject> rollout(module, "Rollout", R"(A rollout that something else samples.
 
     >>> rollout = rondo.Rollout(model, messages, tools=tools)
     >>> sampled = engine.generate(rollout.ids, stop_token_ids=model.stop_ids())
@@ -97,7 +108,8 @@ void bind_rollout(nb::module_& module) {
     >>> rollout.ids, rollout.sampled_mask             # the next prompt, and what of it the model wrote
 
 The ids are the truth: nothing that was prompted or sampled is tokenized again.  Any number of rollouts share a model; one
-thread at a time gets into one.)")
+thread at a time gets into one.)");
+  rollout
       .def("__init__", &start, "model"_a, "messages"_a, nb::kw_only(), "tools"_a = nb::none(),
            "documents"_a = nb::none(), "kwargs"_a = nb::none(), "now"_a = nb::none(), "content_specials"_a = "text",
            "Renders and tokenizes the first prompt.  Arguments as Model.encode().",
@@ -146,13 +158,6 @@ thread at a time gets into one.)")
                    "((first, behind last, message) of ids that were cut out), notes, shaped "
                    "(what of the new messages was given to the template otherwise than it was sent).")
       .def_prop_ro(
-          "notes", [](const RolloutObject& self) { return texts(self.notes); }, nb::sig("def notes(self) -> list[str]"),
-          "What was noticed of the first messages, as Encoded.notes.")
-      .def_prop_ro(
-          "shaped", [](const RolloutObject& self) { return texts(self.rollout.shaped()); },
-          nb::sig("def shaped(self) -> list[str]"),
-          "What of the first messages was given to the template otherwise than it was sent, a sentence each.")
-      .def_prop_ro(
           "messages",
           [](RolloutObject& self) {
             return to_python(json::Value(copy_of(self, [](const render::Rollout& r) { return r.messages(); })));
@@ -161,6 +166,7 @@ thread at a time gets into one.)")
           "The visible conversation; the model's last turn joins it with the next add().")
       .def("__len__",
            [](RolloutObject& self) { return copy_of(self, [](const render::Rollout& r) { return r.ids().size(); }); });
+  bind_first_prompt(rollout);
 }
 
 }  // namespace rondo::python

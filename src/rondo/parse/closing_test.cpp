@@ -1,0 +1,96 @@
+// What closes a text that breaks off.
+#include <doctest/doctest.h>
+
+#include "parse/parser.h"
+#include "tests/support/parse_formats.h"
+#include "tests/support/parsed.h"
+
+namespace rondo::parse {
+namespace {
+
+using format::Format;
+using testing::json_array;
+using testing::json_object;
+using testing::share;
+using testing::show;
+using testing::tags_json;
+using testing::tags_parameters;
+using testing::tools;
+
+TEST_CASE("what would close the text") {
+  const auto closing = [](const std::shared_ptr<const Format>& f, const std::string& text) {
+    Parser parser(f, {});
+    (void)parser.feed(text);
+    return parser.closing_text();
+  };
+  CHECK(closing(json_object(), "Hello") == "");
+  CHECK(closing(json_object(), "<muse>\nhm") == "\n</muse>\n\n");
+  CHECK(closing(json_object(), "<do>\n{\"name\": \"find\", \"args\": {\"q\": \"x") == "\"}}\n</do>");
+  CHECK(closing(tags_json(), "<|calls|><|call|>find<|args|>{\"q\": [1") == "]}<|end|><|calls_end|>");
+  CHECK(closing(tags_parameters(), "<call>\n<f=find>\n<p=q>\nx") == "\n</p>\n</f>\n</call>");
+  CHECK(closing(tags_parameters(), "<call>\n<f=find>\n<p=q>\nx\n</p>\n</f>\n</call>") == "");
+}
+
+// "CLOSING => what is read of the text with it"
+std::string closed(const std::shared_ptr<const Format>& format, const std::string& text, const Options& options) {
+  Parser cut(format, options);
+  (void)cut.feed(text);
+  const std::string closing = cut.closing_text();
+  Parser whole(format, options);
+  (void)whole.feed(text + closing + "<eot>");
+  return closing + " => " + show(whole.finish().value());
+}
+
+TEST_CASE(
+    "what breaks off in reasoning that the prompt opened is closed as a call where it is one, else as a thought") {
+  Options options;
+  options.tools = tools();
+  options.prompt_tail = "[bot]<muse>\n";
+  const auto format = tags_json();
+  const auto read = [&](const std::string& text) { return closed(format, "Hm." + text, options); };
+  const auto thought = [](const std::string& closing, const std::string& text) {
+    return closing + "\n</muse>\n\n => " + show({.reasoning = "Hm." + text, .complete = true});
+  };
+  CHECK(read("") == thought("", ""));
+  CHECK(read("<|calls|><|call|>") ==
+        thought("<|args|>{}<|end|><|calls_end|>", "<|calls|><|call|><|args|>{}<|end|><|calls_end|>"));
+  CHECK(read("<|calls|><|call|>fi") ==
+        thought("<|args|>{}<|end|><|calls_end|>", "<|calls|><|call|>fi<|args|>{}<|end|><|calls_end|>"));
+  // Where the name has ended it is a call.
+  const std::string found =
+      show({.reasoning = "Hm.", .tool_calls = {{.name = "find", .arguments = "{}"}}, .complete = true});
+  CHECK(closed(json_object(), "Hm.\n<do>\n{\"name\": \"find\"", options) == "}\n</do> => " + found);
+  Format fenced = *tags_json();
+  fenced.calls.pieces[1].text = "\n```json\n";
+  fenced.atoms = {"```json"};
+  Parser pending(share(fenced), options);
+  (void)pending.feed(
+      "Hm.<|calls|><|call|>find\n```json");  // which may go on: the text ends with the beginning of what closes it
+  CHECK(pending.closing_text() == "\n```json\n{}<|end|><|calls_end|>");
+  // A call stays one, and so does one in front of another that has only begun.
+  chat::AssistantMessage said{.reasoning = "Hm.", .complete = true};
+  said.tool_calls = {{.name = "find", .arguments = "{\"q\": \"x\"}"}};
+  const std::string call = "<|calls|><|call|>find<|args|>{\"q\": \"x";
+  CHECK(read(call) == "\"}<|end|><|calls_end|> => " + show(said));
+  CHECK(read(call + "\"}<|end|>") == "<|calls_end|> => " + show(said));
+  CHECK(read(call + "\"}<|end|><|calls_end|>") == " => " + show(said));
+  said.reasoning = "Hm.<|call|>fi<|args|>{}<|end|>";
+  CHECK(read(call + "\"}<|end|><|call|>fi") == "<|args|>{}<|end|><|calls_end|> => " + show(said));
+  // Text behind a call leaves the reasoning open: closed, it would make a thought of the call.
+  said.reasoning = "Hm. More";
+  said.complete = false;
+  CHECK(read(call + "\"}<|end|><|calls_end|> More") == " => " + show(said));
+}
+
+TEST_CASE("an opener of a list of calls is closed by an empty list") {
+  CHECK(closed(json_array(), "Yes[CALLS]", {}) == "[] => " + show({.content = "Yes", .complete = true}));
+  // The last word of this opener may go on, so that it is not taken yet.
+  Format format = *json_array();
+  format.calls.section_open = "\nDo:\n```json\n";
+  format.calls.section_close = "\n```";
+  format.atoms = {"```json", "```"};
+  CHECK(closed(share(format), "Yes\nDo:\n```json", {}) == "\n[]\n``` => " + show({.content = "Yes", .complete = true}));
+}
+
+}  // namespace
+}  // namespace rondo::parse
