@@ -193,6 +193,12 @@ std::string to_compact(const Value& value) {
   return print(value, style);
 }
 
+void append_compact(std::string& out, std::string_view text) {
+  out += '"';
+  append_valid(out, text);
+  out += '"';
+}
+
 std::string to_pretty(const Value& value) {
   Style style;
   style.valid_utf8 = true;
