@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -13,12 +14,46 @@
 #include "json/print.h"
 
 namespace rondo::remote {
+namespace {
+
+constexpr unsigned kThousand = 1000;
+
+// The numbers below a thousand, of three digits each.
+constexpr std::array<char, std::size_t{3} * kThousand> kTriples = [] {
+  std::array<char, std::size_t{3} * kThousand> out{};
+  for (unsigned i = 0; i < kThousand; ++i) {
+    out[3 * i] = static_cast<char>('0' + i / 100);
+    out[3 * i + 1] = static_cast<char>('0' + i / 10 % 10);
+    out[3 * i + 2] = static_cast<char>('0' + i % 10);
+  }
+  return out;
+}();
+
+// Below a thousand.
+char* write_short(char* at, unsigned number) {
+  const unsigned zeros = number < 10 ? 2 : number < 100 ? 1 : 0;
+  std::memcpy(at, &kTriples[std::size_t{3} * number] + zeros, 3 - zeros);
+  return at + 3 - zeros;
+}
+
+// A long prompt is mostly this: ids of vocabularies have two halves at most, which are looked up.
+char* write_id(char* at, char* end, engine::TokenId id) {
+  const auto number = static_cast<unsigned>(id);
+  if (id < 0 || number >= kThousand * kThousand) return std::to_chars(at, end, id).ptr;
+  if (number < kThousand) return write_short(at, number);
+  at = write_short(at, number / kThousand);
+  std::memcpy(at, &kTriples[std::size_t{3} * (number % kThousand)], 3);
+  return at + 3;
+}
+
+}  // namespace
 
 std::string object_with_ids(std::string_view key, std::span<const engine::TokenId> ids, const json::Object& rest) {
   constexpr std::size_t kDigits = 12;
   constexpr std::size_t kPiece = 4096;
   std::string out = "{\"" + std::string(key) + "\":[";
-  out.reserve(out.size() + ids.size() * 7);
+  const std::string members = json::to_compact(json::Value(rest));
+  out.reserve(out.size() + ids.size() * 7 + members.size() + 1);
   // In pieces: an append for each id costs more than its digits.
   std::array<char, kPiece> piece;
   char* at = piece.data();
@@ -28,12 +63,11 @@ std::string object_with_ids(std::string_view key, std::span<const engine::TokenI
       out.append(piece.data(), at);
       at = piece.data();
     }
-    at = std::to_chars(at, piece.data() + kPiece, id).ptr;
+    at = write_id(at, piece.data() + kPiece, id);
     *at++ = ',';
   }
   if (at != piece.data()) out.append(piece.data(), at - 1);
   out += ']';
-  const std::string members = json::to_compact(json::Value(rest));
   if (!rest.empty()) out += ',';
   return out.append(members, 1);
 }
