@@ -7,6 +7,7 @@
 
 #include "apis/custom_input.h"
 #include "apis/writer_parts.h"
+#include "json/append.h"
 #include "json/print.h"
 
 namespace rondo::apis {

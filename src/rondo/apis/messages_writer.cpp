@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "apis/writer_parts.h"
+#include "json/append.h"
 #include "json/parse.h"
 #include "json/print.h"
 #include "parse/partial_value.h"

@@ -5,6 +5,7 @@
 #include "apis/custom_input.h"
 #include "apis/responses_body.h"
 #include "apis/writer_parts.h"
+#include "json/append.h"
 #include "json/print.h"
 
 namespace rondo::apis {

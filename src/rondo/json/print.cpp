@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/utf8.h"
+#include "json/append.h"
 
 namespace rondo::json {
 namespace {

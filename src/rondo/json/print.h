@@ -13,8 +13,6 @@ namespace rondo::json {
 // surrogate (three bytes, from an escape in the input) is written as an escape again, any other invalid UTF-8 in
 // strings is replaced by U+FFFD.
 [[nodiscard]] std::string to_compact(const Value& value);
-// The same of a string, behind what `out` has.
-void append_compact(std::string& out, std::string_view text);
 // The same with one member or element per line, for people.
 [[nodiscard]] std::string to_pretty(const Value& value);
 
