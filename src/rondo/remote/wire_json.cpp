@@ -18,38 +18,44 @@ namespace {
 
 constexpr unsigned kThousand = 1000;
 
-// The numbers below a thousand, of three digits each.
-constexpr std::array<char, std::size_t{3} * kThousand> kTriples = [] {
-  std::array<char, std::size_t{3} * kThousand> out{};
+// A number below a thousand, as it is written alone and behind other digits.
+struct Digits {
+  std::array<char, 3> alone;
+  std::array<char, 3> behind;
+  std::uint8_t size;
+};
+constexpr std::array<Digits, kThousand> kDigits = [] {
+  std::array<Digits, kThousand> out{};
   for (unsigned i = 0; i < kThousand; ++i) {
-    out[3 * i] = static_cast<char>('0' + i / 100);
-    out[3 * i + 1] = static_cast<char>('0' + i / 10 % 10);
-    out[3 * i + 2] = static_cast<char>('0' + i % 10);
+    Digits& one = out[i];
+    one.behind = {static_cast<char>('0' + i / 100), static_cast<char>('0' + i / 10 % 10), static_cast<char>('0' + i % 10)};
+    one.size = i < 10 ? 1 : i < 100 ? 2 : 3;
+    for (unsigned k = 0; k < one.size; ++k) one.alone[k] = one.behind[3 - one.size + k];
   }
   return out;
 }();
 
-// Below a thousand.
-char* write_short(char* at, unsigned number) {
-  const unsigned zeros = number < 10 ? 2 : number < 100 ? 1 : 0;
-  std::memcpy(at, &kTriples[std::size_t{3} * number] + zeros, 3 - zeros);
-  return at + 3 - zeros;
-}
-
-// A long prompt is mostly this: ids of vocabularies have two halves at most, which are looked up.
-char* write_id(char* at, char* end, engine::TokenId id) {
+// A long prompt is mostly this: ids of vocabularies have two halves at most, which are looked up.  Writes up to `kMostDigits`
+// bytes, whatever the number has.
+constexpr std::size_t kMostDigits = 12;
+char* write_id(char* at, engine::TokenId id) {
   const auto number = static_cast<unsigned>(id);
-  if (id < 0 || number >= kThousand * kThousand) return std::to_chars(at, end, id).ptr;
-  if (number < kThousand) return write_short(at, number);
-  at = write_short(at, number / kThousand);
-  std::memcpy(at, &kTriples[std::size_t{3} * (number % kThousand)], 3);
+  if (id < 0 || number >= kThousand * kThousand) return std::to_chars(at, at + kMostDigits, id).ptr;
+  const Digits& low = kDigits[number % kThousand];
+  if (number < kThousand) {
+    std::memcpy(at, low.alone.data(), 3);
+    return at + low.size;
+  }
+  const Digits& high = kDigits[number / kThousand];
+  std::memcpy(at, high.alone.data(), 3);
+  at += high.size;
+  std::memcpy(at, low.behind.data(), 3);
   return at + 3;
 }
 
 }  // namespace
 
 std::string object_with_ids(std::string_view key, std::span<const engine::TokenId> ids, const json::Object& rest) {
-  constexpr std::size_t kDigits = 12;
   constexpr std::size_t kPiece = 4096;
   std::string out = "{\"" + std::string(key) + "\":[";
   const std::string members = json::to_compact(json::Value(rest));
@@ -57,13 +63,13 @@ std::string object_with_ids(std::string_view key, std::span<const engine::TokenI
   // In pieces: an append for each id costs more than its digits.
   std::array<char, kPiece> piece;
   char* at = piece.data();
-  char* const full = piece.data() + kPiece - kDigits;
+  char* const full = piece.data() + kPiece - kMostDigits - 1;
   for (const engine::TokenId id : ids) {
     if (at > full) {
       out.append(piece.data(), at);
       at = piece.data();
     }
-    at = write_id(at, piece.data() + kPiece, id);
+    at = write_id(at, id);
     *at++ = ',';
   }
   if (at != piece.data()) out.append(piece.data(), at - 1);
