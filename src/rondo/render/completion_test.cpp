@@ -149,6 +149,23 @@ TEST_CASE_FIXTURE(Fixture, "white space is content where the template shows it")
         "[user]Go~done~[assistant]");
 }
 
+TEST_CASE_FIXTURE(Fixture, "white space that the template writes in front of a stop is no content") {
+  const auto content = [&](const std::string& close, const std::string& stop) {
+    auto format = std::make_shared<format::Format>();
+    format->header = "[assistant]";
+    format->generation_prompts = {{"default", "[assistant]"}};
+    if (!close.empty()) format->content = {"~say~", close};
+    format->stops.content = {stop};
+    const CompletionReader plain(format, *tokenizer, std::nullopt);
+    const auto said = plain.read(profile, prompt, ids((close.empty() ? "" : "~say~") + std::string("Yes\n~done~")));
+    REQUIRE(said.ok());
+    return said.value().message.content;
+  };
+  CHECK(content("", "~done~") == "Yes\n");
+  CHECK(content("", "\n~done~") == "Yes");
+  CHECK(content("\n~done~", "~called~") == "Yes");
+}
+
 TEST_CASE_FIXTURE(Fixture, "of a turn that is closed by the same token twice, what was not sampled is appended") {
   const char* const twice =
       "{% for m in messages %}[{{ m.role }}]{{ m.content }}\n~done~\n{% if m.role == 'assistant' %}~done~{% endif %}"
