@@ -4,6 +4,7 @@
 
 #include "json/parse.h"
 #include "render/bridge.h"
+#include "render/turn.h"
 #include "tests/support/byte_tokenizer.h"
 
 namespace rondo::render {
@@ -147,6 +148,26 @@ TEST_CASE_FIXTURE(Fixture, "what closes calls that nobody answered is written be
 TEST_CASE_FIXTURE(Fixture, "white space is content where the template shows it") {
   CHECK(appended("~muse~Hm~done~[assistant]~say~  ~done~", R"([{"role": "user", "content": "Go"}])") ==
         "[user]Go~done~[assistant]");
+}
+
+TEST_CASE("a model stops with what ends a conversation, not with what history has in its place") {
+  const auto tokenizer = test::byte_tokenizer({"~fin~", "~last~"}, "");
+  const auto chat_template = jinja::Template::compile(
+                                 "{% for m in messages %}[{{ m.role }}]{{ m.content }}"
+                                 "{{ '~last~' if loop.last and m.role == 'assistant' else '~fin~' }}{% endfor %}"
+                                 "{% if add_generation_prompt %}[assistant]{% endif %}",
+                                 {}, "test")
+                                 .value();
+  const chat::Conversation base;
+  const tmpl::ApplyOptions options;
+  const TurnContext context{*chat_template, *tokenizer, base, options};
+  const TurnProfile profile = probe_turns(context);
+  CHECK(profile.is_stop(tokenizer->encode_ids("~last~", {}).front()));
+  CHECK_FALSE(profile.is_stop(tokenizer->encode_ids("~fin~", {}).front()));
+  const json::Array messages = {json::Object{{"role", "user"}, {"content", "Hi"}},
+                                json::Object{{"role", "assistant"}, {"content", "Yo"}},
+                                json::Object{{"role", "user"}, {"content", "So"}}};
+  CHECK(tail_alone(context, messages, 1) == "~last~");
 }
 
 TEST_CASE_FIXTURE(Fixture, "white space that the template writes in front of a stop is no content") {
