@@ -62,8 +62,9 @@ TEST_CASE("tools that stand in the first message of instructions alone are found
 
 TEST_CASE("parts that leave a mark, and parts that are only printed") {
   const std::string parts =
-      "{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}"
-      "{% if p.type == 'text' %}{{ p.text }}{% elif p.type == 'image' or 'image_url' in p %}{{ '((picture))' }}{% "
+      "{% for m in messages %}{{ '<' ~ m.role ~ '>' }}{% if m.content is string %}{{ m.content }}{% else %}"
+      "{% for p in m.content %}{% if p.type == 'text' %}{{ p.text }}{% elif p.type == 'image' or 'image_url' in p %}{{ "
+      "'((picture))' }}{% "
       "endif %}"
       "{% endfor %}{% endif %}{{ '~end~' }}{% endfor %}";
   const Capabilities can = capabilities_of(parts);
