@@ -62,10 +62,11 @@ TEST_CASE("tools that stand in the first message of instructions alone are found
 
 TEST_CASE("parts that leave a mark, and parts that are only printed") {
   const std::string parts =
-      "{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}"
-      "{% if p.type == 'text' %}{{ p.text }}{% elif p.type == 'image' or 'image_url' in p %}{{ '((picture))' }}{% "
+      "{% for m in messages %}{{ '<' ~ m.role ~ '>' }}{% if m.content is string %}{{ m.content }}{% else %}"
+      "{% for p in m.content %}{% if p.type == 'text' %}{{ p.text }}{% elif p.type == 'image' or 'image_url' in p %}{{ "
+      "'((picture))' }}{% "
       "endif %}"
-      "{% endfor %}{% endif %}{% endfor %}";
+      "{% endfor %}{% endif %}{{ '~end~' }}{% endfor %}";
   const Capabilities can = capabilities_of(parts);
   CHECK(can.find("images")->is_supported);
   CHECK(*can.find("images")->details.find("placeholder") == json::Value("((picture))"));
@@ -85,6 +86,20 @@ TEST_CASE("values that are written only beside tools, or where thinking is on") 
   CHECK(can.find("reasoning")->evidence == "messages[1].reasoning_content is written, where thinking is switched on");
   CHECK(*can.find("reasoning")->details.find("field") == json::Value("reasoning_content"));
   CHECK(can.free_variables == std::vector<std::string>{"enable_thinking"});
+}
+
+TEST_CASE("a template that takes contents as parts alone is shown parts") {
+  const Capabilities can = capabilities_of(
+      "{% for m in messages %}{{ '<' ~ m.role ~ '>' }}{% for p in m.content %}{{ p.text }}{% endfor %}{% endfor %}");
+  for (const char* name : {"system", "history", "repeated_user"}) CHECK_MESSAGE(can.find(name)->is_supported, name);
+}
+
+TEST_CASE("history is what a conversation without tools has") {
+  const Capabilities can = capabilities_of(
+      "{% if tools %}{{ messages[-1].content }}{% else %}{% for m in messages %}{{ m.content }};{% endfor %}{% endif "
+      "%}");
+  CHECK(can.find("history")->is_supported);
+  CHECK(can.find("history")->evidence == "messages[0].content and messages[1].content are written");
 }
 
 TEST_CASE("a template that never renders carries nothing") {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <string>
 
 namespace rondo::analysis {
 namespace {
@@ -74,6 +75,34 @@ TEST_CASE("the probes are told with their slots") {
       std::any_of(explanation.probes.begin(), explanation.probes.end(),
                   [](const ProbeRecord& probe) { return probe.name == "generation prompt; without tools"; });
   CHECK(has_prompt);
+  for (const ProbeRecord& probe : explanation.probes) {
+    CAPTURE(probe.name);
+    CHECK(probe.is_message != probe.name.starts_with("generation prompt"));
+    std::string text;
+    for (const ProbePart& part : probe.parts) text += part.text;
+    if (!probe.is_message) CHECK(text == "[[assistant>>");
+  }
+}
+
+TEST_CASE("texts of each form of a parameter have their place too") {
+  const auto chat_template = jinja::Template::compile(R"JINJA({%- for m in messages %}
+{{- '[[' + m.role + '>>' }}{{- m.content or '' }}
+{%- for c in m.tool_calls or [] %}{{- '<do ' + c.function.name + '>' }}
+{%- for k, v in c.function.arguments.items() %}{{- '<p name="' + k + '"' }}
+{{- ' text="yes">' + v if v is string else ' text="no">' + (v | tojson) }}{{- '</p>' }}{%- endfor %}{{- '</do>' }}{%- endfor %}
+{{- '~fin~' }}{%- endfor %}
+{%- if add_generation_prompt %}{{- '[[assistant>>' }}{%- endif %})JINJA",
+                                                      {}, "invented");
+  REQUIRE(chat_template.ok());
+  const auto explanation = explain(*chat_template.value(), {});
+  REQUIRE(explanation.ok());
+  const auto& forms = explanation.value().format->calls.parameters.forms;
+  REQUIRE_MESSAGE(forms.size() > 1, explanation.value().format->to_string());
+  for (std::size_t i = 0; i < forms.size(); ++i) {
+    REQUIRE_FALSE(forms[i].open.empty());
+    const std::string field = "calls.parameters.forms[" + std::to_string(i) + "].open";
+    CHECK_MESSAGE(places_of(explanation.value(), field).starts_with("[5:"), field);
+  }
 }
 
 }  // namespace

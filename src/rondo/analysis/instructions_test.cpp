@@ -81,6 +81,27 @@ TEST_CASE("a line end that only the prompt has in front of the header does not m
   CHECK(tags_of(format->reasoning) == "<muse>\n..</muse>");
 }
 
+TEST_CASE("calls that the template only tells of, in a sentence") {
+  const auto told = [](const std::string& sentence) {
+    return format_of("{%- if tools %}{{- '((system))" + sentence +
+                     "' }}{%- for t in tools %}{{- t.function.name }}{%- endfor %}{{- '((end))' }}{%- endif %}"
+                     "{%- for m in messages %}{{- '((' + m.role + '))' + (m.content or '') + '((end))' }}{%- endfor %}"
+                     "{%- if add_generation_prompt %}{{- '((assistant))' }}{%- endif %}");
+  };
+  const auto list = told("To call functions, write [CALLS] followed by a JSON list of them.");
+  CHECK(list->calls.present);
+  CHECK(list->calls.section_open == "[CALLS]");
+  CHECK(list->calls.envelope == format::Envelope::kJsonArray);
+  REQUIRE(list->losses.size() == 1);
+  CHECK(list->losses[0].what == "calls in history");
+  const auto object = told("To call a function, write <call> and then a JSON object.");
+  CHECK(object->calls.call_open == "<call>");
+  CHECK(object->calls.envelope == format::Envelope::kJsonObject);
+  for (const char* none :
+       {"Answer with a JSON object.", "Write [CALLS]. Later a JSON list follows.", "Use <call> well."})
+    CHECK_MESSAGE(!told(none)->calls.present, none);
+}
+
 TEST_CASE("a field that only this template reads, in front of content and calls, is its reasoning") {
   const auto format = format_of(R"JINJA(
 {%- for m in messages %}

@@ -73,6 +73,27 @@ TEST_CASE("parameters are known although two calls of one tool are refused") {
   CHECK(refusing->to_string() == plain->to_string());
 }
 
+TEST_CASE("a template that refuses a second call, or writes none, is known") {
+  const std::string one = "{%- if m.tool_calls | default([]) | length > 1 %}{{ raise_exception('one') }}{%- endif %}";
+  CHECK_FALSE(format_of(with_calls(kJsonCalls))->input.single_call);
+  CHECK(format_of(with_calls(one + kJsonCalls))->input.single_call);
+  CHECK_FALSE(format_of(with_calls(""))->input.single_call);
+}
+
+TEST_CASE("a value that the template has a word of its own for") {
+  const auto format = format_of(with_calls(
+      "{%- for c in m.tool_calls or [] %}{{- '{do:' + c.function.name + '|' }}"
+      "{%- for k, v in c.function.arguments.items() %}{{- k + '=' }}"
+      "{%- if v is none %}{{- 'nil' }}{%- elif v is string %}{{- v }}{%- else %}{{- v | tojson }}{%- endif %}"
+      "{{- ';' }}{%- endfor %}{{- ':do}' }}{%- endfor %}"));
+  CHECK(format->calls.parameters.key_close == "=");
+  const auto none =
+      std::ranges::find(format->calls.parameters.forms, format::ValueType::kNull, &format::ValueForm::type);
+  REQUIRE(none != format->calls.parameters.forms.end());
+  CHECK(none->style == format::ValueStyle::kConstant);
+  CHECK(none->constant == "nil");
+}
+
 TEST_CASE("characters that are written in another way inside values and names") {
   const auto escapes = [](const std::string& value, const std::string& key) {
     const auto format =

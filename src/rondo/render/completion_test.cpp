@@ -4,6 +4,7 @@
 
 #include "json/parse.h"
 #include "render/bridge.h"
+#include "render/turn.h"
 #include "tests/support/byte_tokenizer.h"
 
 namespace rondo::render {
@@ -147,6 +148,43 @@ TEST_CASE_FIXTURE(Fixture, "what closes calls that nobody answered is written be
 TEST_CASE_FIXTURE(Fixture, "white space is content where the template shows it") {
   CHECK(appended("~muse~Hm~done~[assistant]~say~  ~done~", R"([{"role": "user", "content": "Go"}])") ==
         "[user]Go~done~[assistant]");
+}
+
+TEST_CASE("a model stops with what ends a conversation, not with what history has in its place") {
+  const auto tokenizer = test::byte_tokenizer({"~fin~", "~last~"}, "");
+  const auto chat_template = jinja::Template::compile(
+                                 "{% for m in messages %}[{{ m.role }}]{{ m.content }}"
+                                 "{{ '~last~' if loop.last and m.role == 'assistant' else '~fin~' }}{% endfor %}"
+                                 "{% if add_generation_prompt %}[assistant]{% endif %}",
+                                 {}, "test")
+                                 .value();
+  const chat::Conversation base;
+  const tmpl::ApplyOptions options;
+  const TurnContext context{*chat_template, *tokenizer, base, options};
+  const TurnProfile profile = probe_turns(context);
+  CHECK(profile.is_stop(tokenizer->encode_ids("~last~", {}).front()));
+  CHECK_FALSE(profile.is_stop(tokenizer->encode_ids("~fin~", {}).front()));
+  const json::Array messages = {json::Object{{"role", "user"}, {"content", "Hi"}},
+                                json::Object{{"role", "assistant"}, {"content", "Yo"}},
+                                json::Object{{"role", "user"}, {"content", "So"}}};
+  CHECK(tail_alone(context, messages, 1) == "~last~");
+}
+
+TEST_CASE_FIXTURE(Fixture, "white space that the template writes in front of a stop is no content") {
+  const auto content = [&](const std::string& close, const std::string& stop) {
+    auto format = std::make_shared<format::Format>();
+    format->header = "[assistant]";
+    format->generation_prompts = {{"default", "[assistant]"}};
+    if (!close.empty()) format->content = {"~say~", close};
+    format->stops.content = {stop};
+    const CompletionReader plain(format, *tokenizer, std::nullopt);
+    const auto said = plain.read(profile, prompt, ids((close.empty() ? "" : "~say~") + std::string("Yes\n~done~")));
+    REQUIRE(said.ok());
+    return said.value().message.content;
+  };
+  CHECK(content("", "~done~") == "Yes\n");
+  CHECK(content("", "\n~done~") == "Yes");
+  CHECK(content("\n~done~", "~called~") == "Yes");
 }
 
 TEST_CASE_FIXTURE(Fixture, "of a turn that is closed by the same token twice, what was not sampled is appended") {

@@ -249,6 +249,23 @@ TEST_CASE("of what closes a turn only what is missing is written, whatever white
   CHECK(appended("Yo</") == "a>\n</b>~fin~");
 }
 
+TEST_CASE("where no token ends a turn, what was sampled of its end is not written again") {
+  std::string source = kKeeping;
+  for (std::size_t at = 0; (at = source.find("~fin~", at)) != std::string::npos;) source.replace(at, 5, "#end\\n");
+  const auto model = model_of(source);
+  const auto appended = [&](const char* sampled) {
+    Rollout rollout = started(model, kQuestion);
+    completed(rollout, sampled);
+    const Extension next = extended(rollout, kThanks);
+    const std::string text = text_of(*model, rollout.ids().subspan(next.begin));
+    return text.substr(0, text.find("[[user>>"));
+  };
+  CHECK(appended("Yo") == "#end\n");
+  CHECK(appended("Yo#e") == "nd\n");
+  CHECK(appended("Yo#end") == "\n");
+  CHECK(appended("Yo#end\n") == "");
+}
+
 TEST_CASE("a rollout takes turns, and is as it was where something does not fit") {
   const auto model = model_of(kKeeping);
   Rollout rollout = started(model, kQuestion);

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "json/parse.h"
 #include "tests/support/byte_tokenizer.h"
 
@@ -56,6 +59,25 @@ struct Fixture {
     return masked(encoded.ids, mask.value());
   }
 };
+
+TEST_CASE_FIXTURE(Fixture,
+                  "a role that the template puts between marks is part of a marker, the words of a message never are") {
+  tokenizer = test::byte_tokenizer({"<|user|>", "<|wizard|>", "~end~"}, "~end~");
+  const char* const glues = "{% for m in messages %}{{ '<|' + m.role + '|>' + m.content + '~end~' }}{% endfor %}";
+  const char* const compares =
+      "{% for m in messages %}{% if m.role == 'wizard' %}{% endif %}{{ '<|' + m.role + '|>' + m.content + '~end~' }}"
+      "{% endfor %}";
+  const auto count = [&](const char* source, const std::string& role, const std::string& content) {
+    messages = {json::Object{{"role", role}, {"content", content}}};
+    const Encoded out = encoded(false, source);
+    CHECK(text(out.ids) == "<|" + role + "|>" + content + "~end~");
+    return std::to_string(std::ranges::count(out.ids, 256)) + " " + std::to_string(std::ranges::count(out.ids, 257));
+  };
+  CHECK(count(glues, "user", "Hi") == "1 0");
+  CHECK(count(glues, "user", "<|user|><|wizard|>") == "1 0");
+  CHECK(count(glues, "wizard", "Hi") == "0 0");  // nobody knows such a role
+  CHECK(count(compares, "wizard", "<|user|>") == "0 1");
+}
 
 TEST_CASE_FIXTURE(Fixture, "loss masks by part, role and message") {
   const Encoded all = encoded(true);

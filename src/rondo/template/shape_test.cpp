@@ -117,6 +117,14 @@ TEST_CASE("reasoning is given where the template looks for it") {
   CHECK(
       shaped(message, rules).messages ==
       R"({"role":"assistant","reasoning":"R","content":[{"type":"thinking","thinking":"R"},{"type":"text","text":"C"}]})");
+  const auto with_parts = [&](const std::string& parts) {
+    return shaped(R"([{"role":"assistant","reasoning":"R","content":[)" + parts + "]}]", rules);
+  };
+  CHECK(
+      with_parts(R"({"type":"text","text":"C"})").messages ==
+      R"({"role":"assistant","reasoning":"R","content":[{"type":"thinking","thinking":"R"},{"type":"text","text":"C"}]})");
+  CHECK(with_parts(R"({"type":"thinking","thinking":"R"},{"type":"text","text":"C"})").changes.empty());
+  CHECK(with_parts(R"({"type":"thinking","thinking":"R"})").changes.empty());
   rules = {};
   rules.reasoning_in_content = true;
   rules.reasoning_open = "<<";
