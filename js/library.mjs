@@ -20,7 +20,7 @@ export class Library {
   #places;
   #lent = []; // what the call in progress was given, to be freed
   #encoder = new TextEncoder();
-  #decoder = new TextDecoder();
+  #decoder = new TextDecoder('utf-8', { ignoreBOM: true }); // which keeps the mark: it is a character of the text
   #broken = false;
 
   constructor(module, files, now) {

@@ -50,14 +50,14 @@ test('parse, stop, grammar, bridge, tokens', () => {
 
 test('errors have the code, the place and the words of the protocol', () => {
   const cases = [
-    ['render', { messages: [{ role: 'nobody', content: '' }] }, (fields) => model.render(fields.messages)],
-    ['render', { messages, nonsense: 1 }, () => model.render(messages, { nonsense: 1 })],
-    ['encode', { messages: 'no' }, () => model.encode('no')],
-    ['parse', { text: '{!do', strict: true }, () => model.parse('{!do', { strict: true })],
+    ['render', { messages: [{ role: 'nobody', content: '' }] }, ({ messages: given }) => model.render(given)],
+    ['render', { messages, nonsense: 1 }, ({ messages: given, ...options }) => model.render(given, options)],
+    ['encode', { messages: 'no' }, ({ messages: given }) => model.encode(given)],
+    ['parse', { text: '{!do', strict: true }, ({ text, ...options }) => model.parse(text, options)],
   ];
   for (const [op, request, ask] of cases) {
     const { error } = JSON.parse(rondo.batchLine(JSON.stringify({ op, ...both, ...request })));
-    assert.throws(ask, (thrown) => {
+    assert.throws(() => ask(request), (thrown) => {
       assert.equal(thrown.code, error.code);
       assert.equal(thrown.message, error.message);
       assert.deepEqual(thrown.at, error.at);
