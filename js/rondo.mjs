@@ -54,7 +54,6 @@ export class Rondo {
   #own = new MemoryFiles();
   #library;
   #count = 0;
-  #templates = new Map();
   // What models need of it: the library, a new one where a call has broken it, and the time of a call that names none.
   #host = { library: () => this.#open(), now: () => this.#time(), batch: (request) => this.batch(request), forget: (path) => this.#own.delete(path) };
 
@@ -102,20 +101,25 @@ export class Rondo {
   get Template() {
     const rondo = this;
     return class Template {
-      #file;
+      #opened;
 
       constructor(text) {
         this.text = text;
-        this.#file = rondo.#templateFile(text);
-        try {
-          rondo.batch({ op: 'jinja', template_file: this.#file, context: {} });
-        } catch (error) {
-          if (error.code === 'template_syntax') throw error; // what fails while it runs may not with another context
-        }
+        this.#model(); // what fails while it runs may not with another context
       }
 
       render(context = {}) {
-        return rondo.batch({ op: 'jinja', template_file: this.#file, context }).text;
+        const { library, handle } = this.#model();
+        return library.ask('jinja', [handle, library.text(JSON.stringify(context)), library.text(`{"now":"${rondo.#time()}"}`)], ['text']).text;
+      }
+
+      #model() {
+        if (this.#opened === undefined || this.#opened.library.broken) {
+          const library = rondo.#open();
+          this.#opened = { library, handle: library.openModel({ template_text: this.text, options: '{"mode":"strict"}' }) };
+          library.keep(this, 'model', this.#opened.handle);
+        }
+        return this.#opened;
       }
     };
   }
@@ -127,16 +131,5 @@ export class Rondo {
 
   #time() {
     return this.#now ?? localTime();
-  }
-
-  // One file for each text: the library keeps what it has compiled.
-  #templateFile(text) {
-    let file = this.#templates.get(text);
-    if (file === undefined) {
-      file = `templates/${this.#templates.size}.jinja`;
-      this.#own.set(file, text);
-      this.#templates.set(text, file);
-    }
-    return file;
   }
 }
