@@ -222,7 +222,8 @@ static void check_own_variables(void) {
   rondo_result result;
   options.template_text = RONDO_TEXT("{{ name }} {{ n }} {{ messages is defined }} {{ strftime_now('%Y') }}");
   EXPECT(rondo_model_open(&library, &options, &own, &error) == RONDO_OK);
-  EXPECT(rondo_jinja(&library, own, variables, time, &result, &error) == RONDO_OK && text_is(result, "Ann 1.0 False 2026"));
+  EXPECT(rondo_jinja(&library, own, variables, time, &result, &error) == RONDO_OK &&
+         text_is(result, "Ann 1.0 False 2026"));
   close_result(result);
   EXPECT(rondo_jinja(&library, own, list, none, &result, &error) == RONDO_INVALID_ARGUMENT);
   EXPECT(rondo_jinja(&library, own, variables, variables, &result, &error) == RONDO_INVALID_ARGUMENT);
