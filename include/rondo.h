@@ -176,11 +176,10 @@ RONDO_API rondo_status rondo_library_close(rondo_library* library);
 /* Counts the open handles of all kinds, for tests that look for leaks.  Any thread. */
 RONDO_API rondo_status rondo_library_handles(rondo_library* library, size_t* count);
 
-/* Runs one request of the line protocol (docs/batch.md), given without its newline, and returns its reply.  Use it for
- * the operations that have no function below: `jinja`, `explain`, `diff`, `replay`, `fix`, `test`, `edge_...`.  If the
- * request fails, this function still returns RONDO_OK and the reply contains `error`.  Templates and tokenizers are
- * loaded once and kept until the library is closed; rondo_model_open does not share them.  Result: text.  Any thread.
- * */
+/* One request of the line protocol (docs/batch.md), without its newline, and the text of its reply.  What the
+ * functions below lack is reached so: `explain`, `diff`, `replay`, `fix`, `test`, `edge_...`.  A request that
+ * fails is a reply with `error` and RONDO_OK here.  Templates and tokenizers are loaded once and kept until the
+ * library is closed; they are others than those of models.  Result: text.  Any thread. */
 RONDO_API rondo_status rondo_batch(rondo_library* library, rondo_text line, rondo_result* result, rondo_error* error);
 
 /* ---- Models ------------------------------------------------------------------------------------------------------ */
@@ -237,7 +236,13 @@ typedef struct rondo_chat {
 RONDO_API rondo_status rondo_render(rondo_library* library, rondo_model model, const rondo_chat* chat,
                                     rondo_result* result, rondo_error* error);
 
-/* Makes the prompt as ids.  Text from messages, tools and documents never becomes a control token.  Further options:
+/* The model's template with the variables of a JSON object, and with none but these.  `options`: JSON object or empty:
+ * now.  Result: text.  Fails with RONDO_JSON, RONDO_INVALID_ARGUMENT, RONDO_TEMPLATE_RAISED, RONDO_TEMPLATE_ERROR,
+ * RONDO_LIMIT, RONDO_UNSUPPORTED without a template.  Any thread. */
+RONDO_API rondo_status rondo_jinja(rondo_library* library, rondo_model model, rondo_text variables, rondo_text options,
+                                   rondo_result* result, rondo_error* error);
+
+/* The prompt as ids.  Text of messages, tools and documents never becomes a control token.  Options besides:
  * content_specials, inline_reasoning, loss_mask, retention, raw_turns.  Result: ids, owners, content_mask,
  * sampled_mask, and loss_mask if you asked for it; text; json {"shaped"?, "notes"?}.  Any thread. */
 RONDO_API rondo_status rondo_encode(rondo_library* library, rondo_model model, const rondo_chat* chat,

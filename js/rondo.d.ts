@@ -3,6 +3,7 @@ export type Fields = Record<string, unknown>;
 export interface Message extends Fields {
   role: string;
 }
+export type Ids = Iterable<number> | ArrayLike<number>;
 
 /** Where files are looked for, by paths without slashes at either end. */
 export interface Files {
@@ -20,7 +21,7 @@ export declare class MemoryFiles implements Files {
 
 export declare class RondoError extends Error {
   code: string;
-  at?: { line: number; column: number } | { offset: number };
+  at?: { line: number; column?: number } | { offset: number };
   hint?: string;
 }
 
@@ -31,6 +32,7 @@ export interface LoadOptions {
 }
 
 export interface Template {
+  readonly text: string;
   render(context?: Fields): string;
 }
 
@@ -40,7 +42,7 @@ export declare class Rondo {
   files: Files;
   batchLine(line: string): string;
   batch(request: Fields): Fields;
-  model(source: { files?: Record<string, Uint8Array | string>; template?: string }): Model;
+  model(source: { files?: Record<string, Uint8Array | string>; path?: string; template?: string }): Model;
   readonly Template: new (text: string) => Template;
 }
 
@@ -57,17 +59,58 @@ export interface ChatTemplateOptions extends Fields {
   continue_final_message?: boolean | string;
 }
 
+/** What a model wrote. */
+export interface Answer extends Fields {
+  content: string;
+  reasoning_content: string | null;
+  tool_calls: Fields[];
+  complete: boolean;
+}
+
+export type ParserEvent =
+  | { kind: 'content' | 'reasoning'; text: string }
+  | { kind: 'call_start'; call: number; text: string; id?: string }
+  | { kind: 'call_id' | 'arguments'; call: number; text: string }
+  | { kind: 'call_end'; call: number };
+
+export declare class Parser {
+  private constructor();
+  feed(piece: string | number | Ids): ParserEvent[];
+  message(): Answer;
+  arguments(call: number): { value: unknown; open: string | null };
+  end(): { message: Answer; events: ParserEvent[]; text: string };
+  read(pieces: AsyncIterable<string | number | Ids> | Iterable<string | number | Ids>): AsyncGenerator<ParserEvent, void>;
+  close(): void;
+}
+
+export interface Extension extends Fields {
+  ids: number[];
+  begin: number;
+  kept: number;
+}
+
+export declare class Rollout {
+  private constructor();
+  state(): { ids: number[]; message_indices: number[]; sampled_mask: number[]; messages: Message[] };
+  complete(ids: Ids): Answer;
+  extend(newMessages: Message[], options?: Fields): Extension;
+  close(): void;
+}
+
 export declare class Model {
+  private constructor();
   render(messages: Message[], options?: Fields): Fields & { text: string };
   encode(messages: Message[], options?: Fields): Prompt;
-  bridge(promptIds: ArrayLike<number>, completionIds: ArrayLike<number>, newMessages: Message[], options?: Fields): Prompt & { appended: number };
-  parse(text: string, options?: Fields): Fields & { content: string; reasoning_content: string | null; tool_calls: Fields[]; complete: boolean };
-  parsePieces(chunks: string[], options?: Fields): Fields & { message: Message };
+  bridge(promptIds: Ids, completionIds: Ids, newMessages: Message[], options?: Fields): Prompt & { appended: number };
+  parse(completion: string | Ids, options?: Fields): Answer;
+  parsePieces(chunks: string[], options?: Fields): Fields & { message: Answer };
+  parser(options?: Fields): Parser;
+  rollout(messages: Message[], options?: Fields): Rollout;
   grammar(options?: Fields): Fields;
   check(options?: Fields): Fields;
-  stop(options?: Fields): Fields;
+  stop(options?: Fields): Fields & { stop_ids: number[]; stop_strings: string[] };
   tokenize(text: string, options?: Fields): Fields & { ids: number[] };
-  detokenize(ids: ArrayLike<number>, options?: Fields): Fields & { text: string };
+  detokenize(ids: Ids, options?: Fields): Fields & { text: string };
   applyChatTemplate(messages: Message[], options: ChatTemplateOptions & { tokenize: false }): string;
   applyChatTemplate(messages: Message[], options?: ChatTemplateOptions): number[];
   close(): void;

@@ -39,6 +39,15 @@ test('applyChatTemplate gives ids or text', () => {
   assert.equal(model.applyChatTemplate(hello, { tokenize: false }), model.render(hello).text);
 });
 
+test('a byte order mark that a text begins with stays', () => {
+  const model = rondo.model({ files });
+  const text = '\ufeffhello';
+  assert.equal(model.detokenize(model.tokenize(text).ids).text, text);
+  assert.equal(new rondo.Template('{{ x }}').render({ x: text }), text);
+  const parser = model.parser({ by_spelling: true });
+  assert.deepEqual([...parser.feed(text), ...parser.end().events].map((event) => event.text).join(''), text);
+});
+
 test('Template as of @huggingface/jinja', () => {
   const { Template } = rondo;
   assert.equal(new Template('{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}').render({ messages: hello }), 'user: hello\n');

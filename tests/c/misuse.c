@@ -48,6 +48,7 @@ static void expect_all(rondo_library* given, uint64_t handle, rondo_status expec
   EXPECT(rondo_model_describe(given, model, &made, &error) == expected);
   EXPECT(error.status == expected && error.message.size > 0 && made.handle == 0);
   EXPECT(rondo_render(given, model, &chat, &made, NULL) == expected);
+  EXPECT(rondo_jinja(given, model, text, text, &made, &error) == expected);
   EXPECT(rondo_encode(given, model, &chat, &made, &error) == expected);
   EXPECT(rondo_bridge(given, model, &chat, ids, ids, text, &made, &error) == expected);
   EXPECT(rondo_stop(given, model, &chat, &made, &error) == expected);

@@ -212,6 +212,25 @@ static void check_memory(void) {
   EXPECT(rondo_model_close(&library, own) == RONDO_OK);
 }
 
+static void check_own_variables(void) {
+  rondo_model_options options = RONDO_MODEL_OPTIONS_INIT;
+  const rondo_text variables = RONDO_TEXT("{\"name\": \"Ann\", \"n\": 1.0}");
+  const rondo_text time = RONDO_TEXT("{\"now\": \"2026-03-14T15:09:26\"}");
+  const rondo_text list = RONDO_TEXT("[1]");
+  const rondo_text none = {NULL, 0};
+  rondo_model own;
+  rondo_result result;
+  options.template_text = RONDO_TEXT("{{ name }} {{ n }} {{ messages is defined }} {{ strftime_now('%Y') }}");
+  EXPECT(rondo_model_open(&library, &options, &own, &error) == RONDO_OK);
+  EXPECT(rondo_jinja(&library, own, variables, time, &result, &error) == RONDO_OK &&
+         text_is(result, "Ann 1.0 False 2026"));
+  close_result(result);
+  EXPECT(rondo_jinja(&library, own, list, none, &result, &error) == RONDO_INVALID_ARGUMENT);
+  EXPECT(rondo_jinja(&library, own, variables, variables, &result, &error) == RONDO_INVALID_ARGUMENT);
+  EXPECT(rondo_model_close(&library, own) == RONDO_OK);
+  rondo_error_clear(&error);
+}
+
 static void check_template_alone(void) {
   rondo_model_options options = RONDO_MODEL_OPTIONS_INIT;
   const rondo_chat chat = asks(kHello);
@@ -289,6 +308,7 @@ int main(int argc, char** argv) {
   check_parser();
   check_rollout();
   check_memory();
+  check_own_variables();
   check_template_alone();
   check_threads();
   EXPECT(rondo_library_handles(&library, &open) == RONDO_OK && open == 1);

@@ -10,6 +10,7 @@ Layout of the cache folder ($RONDO_CACHE, else $XDG_CACHE_HOME/rondo, else ~/.ca
     jinja2-<key>/              the reference of the template engine, unpacked
     gemma-<key>/               the opt-in model, assembled
     zig-<key>/, zig-target-<key>/, zig-work/   the cross compiler, what it is given for a target, and what it keeps
+    npm-peers-<key>/           what the JavaScript package is measured against
     python-headers-<key>/      headers of a version of Python, for wheels
     ccache/                    compiler cache
     locks/, work/              locks; build trees of interrupted builds

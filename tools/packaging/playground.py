@@ -15,7 +15,7 @@ from tools.testing import playground_test
 
 SOURCES = cache.REPO / "js" / "playground"
 PAGE = cache.REPO / "build" / "playground" / "playground.html"
-WORKER = ("wasi.mjs", "rondo.mjs", "playground/worker.mjs")
+WORKER = (*wasm.MODULES, "playground/worker.mjs")
 SCRIPT = ("playground/engine.mjs", "playground/prompt.mjs", "playground/files.mjs", "playground/state.mjs", "playground/page.mjs")
 # A worker that is made of text has no address beside which the module could be; it is given the module.
 ADDRESS = "new URL('rondo.wasm', import.meta.url)"

@@ -3,33 +3,26 @@
 Usage: python3 -m tools.packaging.wasm [--test]      --test also runs the tests of js/test with node
 """
 import gzip
+import json
+import lzma
 import os
 import shutil
-import subprocess
 import sys
 
-from tools.dependencies import cache, zig
+import cache
+import corpus
+import cross
+import zig
+from small_corpus import make as small_corpus
 
 BUILD = cache.REPO / "build" / "wasm"
-FILES = ("rondo.mjs", "wasi.mjs", "rondo.d.ts", "package.json")
-
-
-def _run(command, **options):
-    if subprocess.run([str(part) for part in command], check=False, **options).returncode != 0:
-        cache.fail(f"failed: {' '.join(map(str, command))[:300]}")
+MODULES = ("errors.mjs", "wasi.mjs", "library.mjs", "streams.mjs", "model.mjs", "rondo.mjs")  # each behind what it imports
+FILES = (*MODULES, "rondo.d.ts", "package.json")
 
 
 def build():
     """The path of rondo.wasm."""
-    toolchain = zig.target_folder(zig.WASM) / "toolchain.cmake"
-    tree = BUILD / cache.key(toolchain)  # CMake keeps the toolchain that a tree began with
-    launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
-    # The headers would be compiled for one level of optimisation, and some sources want another.
-    _run(["cmake", "-S", cache.REPO, "-B", tree, "-G", "Ninja", f"-DCMAKE_TOOLCHAIN_FILE={toolchain}", "-DCMAKE_BUILD_TYPE=Release",
-          "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG", "-DRONDO_LLAMA=off", "-DRONDO_NET=OFF", "-DRONDO_CLI=OFF", "-DRONDO_TESTS=OFF",
-          "-DRONDO_PCH=OFF", *launcher], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _run(["cmake", "--build", tree, "--target", "rondo_wasm"], env=os.environ | {"CCACHE_COMPILERTYPE": "clang"})
-    return tree / "rondo.wasm"
+    return cross.build(zig.WASM, "wasm", ["rondo_wasm"], "-DRONDO_CLI=OFF") / "rondo.wasm"
 
 
 def lay_out(module):
@@ -46,6 +39,28 @@ def lay_out(module):
     return package
 
 
+def _corpus():
+    """Where the tests find a corpus: the larger one where it stands beside the checkout, else the small one."""
+    larger = (corpus.CORPUS / "manifest.json").is_file()
+    folder = corpus.CORPUS if larger else small_corpus.make()
+    tokenizers = corpus.unpack() / "tokenizers" if larger else BUILD / "tokenizers"
+    rows = [] if larger else json.loads((folder / "tokenizers" / "index.json").read_text(encoding="utf-8"))
+    for row in rows:
+        file = tokenizers / row["id"] / "tokenizer.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(lzma.decompress((folder / row["file"]).read_bytes()))
+    texts = BUILD / "conversations.json"
+    texts.write_text(json.dumps(dict(_as_texts(path) for path in sorted((folder / "conversations").glob("*.json")))), encoding="utf-8")
+    return {"RONDO_CORPUS": folder, "RONDO_CORPUS_TOKENIZERS": tokenizers, "RONDO_CORPUS_TEXTS": texts}
+
+
+def _as_texts(path):
+    """A conversation's id and its parts, each as the text of its JSON or null."""
+    read = json.loads(path.read_text(encoding="utf-8"))
+    part = {name: json.dumps(read[name]) if read.get(name) is not None else None for name in ("messages", "tools", "documents")}
+    return read["id"], part | {"kwargs": {name: json.dumps(value) for name, value in (read.get("kwargs") or {}).items()}}
+
+
 def test(package):
     if shutil.which("node") is None:
         cache.fail("the tests need node; install the Debian package nodejs")
@@ -53,7 +68,8 @@ def test(package):
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(package, folder)
     shutil.copytree(cache.REPO / "js" / "test", folder / "test")
-    _run(["node", "--test", folder / "test"], env=os.environ | {"RONDO_GOLDENS": str(cache.REPO / "tests" / "golden" / "batch")})
+    places = {"RONDO_GOLDENS": cache.REPO / "tests" / "golden" / "batch"} | _corpus()
+    cross.run(["node", "--test", folder / "test"], env=os.environ | {name: str(place) for name, place in places.items()})
 
 
 if __name__ == "__main__":

@@ -1,14 +1,15 @@
-"""Makes wheels for Linux, which need no compiler where they are installed: build/wheels.
+#!/usr/bin/env python3
+"""Makes wheels, which need no compiler where they are installed: build/wheels.
 
-Usage: python3 -m tools.packaging.wheel [--test] [PROCESSOR...]      x86_64, aarch64; without one: this machine's
+Usage: wheel.py [--test] [PLATFORM...]      without one: Linux on this machine's processor
 
-A wheel has the Python module and the command line, without an engine and without a server.  There are two for each processor: one for
-Python 3.11, and one for 3.12 and later, in whose stable ABI the module is written.  They fit systems with glibc 2.28 or later, and
-hold their C++ library.  --test installs those of this machine in empty environments, for each of its Pythons, and runs the tests
-of the Python module there.
+PLATFORM is x86_64 or aarch64 (Linux with glibc), musl-x86_64, musl-aarch64, macos-arm64, macos-x86_64, or all.  A wheel has the Python
+module and the command line, without an engine and without a server, and its C++ library inside.  There are two for each platform: one for
+Python 3.11, and one for 3.12 and later, in whose stable ABI the module is written.  --test installs those of this machine in empty
+environments, for each of its Pythons, runs the tests of the Python module there, and the tutorial where there is no compiler.
 """
+import dataclasses
 import os
-import pathlib
 import platform
 import re
 import shutil
@@ -17,15 +18,37 @@ import sys
 import tarfile
 import tomllib
 
-from tools.dependencies import bench_peers, cache, debian_sources, zig
+import bench_peers
+import cache
+import cross
+import debian_sources
+import wheel_test
 
-BUILD = cache.REPO / "build" / "wheels"
+
+@dataclasses.dataclass(frozen=True)
+class Platform:
+    target: str  # as the compiler calls it
+    tag: str
+    abi: str  # as files of modules for one version of Python name it
+
+
 GLIBC = "2.28"
-PROCESSORS = ("x86_64", "aarch64")
+MACOS = "11.0"
+PLATFORMS = {
+    **{processor: Platform(f"{processor}-linux-gnu.{GLIBC}", f"manylinux_{GLIBC.replace('.', '_')}_{processor}", f"{processor}-linux-gnu")
+       for processor in ("x86_64", "aarch64")},
+    **{f"musl-{processor}": Platform(f"{processor}-linux-musl", f"musllinux_1_2_{processor}", f"{processor}-linux-musl")
+       for processor in ("x86_64", "aarch64")},
+    **{f"macos-{processor}": Platform(f"{zigs}-macos.{MACOS}", f"macosx_{MACOS.replace('.', '_')}_{processor}", "darwin")
+       for processor, zigs in (("arm64", "aarch64"), ("x86_64", "x86_64"))},
+}
+BUILD = cache.REPO / "build" / "wheels"
 MOST_MEGABYTES = 8
 # The headers' version, and the tag of the wheel.
 PYTHONS = (("3.11", "cp311-cp311"), ("3.13", "cp312-abi3"))
-TOOLS = ("wheel", "pyproject-metadata", "packaging", "auditwheel", "pyelftools")
+TOOLS = ("wheel", "pyproject-metadata", "packaging", "auditwheel", "pyelftools", "macholib", "altgraph")
+# All that a module or program for macOS may want of it.
+MACOS_LIBRARIES = {"/usr/lib/libSystem.B.dylib"}
 # What Python's own configuration finds out on the systems that the wheels fit; the compiler knows the sizes.
 SIZES = ("short", "int", "long", "long_long", "float", "double", "size_t", "wchar_t")
 PYCONFIG = "".join(f"#define SIZEOF_{name.upper()} __SIZEOF_{name.upper()}__\n" for name in SIZES) + """\
@@ -52,11 +75,6 @@ PYCONFIG = "".join(f"#define SIZEOF_{name.upper()} __SIZEOF_{name.upper()}__\n" 
 """
 
 
-def run(command, **options):
-    if subprocess.run([str(part) for part in command], check=False, **options).returncode != 0:
-        cache.fail(f"failed: {' '.join(map(str, command))[:300]}")
-
-
 def headers(version):
     """A folder with the headers of a version of Python."""
     source = debian_sources.source(f"python{version}")
@@ -74,21 +92,16 @@ def headers(version):
     return cache.filled(cache.root() / f"python-headers-{cache.key(source.name, PYCONFIG)}", fill)
 
 
-def build(processor, version):
+def build(platform_name, version):
     """The built tree, with the program `rondo` and python/rondo."""
-    toolchain = zig.target_folder(f"{processor}-linux-gnu.{GLIBC}") / "toolchain.cmake"
-    tree = BUILD / "trees" / f"{processor}-{version}-{cache.key(toolchain)}"  # CMake keeps the toolchain that a tree began with
-    launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
     nanobind = bench_peers.unpack_wheel("nanobind")
     if nanobind is None:
         cache.fail("the package nanobind is not to be had")
-    run(["cmake", "-S", cache.REPO, "-B", tree, "-G", "Ninja", f"-DCMAKE_TOOLCHAIN_FILE={toolchain}", "-DCMAKE_BUILD_TYPE=Release",
-         "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG", "-DCMAKE_EXE_LINKER_FLAGS=-s -Wl,--gc-sections", "-DRONDO_LLAMA=off", "-DRONDO_NET=OFF",
-         "-DRONDO_TESTS=OFF", "-DRONDO_PCH=OFF", "-DRONDO_PYTHON=ON", f"-Dnanobind_DIR={nanobind}/nanobind/cmake",
-         f"-DRONDO_PYTHON_HEADERS={headers(version)}", f"-DRONDO_PYTHON_VERSION={version}", f"-DRONDO_PYTHON_ABI=cpython-{version.replace('.', '')}-{processor}-linux-gnu", *launcher],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    run(["cmake", "--build", tree, "--target", "rondo", "rondo_python_package"], env=os.environ | {"CCACHE_COMPILERTYPE": "clang"})
-    return tree
+    wanted = PLATFORMS[platform_name]
+    small = "-Wl,-dead_strip" if "macos" in wanted.target else "-s -Wl,--gc-sections"
+    return cross.build(wanted.target, f"wheel-{platform_name}-{version}", ["rondo", "rondo_python_package"], f"-DCMAKE_EXE_LINKER_FLAGS={small}",
+                       "-DRONDO_PYTHON=ON", f"-Dnanobind_DIR={nanobind}/nanobind/cmake", f"-DRONDO_PYTHON_HEADERS={headers(version)}",
+                       f"-DRONDO_PYTHON_VERSION={version}", f"-DRONDO_PYTHON_ABI=cpython-{version.replace('.', '')}-{wanted.abi}")
 
 
 def import_path():
@@ -125,6 +138,7 @@ def pack(tree, tag):
     scripts = folder / f"{name}.data" / "scripts"
     scripts.mkdir(parents=True)
     shutil.copy(tree / "rondo", scripts / "rondo")
+    (folder / f"{name}.dist-info" / "third-party.txt").write_text(cross.terms("musl" in tag), encoding="utf-8")
     path = BUILD / f"{name}-{tag}.whl"
     path.unlink(missing_ok=True)
     with WheelFile(path, "w") as wheel:
@@ -133,70 +147,56 @@ def pack(tree, tag):
     return path
 
 
-def audit(path, processor):
-    """Ends where the wheel needs more of a system than its name says, or is too large."""
+def needs_of_linux(path, wanted):
+    """What auditwheel says that the wheel needs; ends where that is more than its name says."""
     shown = subprocess.run([sys.executable, "-m", "auditwheel", "show", path], capture_output=True, text=True, check=False)
-    fits = re.search(rf'is consistent with the following platform tag: "manylinux_2_(\d+)_{processor}"', " ".join(shown.stdout.split()))
-    if shown.returncode != 0 or fits is None or int(fits[1]) > int(GLIBC.partition(".")[2]):
+    family, major, minor, processor = re.fullmatch(r"([a-z]+)_(\d+)_(\d+)_(.+)", wanted.tag).groups()
+    fits = re.search(rf'is consistent with the following platform tag: "{family}_{major}_(\d+)_{processor}"', " ".join(shown.stdout.split()))
+    if shown.returncode != 0 or fits is None or int(fits[1]) > int(minor):
         cache.fail(f"{path.name} does not fit what its name says:\n{shown.stdout}{shown.stderr}")
-    size = path.stat().st_size / 1e6
-    if size > MOST_MEGABYTES:
-        cache.fail(f"{path.name} has {size:.1f} MB; at most {MOST_MEGABYTES} are allowed")
-    cache.say(f"{path.relative_to(cache.REPO)}: {size:.2f} MB, glibc 2.{fits[1]} or later")
+    return f"{'glibc' if family == 'manylinux' else 'musl'} {major}.{fits[1]} or later"
 
 
-def make(processor):
+def needs_of_macos(tree, wanted):
+    """The same for macOS: processor, the oldest system, and libraries, as the files themselves say."""
+    from macholib.MachO import MachO  # pylint: disable=import-outside-toplevel
+    for file in [tree / "rondo", *(tree / "python" / "rondo").glob("_rondo.*so")]:
+        (header,) = MachO(str(file)).headers
+        libraries = {name for _, _, name in header.walkRelocatables()}
+        oldest = [command.minos for _, command, _ in header.commands if hasattr(command, "minos")]
+        processor = {0x0100000C: "arm64", 0x01000007: "x86_64"}.get(header.header.cputype)
+        if libraries - MACOS_LIBRARIES or processor not in wanted.tag or not oldest:
+            cache.fail(f"{file} is for {processor}, {oldest}, and needs {sorted(libraries)}")
+        if max(oldest) >> 16 > int(MACOS.partition(".")[0]):
+            cache.fail(f"{file} needs macOS {max(oldest) >> 16}")
+    return f"macOS {MACOS} or later, {processor}"
+
+
+def make(platform_name):
+    wanted = PLATFORMS[platform_name]
     for version, tag in PYTHONS:
-        tree = build(processor, version)
-        audit(pack(tree, f"{tag}-manylinux_2_{GLIBC.partition('.')[2]}_{processor}"), processor)
-
-
-def interpreters():
-    """The Pythons of this machine that a wheel is for, one of each version."""
-    found = {}
-    for minor in range(11, 20):
-        name = shutil.which(f"python3.{minor}")
-        works = name and subprocess.run([name, "-c", "import venv, encodings"], capture_output=True, check=False).returncode == 0
-        if works:
-            found[minor] = name
-    return found
-
-
-def test_with(python, minor):
-    """In an empty environment: installs the wheel and what it needs, runs the program and the tests of the module."""
-    folder = BUILD / f"test-3.{minor}"
-    shutil.rmtree(folder, ignore_errors=True)
-    run([python, "-m", "venv", "--without-pip", folder])
-    inside = folder / "bin" / "python"
-    install = [sys.executable, "-m", "pip", "--python", inside, "install", "--quiet", "--disable-pip-version-check", "--no-cache-dir"]
-    run([*install, "numpy", "pytest", "pydantic"])
-    run([*install, "--no-index", "--no-deps", "--find-links", BUILD, "rondo"])
-    environment = {"PATH": f"{folder / 'bin'}:/usr/bin:/bin", "HOME": str(folder), "PYTHONDONTWRITEBYTECODE": "1",
-                   **{name: value for name, value in os.environ.items() if name.startswith("RONDO_")}}
-    run(["rondo", "--version"], env=environment, executable=folder / "bin" / "rondo")
-    cache.say(f"the tests of the module, installed from the wheel, with Python 3.{minor}")
-    run([inside, "-m", "pytest", "-q", "-p", "no:cacheprovider", cache.REPO / "tests" / "python"], env=environment, cwd=folder)
-
-
-def test():
-    found = interpreters()
-    if not found:
-        cache.fail("the tests need Python 3.11 or later")
-    for minor, python in found.items():
-        test_with(python, minor)
+        tree = build(platform_name, version)
+        path = pack(tree, f"{tag}-{wanted.tag}")
+        needs = needs_of_macos(tree, wanted) if "macos" in wanted.target else needs_of_linux(path, wanted)
+        size = path.stat().st_size / 1e6
+        if size > MOST_MEGABYTES:
+            cache.fail(f"{path.name} has {size:.1f} MB; at most {MOST_MEGABYTES} are allowed")
+        cache.say(f"{path.relative_to(cache.REPO)}: {size:.2f} MB, {needs}")
 
 
 def main(arguments):
-    processors = [argument for argument in arguments if argument != "--test"] or [platform.machine()]
-    if any(processor not in PROCESSORS for processor in processors):
+    names = [argument for argument in arguments if argument != "--test"] or [platform.machine()]
+    if names == ["all"]:
+        names = list(PLATFORMS)
+    if any(name not in PLATFORMS for name in names):
         sys.exit(__doc__)
     path = import_path()
     os.environ["PYTHONPATH"] = path
     sys.path[:0] = path.split(os.pathsep)
-    for processor in processors:
-        make(processor)
+    for name in names:
+        make(name)
     if "--test" in arguments:
-        test()
+        wheel_test.test(BUILD)
 
 
 if __name__ == "__main__":

@@ -137,6 +137,31 @@ Outcome<ResultObject> render_prompt(const Library& library, const core::Model& m
   return out;
 }
 
+// The template with variables of the caller's own.
+Outcome<ResultObject> render_variables(const Library& library, const core::Model& model, rondo_text variables,
+                                       rondo_text options) {
+  auto given = object_of_text(variables, "variables");
+  if (!given.ok()) return given.failure();
+  auto object = object_of_text(options, "options");
+  if (!object.ok()) return object.failure();
+  Fields fields(object.value());
+  core::Call call;
+  call.now = fields.time("now");
+  if (!call.now) call.now = library.now;
+  if (Status status = fields.finish(); !status.ok()) return status.error();
+  auto prepared = model.prepare(call, core::TokenizerUse::kOptional);
+  if (!prepared.ok()) return prepared.error();
+  jinja::RenderOptions asked;
+  asked.strict = prepared.value().options.strict;
+  asked.now = prepared.value().options.now;
+  asked.origins = false;  // only the text is asked for
+  auto rendered = prepared.value().chat_template->render(given.value(), asked);
+  if (!rendered.ok()) return rendered.error();
+  ResultObject out;
+  out.text = rendered.value().text.bytes();
+  return out;
+}
+
 Outcome<ResultObject> encode_prompt(const Library& library, const core::Model& model, Fields& fields) {
   core::Call call = read_call(library, fields, true);
   const protocol::EncodeFields asked = protocol::read_encode(fields);
@@ -306,6 +331,13 @@ rondo_status rondo_model_describe(rondo_library* library, rondo_model model, ron
 rondo_status rondo_render(rondo_library* library, rondo_model model, const rondo_chat* chat, rondo_result* result,
                           rondo_error* error) {
   return ask(library, model, chat, result, error, render_prompt);
+}
+
+rondo_status rondo_jinja(rondo_library* library, rondo_model model, rondo_text variables, rondo_text options,
+                         rondo_result* result, rondo_error* error) {
+  return answer(library, model, result, error, [&](const Library& open, const ModelObject& object) {
+    return render_variables(open, *object.model, variables, options);
+  });
 }
 
 rondo_status rondo_encode(rondo_library* library, rondo_model model, const rondo_chat* chat, rondo_result* result,

@@ -1,13 +1,11 @@
 #include "json/reader.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 
+#include "base/bytes16.h"
 #include "base/utf8.h"
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 namespace rondo::json {
 namespace {
@@ -20,17 +18,12 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 // Offset of the first byte at or behind `at` that a string cannot simply copy: a quote, a backslash, a control
 // character or the start of a non-ASCII character.
 std::size_t skip_plain(std::string_view text, std::size_t at) {
-#if defined(__SSE2__)
-  const __m128i quote = _mm_set1_epi8('"');
-  const __m128i backslash = _mm_set1_epi8('\\');
-  const __m128i space = _mm_set1_epi8(' ');
+#ifdef RONDO_BYTES16
   for (; at + 16 <= text.size(); at += 16) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
-    // Signed comparison: bytes from 0x80 on are negative, so they count as below a space, as control characters do.
-    const __m128i stops = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)),
-                                       _mm_cmplt_epi8(bytes, space));
-    const int mask = _mm_movemask_epi8(stops);
-    if (mask != 0) return at + static_cast<std::size_t>(__builtin_ctz(static_cast<unsigned>(mask)));
+    const Bytes16 bytes(text.data() + at);
+    // Bytes from 0x80 on count as below a space, as control characters do.
+    const unsigned stops = (bytes.equal('"') | bytes.equal('\\') | bytes.below(' ')).mask();
+    if (stops != 0) return at + static_cast<std::size_t>(std::countr_zero(stops));
   }
 #endif
   for (; at < text.size(); ++at) {
@@ -42,13 +35,11 @@ std::size_t skip_plain(std::string_view text, std::size_t at) {
 
 // Offset of the first quote or backslash at or behind `at`.
 std::size_t skip_checked(std::string_view text, std::size_t at) {
-#if defined(__SSE2__)
-  const __m128i quote = _mm_set1_epi8('"');
-  const __m128i backslash = _mm_set1_epi8('\\');
+#ifdef RONDO_BYTES16
   for (; at + 16 <= text.size(); at += 16) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
-    const int mask = _mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)));
-    if (mask != 0) return at + static_cast<std::size_t>(__builtin_ctz(static_cast<unsigned>(mask)));
+    const Bytes16 bytes(text.data() + at);
+    const unsigned stops = (bytes.equal('"') | bytes.equal('\\')).mask();
+    if (stops != 0) return at + static_cast<std::size_t>(std::countr_zero(stops));
   }
 #endif
   while (at < text.size() && text[at] != '"' && text[at] != '\\') ++at;
@@ -70,20 +61,15 @@ std::size_t integers_end(std::string_view text, std::size_t at) {
     is_behind_zero = c == '0' && !is_behind_digit;
     return is_behind_digit = true;
   };
-#if defined(__SSE2__)
-  const __m128i low = _mm_set1_epi8('0' - 1);
-  const __m128i high = _mm_set1_epi8('9' + 1);
-  const __m128i zero = _mm_set1_epi8('0');
-  const __m128i comma = _mm_set1_epi8(',');
+#ifdef RONDO_BYTES16
   constexpr unsigned kAll = 0xFFFF;
   for (; at + 16 <= text.size(); at += 16) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
-    const auto mask = [](__m128i found) { return static_cast<unsigned>(_mm_movemask_epi8(found)); };
-    const unsigned digits = mask(_mm_and_si128(_mm_cmpgt_epi8(bytes, low), _mm_cmplt_epi8(bytes, high)));
-    const unsigned commas = mask(_mm_cmpeq_epi8(bytes, comma));
+    const Bytes16 bytes(text.data() + at);
+    const unsigned digits = (bytes.above('0' - 1) & bytes.below('9' + 1)).mask();
+    const unsigned commas = bytes.equal(',').mask();
     if ((digits | commas) != kAll) break;
     const unsigned behind_digits = (digits << 1U | (is_behind_digit ? 1U : 0U)) & kAll;
-    const unsigned zeros = mask(_mm_cmpeq_epi8(bytes, zero)) & ~behind_digits;
+    const unsigned zeros = bytes.equal('0').mask() & ~behind_digits;
     const unsigned behind_zeros = (zeros << 1U | (is_behind_zero ? 1U : 0U)) & kAll;
     if ((commas & ~behind_digits) != 0 || (digits & behind_zeros) != 0) return std::string_view::npos;
     is_behind_digit = (digits >> 15U) != 0;
