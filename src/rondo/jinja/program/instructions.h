@@ -83,7 +83,7 @@ enum class Op : std::uint8_t {
                   // function is a recursive loop's
   kForNext,       // a: target at the end; push the item
   kForCompleted,  // the body ran to its end
-  kForEnd,        // a: target to go to if the body ran to its end, behind the else block
+  kForEnd,        // a: target to go to if the body ran to its end: after the else block
   kBreak,         // a: target
   kContinue,      // a: target
   // Output.
