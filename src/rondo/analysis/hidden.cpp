@@ -31,8 +31,8 @@ std::optional<Tags> tags_in_prompt(const Evidence& evidence, const Blocks& block
   return out;
 }
 
-// A prompt that leaves the block open.  Of the marks that it does not have, the first one closes it up to which content is
-// left out; if none does that, the first one.
+// A prompt that leaves the block open.  Of the marks that it does not have, the first one closes it up to which content
+// is left out; if none does that, the first one.
 std::optional<Tags> opener_in_prompt(const Evidence& evidence, const Blocks& blocks,
                                      const std::vector<std::string>& marks) {
   for (const Prompt& prompt : evidence.prompts) {

@@ -117,8 +117,8 @@ std::optional<std::string> reasoning_in(const json::Value& block) {
   return std::nullopt;
 }
 
-// The reasoning of an assistant that says it in parts of its content, or in lists beside it, which repeat a field of text where
-// there is one.
+// The reasoning of an assistant that says it in parts of its content, or in lists beside it, which repeat a field of
+// text where there is one.
 void translate_reasoning(json::Value& message) {
   json::Object& fields = message.as_object();
   const auto is_given = [&](std::string_view field) { return is_filled(message.find(field)); };

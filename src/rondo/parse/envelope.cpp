@@ -282,8 +282,8 @@ void Machine::keep_stray(std::size_t begin, std::size_t end) {
   envelope_.strays.push_back({std::move(envelope_.stray_key), std::move(value)});
 }
 
-// Arguments that models write beside the place for arguments, or under another name, are the call's arguments.  Where it has its
-// own too, they are not mixed; the status tells of them.
+// Arguments that models write beside the place for arguments, or under another name, are the call's arguments.  Where
+// it has its own too, they are not mixed; the status tells of them.
 void Machine::report_strays() {
   if (envelope_.strays.empty()) return;
   const bool is_renamed = envelope_.strays.size() == 1 && envelope_.strays.front().value.is_object() &&

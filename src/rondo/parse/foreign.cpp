@@ -237,7 +237,8 @@ MatchKind Machine::tag_call(std::size_t at) {
   return MatchKind::kNone;
 }
 
-// A call in JSON between the markers of a format in tags.  True if it begins, or if more text is needed to tell (`wait`).
+// A call in JSON between the markers of a format in tags.  True if it begins, or if more text is needed to tell
+// (`wait`).
 bool Machine::json_instead(bool& wait) {
   const format::Calls& own = syntax_->format->calls;
   if (!attempt_.is_open || !syntax_->options.tools || own_syntax_ != nullptr ||

@@ -383,7 +383,8 @@ bool Machine::is_followed(std::size_t at, bool& wait) const {
   return found.kind == MatchKind::kFull;
 }
 
-// Moves pos_ to the end of a string between the format's own quotes that begins there; true if one does, or may (`wait`).
+// Moves pos_ to the end of a string between the format's own quotes that begins there; true if one does, or may
+// (`wait`).
 bool Machine::own_quoted(bool& wait) {
   const std::string& open = syntax_->nested.string_open;
   if (open.size() <= 1 || buffer_[pos_] != open[0]) return false;

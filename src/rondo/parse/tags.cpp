@@ -1,5 +1,5 @@
-// Tags of parameters that are not as the format writes them, and what a call that ends is said to be because of them and of its
-// tool's schema.
+// Tags of parameters that are not as the format writes them, and what a call that ends is said to be because of them
+// and of its tool's schema.
 #include <algorithm>
 
 #include "format/units.h"

@@ -30,8 +30,8 @@ bool begins_blank(const json::Value& message, std::size_t size) {
   return content && format::is_blank(content->substr(0, size));
 }
 
-// A whole role name of the chat APIs, or one that the template knows: data of messages[i].role, read from its first to its
-// last byte.  A template may glue `<|` + role + `|>` without ever comparing the role; its turns need their markers.
+// A whole role name of the chat APIs, or one that the template knows: data of messages[i].role, read from its first to
+// its last byte.  A template may glue `<|` + role + `|>` without ever comparing the role; its turns need their markers.
 bool is_known_role(const jinja::Template& chat_template, const text::Run& run, const text::Origins& origins,
                    std::string_view bytes) {
   if (run.kind != text::RunKind::kData || run.source_offset != 0) return false;
