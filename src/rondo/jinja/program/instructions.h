@@ -32,7 +32,7 @@ enum class Op : std::uint8_t {
   kSlotAttr,        // a: slot, b: name of the attribute, small: name of the variable; flag: 1 if the attribute is plain
   kStoreSlot,       // a: slot; flag: an assignment that may bind a message (set)
   kClearSlot,       // a: slot
-  kCopySlot,        // a: slot from slot b of the function `small` out
+  kCopySlot,        // a: slot, b: slot to copy, of the function that is `small` levels out
   kResolveSlot,     // a: slot from the variable named b
   kUnpack,          // a: count; pop an iterable, push its items, the first on top
   kCheckNamespace,  // pop; fails unless a namespace
