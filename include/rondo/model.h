@@ -66,7 +66,7 @@ struct Bridge {
 struct Bridged {
   std::vector<std::int32_t> ids;
   std::vector<std::int32_t> message_indices;  // per id: index in the new messages; -1: none
-  std::size_t appended = 0;                   // number of ids behind prompt and completion
+  std::size_t appended = 0;                   // how many ids follow prompt and completion
   std::vector<std::string> lossy;             // sentences: what the template would have changed in earlier turns
 };
 

@@ -1,4 +1,4 @@
-// What the template accepts, and the probes of all message shapes.
+// Finds what the template accepts, and probes all message shapes.
 #include <set>
 
 #include "analysis/evidence.h"
@@ -16,7 +16,7 @@ ProbeMessage message_of(const Parts& parts) {
 
 namespace {
 
-// Whether the template writes calls, and the shape of messages of which it shows most.
+// Whether the template writes calls, and the shape of messages that it shows most of.
 struct CallShape {
   Shape shape;
   bool shows_calls = false;
@@ -85,7 +85,7 @@ std::optional<Turn> reasoned_turn(Prober& prober, const CallShape& asked) {
   return std::nullopt;
 }
 
-// The shape of messages of which the template shows the reasoning, and the field that it reads it from, if any.
+// The shape of messages whose reasoning the template shows, and the field that it reads the reasoning from, if any.
 struct ReasoningShape {
   Shape shape;
   std::string field;
@@ -116,8 +116,8 @@ std::vector<std::string> own_fields(const jinja::Template& chat_template) {
   return out;
 }
 
-// Whether reasoning stands behind what asks for an answer, in front of content and calls, with visible texts on both
-// sides; the one before it may be the end of the prompt.
+// Whether reasoning stands between the text that asks for an answer and content or calls, with visible texts on both
+// sides.  The text before it may be the end of the prompt.
 bool stands_apart(const Turn& turn, const Written& prompt) {
   const std::string_view asking = format::trimmed(prompt.text);
   const std::size_t at = turn.first(SlotKind::kReasoning);
@@ -131,7 +131,7 @@ bool stands_apart(const Turn& turn, const Written& prompt) {
   return !format::is_blank(before.substr(asked + asking.size())) || prompt.begins.size() > 1;
 }
 
-// Which of `fields` are written in front of the content, each with its own name as its text.
+// Those of `fields` that are written before the content.  Each field's text is its own name.
 std::vector<std::string> fields_before_content(const std::string& text, const std::vector<std::string>& fields) {
   std::vector<std::string> out;
   const std::size_t content = text.find(probe::kContentText);
@@ -141,8 +141,8 @@ std::vector<std::string> fields_before_content(const std::string& text, const st
   return out;
 }
 
-// A field that only this template reads is where its reasoning is, if its text stands behind what asks for an answer
-// and in front of content and calls, with texts of the template on both sides.
+// Looks for reasoning in a field that only this template reads.  The field counts if its text stands between the text
+// that asks for an answer and content or calls, with texts of the template on both sides.
 std::optional<ReasoningShape> find_own_reasoning(Prober& prober, const CallShape& shown, const Written& prompt) {
   const std::vector<std::string> fields = own_fields(prober.chat_template());
   for (const std::size_t calls : {std::size_t{0}, std::size_t{1}}) {

@@ -1,4 +1,4 @@
-// Texts that stand for themselves, whatever brackets they have.
+// Finds texts that are one unit, whatever brackets they contain.
 #include <cctype>
 
 #include "analysis/evidence.h"
@@ -8,8 +8,8 @@ namespace {
 
 using format::trimmed;
 
-// Whether a word stands between the same punctuation at both ends, `==/x==`, or between signs that are not ASCII,
-// `«/x»`.
+// Whether a word has the same punctuation at both ends, as `==/x==` has, or stands between signs that are not ASCII, as
+// in `«/x»`.
 bool is_framed(std::string_view text) {
   constexpr std::size_t kLeast = 4;
   if (text.size() < kLeast || text.find_first_of(" \n\t\r\"'{}<>[]()") != std::string::npos) return false;

@@ -8,14 +8,15 @@ using format::trimmed;
 
 namespace {
 
-// What stands between reasoning and content, cut in two.
+// The text between reasoning and content, cut in two.
 struct Border {
   std::string reasoning_close;
   std::string content_open;
 };
 
-// What of `between`, the text from reasoning to content, opens the content: calls, or the end of the turn, stand behind
-// the reasoning without it, and so does content without reasoning (`plain_lead`) behind an empty block.
+// The part of `between`, the text from reasoning to content, that opens the content.  It is recognised by its absence:
+// calls or the end of the turn follow the reasoning without it, and so does content without reasoning (`plain_lead`)
+// after an empty block.
 std::string opener_behind_reasoning(const Evidence& evidence, const Turn& thinking, const std::string& between,
                                     const std::string& plain_lead) {
   const std::size_t begin = thinking.last(SlotKind::kReasoning) + 1;
@@ -33,8 +34,8 @@ std::string opener_behind_reasoning(const Evidence& evidence, const Turn& thinki
   return "";
 }
 
-// `between` stands between reasoning, which `open` opens, and content; `plain_lead` before the content of a turn without
-// reasoning.
+// Splits `between`, the text between reasoning (which `open` opens) and content.  `plain_lead` is the text before the
+// content of a turn without reasoning.
 Border split_border(const Evidence& evidence, const std::string& header, const Turn& thinking,
                     const std::string& between, const std::string& plain_lead) {
   const std::string opening = lead(thinking, thinking.first(SlotKind::kReasoning), header);
@@ -60,8 +61,8 @@ Border split_border(const Evidence& evidence, const std::string& header, const T
   return {std::move(close), std::move(content_open)};
 }
 
-// What closes reasoning at token `end` where no content follows it: the first unit of the text behind it, or all of it at
-// the end of the turn.
+// The text that closes reasoning at token `end` if no content follows: the first unit of the text after it, or all of
+// that text at the end of the turn.
 std::string close_without_content(const Evidence& evidence, const Turn& turn, std::size_t end) {
   std::size_t next = end + 1;
   while (next < turn.tokens.size() && turn.tokens[next].kind == SlotKind::kLiteral) ++next;
@@ -71,7 +72,7 @@ std::string close_without_content(const Evidence& evidence, const Turn& turn, st
   return rest.substr(0, rest.find(trimmed(rest)) + cuts[std::min<std::size_t>(1, cuts.size() - 1)]);
 }
 
-// Where the words begin that `opening` ends with: letters, digits and what a sentence has besides.
+// Where the words at the end of `opening` begin: letters, digits and the other characters of a sentence.
 std::size_t begin_of_words(std::string_view opening) {
   const auto is_prose = [](char byte) {
     return format::is_space(byte) || static_cast<unsigned char>(byte) >= 0x80 ||
@@ -84,7 +85,7 @@ std::size_t begin_of_words(std::string_view opening) {
   return begin;
 }
 
-// Nothing marks the beginning of the reasoning in history, but the prompt for an answer does.
+// Handles reasoning whose beginning only the prompt for an answer marks, not history.
 void open_by_prompt(const Evidence& evidence, Blocks& blocks) {
   format::Reasoning& reasoning = blocks.reasoning;
   for (const Prompt& prompt : evidence.prompts) {
@@ -127,7 +128,7 @@ Blocks blocks_of(const Evidence& evidence, const std::string& header, const Turn
   return out;
 }
 
-// How much of `tail`, which stands behind the content of a plain turn, closes the content that `open` opens.
+// How much of `tail`, the text after the content of a plain turn, closes the content that `open` opens.
 std::size_t content_close_in(const Evidence& evidence, const Written& tail, const std::string& open,
                              const Variant* calling) {
   const std::size_t content = calling != nullptr ? calling->turn.last(SlotKind::kContent) : kNone;
@@ -135,8 +136,8 @@ std::size_t content_close_in(const Evidence& evidence, const Written& tail, cons
   if (content != kNone && slot > content)
     return same_front(tail, written(calling->turn, content + 1, slot), evidence.atoms);
   if (is_blank(open)) return 0;
-  // Behind calls, or where there are none, content stands at the end of the turn too: what ends turns without content
-  // stands behind what closes it.
+  // If content comes after calls, or there are no calls, it also stands at the end of the turn.  The text that ends
+  // turns without content then follows the text that closes content.
   if (content != kNone) {
     const Turn& turn = calling->turn;
     const std::size_t same = same_front(tail, written(turn, content + 1, turn.tokens.size()), evidence.atoms);
@@ -167,7 +168,7 @@ std::optional<format::Content> wrap_beside_calls(const Evidence& evidence, const
   if (is_blank(open) || json == std::string::npos || is_blank(behind.substr(0, json))) return std::nullopt;
   const std::vector<std::size_t> cuts = evidence.boundaries(behind);
   if (std::ranges::find(cuts, json) == cuts.end()) return std::nullopt;
-  // What stands before each call opens calls.
+  // A text that stands before each call opens calls, not content.
   const std::string close(trimmed(behind.substr(0, json)));
   const Variant* two = evidence.find({.content = true, .calls = 2});
   if (two == nullptr || contains(two->turn.between_calls(0), close)) return std::nullopt;
@@ -175,7 +176,7 @@ std::optional<format::Content> wrap_beside_calls(const Evidence& evidence, const
   return format::Content{std::move(open), behind.substr(0, json)};
 }
 
-// Markers around content that are there only where reasoning stands before it: `</think><say>` C `</say>`.
+// Finds markers around content that are written only if reasoning stands before it: `</think><say>` C `</say>`.
 void wrap_beside_reasoning(const Evidence& evidence, const Turn& thinking, const Written& plain_tail, Blocks& blocks) {
   const std::size_t content = thinking.last(SlotKind::kContent);
   if (content == kNone || !is_blank(blocks.content.open)) return;
@@ -183,7 +184,7 @@ void wrap_beside_reasoning(const Evidence& evidence, const Turn& thinking, const
   const std::size_t stop = same_back(tail, plain_tail, evidence.atoms);
   const std::string close = tail.text.substr(0, tail.text.size() - stop);
   if (is_blank(close) || stop < plain_tail.text.size()) return;
-  // What opens it is its pair, else the last of several marks between reasoning and content.
+  // The opener is the pair of the closer, else the last of several marks between reasoning and content.
   const std::string& between = blocks.reasoning.close;
   const std::string pair = opening_of(std::string(trimmed(close)));
   std::size_t at = pair.empty() ? std::string::npos : between.rfind(pair);
@@ -217,7 +218,7 @@ Blocks infer_blocks(const Evidence& evidence, const std::string& header) {
   }
   if (plain == nullptr) plain = evidence.find({true, true, 0});
   if (plain == nullptr) return out;
-  // What ends content stands behind it both before calls and before the turn's end.
+  // The text that ends content follows it both before calls and before the turn's end.
   const Variant* calling = evidence.find({.content = true, .calls = 1}, Parts{true, true, 1});
   const Written tail = written(plain->turn, plain->turn.last(SlotKind::kContent) + 1, plain->turn.tokens.size());
   const std::size_t same = content_close_in(evidence, tail, out.content.open, calling);

@@ -1,4 +1,4 @@
-// How calls are written.
+// Finds how calls are written.
 #include "analysis/call_text.h"
 #include "analysis/escapes.h"
 
@@ -16,7 +16,7 @@ std::string behind_last(const std::string& text, const std::string& header) {
   return at == std::string::npos ? text : text.substr(at + header.size());
 }
 
-// What the template writes between whatever precedes the calls and the first slot of the first call.
+// The text that the template writes between whatever precedes the calls and the first slot of the first call.
 std::string before_calls(const Blocks& blocks, const Parts& parts, const Turn& turn) {
   const std::size_t name = turn.first_of_call(0);
   const std::size_t content = turn.last(SlotKind::kContent);
@@ -44,7 +44,8 @@ std::string before_calls(const Blocks& blocks, const Parts& parts, const Turn& t
   return behind_last(text, blocks.header);
 }
 
-// The pieces of the first call, arguments as one piece; none if something else stands in it, or if it has no arguments.
+// The pieces of the first call, with arguments as one piece.  Empty if the call contains anything else or has no
+// arguments.
 std::vector<format::CallPiece> pieces_of(const Turn& turn) {
   std::vector<format::CallPiece> pieces;
   bool has_arguments = false;
@@ -84,7 +85,7 @@ format::ArgumentStyle argument_style(const Token& arguments) {
   return is_copied ? format::ArgumentStyle::kJsonText : format::ArgumentStyle::kParameters;
 }
 
-// Blocks with headings: reasoning, content and calls all begin with words, then one and the same marker.
+// The marker of blocks with headings: reasoning, content and calls all begin with words and then this marker.
 std::string heading_close(const Blocks& blocks, const format::Calls& calls) {
   const bool is_word = calls.pieces.size() > 2 && calls.pieces.front().kind == Kind::kName &&
                        !is_blank(calls.call_open) && calls.call_open.find_first_of("<[{(|") == std::string::npos &&
@@ -125,7 +126,7 @@ CallPart with_content_behind(const Evidence& evidence, const Ending& ending, Cal
   return part;
 }
 
-// Whether a turn with calls goes without what closes their section.
+// Whether some turn with calls lacks the text that closes their section.
 bool may_stay_open(const Evidence& evidence, const format::Calls& calls) {
   const std::string_view close = trimmed(calls.section_close);
   return !close.empty() && std::ranges::any_of(evidence.variants, [close](const auto& entry) {
@@ -192,14 +193,15 @@ CallPart calls_in_tags(const Evidence& evidence, const Parts& base, format::Argu
   return with_markers(std::move(out), text, stop);
 }
 
-// The calls as variants without anything behind them show them.
+// The calls as shown by variants in which nothing follows them.
 CallPart calls_alone(const Evidence& evidence, const Blocks& blocks, const std::string& stop) {
-  // Behind content stands what tells the calls from it; without content, what ends a turn of calls alone.
+  // After content stands the text that separates the calls from it.  Without content, the text that ends a turn of
+  // calls alone is seen.
   const auto leading = first_of(evidence, {1, 2}, {{false, true}, {false, false}, {true, true}, {true, false}});
   const auto base = first_of(evidence, {2, 1}, {{false, false}, {false, true}, {true, false}, {true, true}});
   if (!leading || !base) return {};
   CallText text;
-  // Where each call is a block of its own the header stands before each.
+  // If each call is a block of its own, the header stands before each.
   text.atoms = evidence.atoms;
   if (!is_blank(blocks.header)) text.atoms.emplace_back(trimmed(blocks.header));
   const Turn& lead_turn = evidence.variants.at(*leading).turn;

@@ -26,7 +26,7 @@ constexpr std::string_view kNameText = "Nprobe";
 constexpr std::string_view kDocumentText = "Oprobe documentO";
 constexpr std::string_view kAddress = "probe.example/one";
 
-// Whether the path is the one of `place`, or lies below it.
+// Whether the path is `place` or lies below it.
 bool lies_in(const std::string& path, std::string_view place) {
   if (!path.starts_with(place)) return false;
   return path.size() == place.size() || path[place.size()] == '.' || path[place.size()] == '[';
@@ -53,7 +53,7 @@ class Render {
     return found == rendered_->text.runs().end() ? nullptr : &*found;
   }
   [[nodiscard]] bool has(std::string_view place) const { return find(place) != nullptr; }
-  // Of the expression or literal that wrote the run; 0 where it is not known.
+  // The line of the expression or literal that wrote the run; 0 if it is unknown.
   [[nodiscard]] std::int32_t line_of(const text::Run& run) const {
     if (run.kind == RunKind::kLiteral) return rendered_->origins.literals[static_cast<std::size_t>(run.literal())].line;
     const auto places = template_.expressions();
@@ -72,7 +72,8 @@ class Render {
     out.evidence += places.size() > 1 ? " are written" : " is written";
     return out;
   }
-  // The first piece of the template's own text that stands in this prompt and not in `plain`, which lacks one part of a message.
+  // The first piece of the template's own text that stands in this prompt but not in `plain`, which lacks one part of a
+  // message.
   [[nodiscard]] const text::Run* added_literal(const Render& plain, std::string& added) const {
     const std::string& with = text();
     const std::string& without = plain.text();
@@ -137,7 +138,7 @@ class CapabilityFinder {
 
  private:
   void add(Capability capability) { all_.push_back(std::move(capability)); }
-  // The messages in the form that the template needs, but for those of `as_sent`, which stay.
+  // Renders the messages in the form that the template needs, except those of `as_sent`, which stay as they are.
   [[nodiscard]] Render render(json::Array messages, bool tools, bool shaped = true, ProbeSetting setting = {}) {
     // Some templates can't be rendered without tools.
     if (Render first = render_one(messages, tools, shaped, setting); first.is_there() || tools) return first;
@@ -157,7 +158,7 @@ class CapabilityFinder {
   }
   [[nodiscard]] static json::Value answer() { return probe::plain_message("assistant", probe::kContentText); }
   [[nodiscard]] json::Array tool_messages(const ToolTurn& turn) const;
-  // Some values are written only where there are tools, or where thinking is on.
+  // Tries several settings, because some values are written only with tools or only with thinking on.
   [[nodiscard]] Capability shown_somehow(const std::string& name, const json::Array& messages, std::string_view place) {
     Capability usual = render(messages, false).shows(name, {place});
     struct Other {
@@ -177,7 +178,7 @@ class CapabilityFinder {
     }
     return usual;
   }
-  // Whether a part of a message of that type leaves a mark of the template's own.
+  // Whether a part of a message of that type leaves text of the template's own.
   [[nodiscard]] Capability placeholder(std::string_view name, const std::vector<json::Object>& parts);
 
   void find_roles();
@@ -239,7 +240,7 @@ void CapabilityFinder::find_tools() {
   add(offered.shows("tools", {"tools[0].function.name"}));
   add(offered.shows("tool_schemas", {"tools[0].function.description", "tools[0].function.parameters"}));
   const Render one = render(tool_messages({.results = false}), true);
-  // Where an id carries the name, that may be how it is written.
+  // If an id carries the name, the name may be written that way.
   constexpr std::array<std::string_view, 2> kNames = {"messages[1].tool_calls[0].function.name",
                                                       "messages[1].tool_calls[1].function.name"};
   constexpr std::array<std::string_view, 2> kIds = {"messages[1].tool_calls[0].id", "messages[1].tool_calls[1].id"};
@@ -265,7 +266,7 @@ void CapabilityFinder::find_tools() {
   add(answered.shows("result_names", {"messages[2].name"}));
 }
 
-// Which forms of arguments, and of no content, the template understands.
+// Finds which forms of arguments, and of absent content, the template understands.
 void CapabilityFinder::find_arguments() {
   const bool has_calls = std::ranges::any_of(
       all_, [](const Capability& capability) { return capability.name == "tool_calls" && capability.is_supported; });
@@ -341,7 +342,7 @@ Capability CapabilityFinder::placeholder(std::string_view name, const std::vecto
     }
     std::string added;
     const text::Run* run = with.added_literal(plain, added);
-    // What prints the part as it came shows its address, or its type.
+    // A template that prints the part as it came shows its address or its type.
     if (run == nullptr || with.has("messages[0].content[0].type")) continue;
     const std::string type = part.find("type")->as_string();
     out.is_supported = true;

@@ -81,9 +81,9 @@ std::optional<Tags> cut_out_of_content(const Evidence& evidence, std::vector<std
     for (const std::string& open : marks) {
       if (contains(open, close) || contains(close, open)) continue;
       const ContentCut cut = cut_between(evidence, open, close);
-      // Where all that stands before `close` is cut, its opener is told by where they are looked for.
+      // If all text before `close` is cut, only nesting can tell the opener.
       if (!cut.is_cut() || (is_cut_alone && !cut.is_nested)) continue;
-      // Where the order does not matter both are something else, places of pictures for example.
+      // If the order does not matter, the two marks are something else, for example places of pictures.
       if (!cut_between(evidence, close, open).is_cut()) return Tags{open, close};
     }
   }

@@ -1,4 +1,4 @@
-// What ends a turn.
+// Finds what ends a turn.
 #include "analysis/parts.h"
 
 namespace rondo::analysis {
@@ -24,7 +24,7 @@ std::string without_repeats(std::string text) {
   return text;
 }
 
-// Whether calls stand in the same turn behind what closes the content.
+// Whether calls follow, in the same turn, the text that closes the content.
 bool goes_on_behind_content(const Evidence& evidence, const std::string& header) {
   const Variant* both = evidence.find({.content = true, .calls = 1});
   if (both == nullptr || is_blank(header)) return false;
@@ -33,20 +33,20 @@ bool goes_on_behind_content(const Evidence& evidence, const std::string& header)
   return content < slot && !contains(both->turn.literals(content + 1, slot), trimmed(header));
 }
 
-// What `followed`, a plain turn before a question, writes behind its content.
+// The text that `followed`, a plain turn before a question, writes after its content.
 std::string behind_content(const Turn& followed) {
   return followed.literals(followed.last(SlotKind::kContent) + 1, followed.tokens.size());
 }
 
 bool is_opening_bracket(char byte) { return std::string_view("<[{(").find(byte) != std::string_view::npos; }
 
-// The first unit of the begin of a turn.
+// The first unit of a turn's beginning.
 std::string first_unit(const Evidence& evidence, std::string_view begin) {
   const std::vector<std::size_t> cuts = evidence.boundaries(begin);
   return std::string(begin.substr(0, cuts[std::min<std::size_t>(1, cuts.size() - 1)]));
 }
 
-// Nothing ends the turn but the next one's beginning: its first unit, "" if that is no marker.
+// For a turn that only the next one's beginning ends: the first unit of that beginning; "" if it is not a marker.
 std::string next_begin(const Evidence& evidence, const Blocks& blocks, const Turn& followed) {
   const std::string own = behind_content(followed);
   const std::string next = (is_blank(own) ? "" : without_prefix(own, blocks.content.close)) + followed.following;
@@ -87,7 +87,7 @@ format::Stops infer_stops(const Evidence& evidence, const Ending& ending, const 
     const auto turn = evidence.ask(message_of({.calls = 1}), {.with_result = with_result, .stand_ins = true});
     if (!turn || !turn->has(SlotKind::kName) || !turn->has(SlotKind::kArguments)) continue;
     if (with_result && out.tool.empty()) {
-      // Nothing of the turn itself ends it: the model stops with what begins the result.
+      // The turn has no end of its own, so the model stops with the text that begins the result.
       const std::string unit = first_unit(evidence, trimmed(turn->following));
       if (unit.size() > 2 && is_opening_bracket(unit.front())) out.tool.push_back(unit);
       continue;

@@ -1,4 +1,4 @@
-// Calls inside JSON, and where the markers around calls may be cut.
+// Reads calls inside JSON, and finds where the markers around calls may be cut.
 #include "analysis/call_text.h"
 #include "json/parse.h"
 
@@ -108,7 +108,7 @@ std::optional<JsonCall> find_json_call(const Turn& turn, const Turn& lead_turn, 
 
 namespace {
 
-// Whether `close` is the closing tag of what `open` ends with, or the fence that its last line begins with.
+// Whether `close` is the closing tag for the end of `open`, or the fence that begins the last line of `open`.
 bool closes(const std::string& close, const std::string& open) {
   const std::string_view core = format::trimmed(open);
   if (core.empty() || close.empty()) return false;
@@ -129,7 +129,7 @@ void split_end(const Written& written, const std::string& stop, std::span<const 
   if (core.empty()) return;
   const auto lead = static_cast<std::size_t>(core.data() - end.data());
   const std::vector<std::size_t> cuts = cuts_of(written.before(lead + core.size()).from(lead), atoms);
-  // What stands behind the first stop is no part of the turn.
+  // The text after the first stop does not belong to the turn.
   const std::size_t first = plain.empty() ? std::string_view::npos : core.find(plain);
   constexpr std::size_t kTelling = 3;  // bytes of a stop that is one wherever it stands at the end
   const bool is_end = plain.size() >= kTelling && first + plain.size() == core.size();

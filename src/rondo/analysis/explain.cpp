@@ -7,7 +7,7 @@
 namespace rondo::analysis {
 namespace {
 
-// What stands beside template text in a turn.
+// What a template's text stands next to in a turn.
 enum class Edge : std::uint8_t { kAny, kTurn, kReasoning, kContent, kName, kId, kIndex, kKey, kValue };
 
 // Template text between two slots of a turn, with its places.
@@ -52,7 +52,7 @@ void add_areas(const Turn& turn, std::vector<Area>& areas) {
   if (!turn.following.empty()) areas.push_back({Edge::kTurn, Edge::kTurn, turn.following, turn.following_sources});
 }
 
-// Where to look for a field's text: beside which slot, and from which side.
+// Where to look for a field's text: next to which slot, and on which side.
 struct Look {
   Edge left = Edge::kAny;
   Edge right = Edge::kAny;
@@ -86,8 +86,8 @@ class Explainer {
     return std::move(origins_);
   }
 
-  // The place of byte `offset` of a literal: template text stands in the source as it is, a string constant may not
-  // (its newlines are escapes) and counts as one place.
+  // The place of byte `offset` of a literal.  Template text stands in the source as it is.  A string constant may not
+  // (its newlines are escapes), so it counts as one place.
   [[nodiscard]] text::Literal place(const Source& source) const {
     if (source.literal == kNoLiteral) return {};
     text::Literal at = template_.literals()[source.literal];

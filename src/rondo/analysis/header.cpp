@@ -1,4 +1,4 @@
-// What opens a turn.
+// Finds what opens a turn.
 #include "analysis/parts.h"
 
 namespace rondo::analysis {
@@ -17,14 +17,14 @@ Written common_start(const Written& text, const Written& other, std::span<const 
   return text.before(cut);
 }
 
-// How much of the begin of `text` stands at the end of `start`.
+// How many bytes of the beginning of `text` stand at the end of `start`.
 std::size_t overlap(const std::string& start, const std::string& text) {
   std::size_t size = std::min(start.size(), text.size());
   while (!start.ends_with(std::string_view(text).substr(0, size))) --size;
   return size;
 }
 
-// What of `header` the turn that begins with `begin` begins with too.
+// The part of `header` that also begins the turn that begins with `begin`.
 Written shared_header(const Evidence& evidence, const Written& header, const Written& begin) {
   const std::string& start = begin.text;
   Written shared = header;
@@ -35,7 +35,7 @@ Written shared_header(const Evidence& evidence, const Written& header, const Wri
     shared = header.from(cut);
     break;
   }
-  // A line end in front of the prompt may stand only between two turns.
+  // A line end before the prompt may be one that stands only between two turns.
   const std::size_t led = std::min(shared.text.find_first_not_of(" \n\t\r"), shared.text.size());
   const bool is_led = led > 0 && !contains(start, shared.text);
   if (is_led) shared = shared.from(led);
@@ -56,7 +56,7 @@ Written shared_header(const Evidence& evidence, const Written& header, const Wri
   return out;
 }
 
-// Whether the header stands inside of turns as well, before each block.
+// Whether the header also stands inside turns, before each block.
 bool is_repeated(const std::string& header, const Variants& variants) {
   return std::ranges::any_of(variants, [core = trimmed(header)](const auto& entry) {
     const std::string all = entry.second.turn.literals();
@@ -65,20 +65,20 @@ bool is_repeated(const std::string& header, const Variants& variants) {
   });
 }
 
-// Whether the last unit of the header is what opens a call.
+// Whether the last unit of the header opens a call.
 bool opens_call(const Evidence& evidence, const std::string& header) {
   const Variant* plain = evidence.find({.content = true});
   const bool is_bare = plain != nullptr && is_blank(lead(plain->turn, header));
   for (const std::size_t count : {std::size_t{1}, std::size_t{2}}) {
     const Variant* calling = evidence.find({.calls = count});
-    // Where content stands behind it as well, the header opens neither.
+    // If content follows the header too, the header opens neither.
     const bool has_slot = calling != nullptr && calling->turn.first_slot() < calling->turn.tokens.size();
     if (!is_bare && has_slot && is_blank(lead(calling->turn, header))) return true;
   }
   return false;
 }
 
-// Whether the last unit of the header is what opens the reasoning, or a call.
+// Whether the last unit of the header opens the reasoning or a call.
 bool opens_block(const Evidence& evidence, const std::string& header) {
   if (is_blank(header)) return false;
   if (opens_call(evidence, header)) return true;
@@ -99,8 +99,8 @@ bool opens_block(const Evidence& evidence, const std::string& header) {
   return plain == nullptr || contains(lead(plain->turn, header), close);
 }
 
-// What all prompts and turns have in common.  A turn may have something of the turn before it in front (closers that a
-// template writes late): it counts from where the generation prompt begins in it.
+// The text that all prompts and turns share.  A turn may begin with closers of the turn before it that a template
+// writes late.  It then counts from where the generation prompt begins in it.
 std::optional<Written> common_header(const Evidence& evidence) {
   std::optional<Written> header;
   for (const Prompt& prompt : evidence.prompts) {
@@ -125,7 +125,7 @@ std::optional<Written> common_header(const Evidence& evidence) {
 std::string lead(const Turn& turn, std::size_t end, const std::string& header) {
   std::string text = turn.literals(0, end);
   if (header.empty()) return text;
-  // A prompt may begin with the line end that only stands between two turns.
+  // A prompt may begin with a line end that stands only between two turns.
   for (const std::string_view opening : {std::string_view(header), trimmed(header)}) {
     const std::size_t at = text.find(opening);
     if (at != std::string::npos) return text.substr(at + opening.size());
@@ -141,7 +141,7 @@ std::string find_header(const Evidence& evidence) {
   const std::vector<std::size_t> cuts = cuts_of(common->before(trimmed_end(header).size()), evidence.atoms);
   std::size_t cut = cuts.size() - 2;
   while (cut > 0 && is_blank(std::string_view(header).substr(cuts[cut]))) --cut;
-  // What a call's own opener has in front stays, if it is all that there is; reasoning must have its opener.
+  // The text before a call's own opener stays if it is all that there is.  Reasoning must keep its opener.
   const bool is_cut = cuts[cut] > 0 || is_repeated(header, evidence.variants) || !opens_call(evidence, header);
   return is_cut ? header.substr(0, cuts[cut]) : header;
 }

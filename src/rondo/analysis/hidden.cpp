@@ -8,8 +8,8 @@ using format::trimmed;
 
 namespace {
 
-// What a generation prompt has behind the header, without what opens content; but a tag that stands alone there is no
-// such thing, even if history writes content behind it.
+// The text of a generation prompt after the header, without what opens content.  A tag that stands alone there does not
+// count as an opener of content, even if history writes content after it.
 std::string behind_header(const Prompt& prompt, const Blocks& blocks) {
   const std::string all = without_prefix(prompt.written.text, blocks.header);
   const std::string rest = without_prefix(all, blocks.content.open);
@@ -31,8 +31,8 @@ std::optional<Tags> tags_in_prompt(const Evidence& evidence, const Blocks& block
   return out;
 }
 
-// A prompt that leaves the block open.  Of the marks that it does not have, the first one closes it up to which content is
-// left out; if none does that, the first one.
+// A prompt that leaves the block open.  Of the marks that it does not have, the first one closes it up to which content
+// is left out; if none does that, the first one.
 std::optional<Tags> opener_in_prompt(const Evidence& evidence, const Blocks& blocks,
                                      const std::vector<std::string>& marks) {
   for (const Prompt& prompt : evidence.prompts) {
@@ -68,7 +68,7 @@ std::optional<Tags> pair_in_prompt(const Evidence& evidence, const Blocks& block
   return std::nullopt;
 }
 
-// What one prompt opens and another one closes.
+// A block that one prompt opens and another one closes.
 std::optional<Tags> closed_by_other_prompt(const Evidence& evidence, const Blocks& blocks) {
   for (const Prompt& prompt : evidence.prompts) {
     const std::string opened = behind_header(prompt, blocks);
@@ -83,14 +83,14 @@ std::optional<Tags> closed_by_other_prompt(const Evidence& evidence, const Block
   return std::nullopt;
 }
 
-// A word that neither begins nor ends with letters: a mark, where nothing else stands.
+// Whether a word neither begins nor ends with letters.  Such a word is a mark if nothing else stands there.
 bool is_sign(std::string_view text) {
   return text.size() > 2 && !format::is_word(text.front()) && !format::is_word(text.back()) &&
          std::ranges::none_of(text, format::is_space);
 }
 
-// A block that only a prompt without thinking has: a pair of tags, whatever it says between them, or nothing but two marks
-// that are kin or stand apart.
+// A block that only a prompt without thinking has: a pair of tags with any text between them, or only two marks that
+// are kin or stand apart.
 std::optional<Tags> closed_block(const Evidence& evidence, const Blocks& blocks) {
   for (const Prompt& prompt : evidence.prompts) {
     const std::string rest = behind_header(prompt, blocks);
@@ -111,7 +111,7 @@ std::optional<Tags> closed_block(const Evidence& evidence, const Blocks& blocks)
   return std::nullopt;
 }
 
-// `<|END_X|>` to `<|START_X|>`: how control tokens name pairs; "" if `close` is none of these.
+// `<|START_X|>` for `<|END_X|>`, as control tokens name pairs; "" if `close` is not of this kind.
 std::string starting_of(const std::string& close) {
   constexpr std::string_view kEnd = "END_";
   const std::size_t at = close.find(kEnd);
@@ -119,7 +119,8 @@ std::string starting_of(const std::string& close) {
   return close.substr(0, at) + "START_" + close.substr(at + kEnd.size());
 }
 
-// A closing tag among the marks: the first one up to which content is cut, else the first that is not behind what is kept.
+// A closing tag among the marks: the first one up to which content is cut, else the first that does not follow kept
+// text.
 std::optional<Tags> closing_tag(const Evidence& evidence, const std::string& header,
                                 const std::vector<std::string>& marks) {
   std::optional<Tags> first;

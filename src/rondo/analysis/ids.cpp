@@ -28,7 +28,7 @@ std::string touching_end(const std::string& literal) {
   return literal.substr(last == std::string::npos ? 0 : last + 1);
 }
 
-// What an id has in front of the name: words and a dot or colon, as in `functions.NAME:0`.
+// The text before the name in an id: words and a dot or colon, as in `functions.NAME:0`.
 std::string id_front(const std::string& literal) {
   if (!literal.ends_with('.') && !literal.ends_with(':')) return "";
   const auto is_of_id = [](char c) {
@@ -52,7 +52,7 @@ void find_counted_member(const Turn& followed, format::JsonRoles& roles) {
   if (has_member(followed.behind, key, token->text)) roles.id = {key};
 }
 
-// A counter behind a mark, or behind the name.
+// Finds a counter that follows a mark or the name.
 void find_counted_piece(const Turn& followed, format::Calls& calls) {
   std::vector<format::CallPiece>& pieces = calls.pieces;
   const auto index = std::ranges::find(pieces, PieceKind::kIndex, &format::CallPiece::kind);

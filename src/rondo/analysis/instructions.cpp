@@ -1,5 +1,5 @@
-// Calls that history never shows: read off the example, or the sentence, with which the template's own text tells the
-// model how to call.
+// Finds calls that history never shows.  They are derived from the example, or the sentence, with which the template's
+// own text tells the model how to call.
 #include "analysis/parts.h"
 #include "probe/words.h"
 
@@ -35,7 +35,7 @@ std::string key_at(std::string_view text, std::size_t at) {
   return std::string(text.substr(at + 1, end - at - 1));
 }
 
-// What stands for a value may be no JSON: `{"name": <name>, "arguments": {...}}`.
+// The placeholder of a value need not be JSON: `{"name": <name>, "arguments": {...}}`.
 std::optional<Example> example_at(std::string_view text, std::size_t begin) {
   Example out;
   out.begin = begin;
@@ -68,7 +68,7 @@ std::string marker_before(std::string_view text) {
   return open == std::string_view::npos ? "" : std::string(line.substr(open));
 }
 
-// Fills `calls` from the example if a tag, or a fence, stands around it.
+// Fills `calls` from the example if a tag or a fence surrounds it.
 bool read_example(const std::string& text, const Example& example, format::Calls& calls) {
   std::string before = text.substr(0, example.begin);
   std::string after = text.substr(example.end);
@@ -135,7 +135,7 @@ std::vector<Told> told_marks(std::string_view text) {
   return out;
 }
 
-// Whether somebody is asked to think there.
+// Whether the text asks somebody to think.
 bool speaks_of_thoughts(std::string_view text) {
   std::string lower(text);
   std::ranges::transform(lower, lower.begin(),
@@ -154,15 +154,15 @@ std::string_view last_sentence(std::string_view text) {
   return text;
 }
 
-// Whether `text` may stand for what a model writes in its place: a few words in a line.
+// Whether `text` may be a placeholder for what a model writes: a few words in one line.
 bool is_placeholder(std::string_view text) {
   const std::string_view core = trimmed(text);
   return core.size() <= kLongestSentence && core.find_first_of("\n\x02") == std::string_view::npos &&
          last_sentence(core).size() == core.size();
 }
 
-// Pairs of marks between which the model is told to think, and to answer: what is told only where thinking is on has
-// nothing between them; elsewhere words about thoughts stand between them or in the sentence before.
+// Pairs of marks between which the model is told to think and to answer.  Text that is written only with thinking on
+// has nothing between the marks.  Elsewhere words about thoughts stand between them or in the sentence before.
 std::vector<Tags> told_pairs(const Evidence& evidence) {
   Prober& prober = evidence.prober;
   const auto with = prober.instructions({.thinking = "on", .tools = false});
@@ -258,7 +258,7 @@ std::optional<Tags> tags_of_own_place(const Evidence& evidence, const std::strin
 
 }  // namespace
 
-// The first pair is for the thoughts, and one behind it for the answer.
+// The first pair is for the thoughts; a later one is for the answer.
 std::optional<Blocks> mine_reasoning(const Evidence& evidence, const Blocks& shown) {
   Blocks out = shown;
   const auto take = [&out](const Tags& tags, const char* meaning) {

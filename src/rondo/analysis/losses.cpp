@@ -1,4 +1,4 @@
-// What the template writes alike for different messages, or not at all, with the line that decides it.
+// Finds what the template writes alike for different messages, or not at all, with the line that decides it.
 #include "analysis/parts.h"
 
 namespace rondo::analysis {
@@ -19,10 +19,10 @@ std::int32_t deciding_line(const Turn& turn, std::string_view field) {
   return line;
 }
 
-// A message of these parts, of which no setting shows everything.
+// Reports what no setting shows of a message of these parts.
 void find_dropped(const Evidence& evidence, const Parts& parts, Remarks& remarks) {
   const auto turn = evidence.ask(message_of(parts), {.tools = parts.calls > 0});
-  if (!turn) return;  // refused: nobody can write such a message
+  if (!turn) return;  // refused: such a message cannot be written
   const bool has_calls = turn->has(SlotKind::kName) || turn->has(SlotKind::kId);
   if (parts.calls > 0 && !has_calls) {
     remarks.lose("calls beside content", "a message with content and calls is written without its calls",
@@ -40,7 +40,7 @@ void find_dropped(const Evidence& evidence, const Parts& parts, Remarks& remarks
   }
 }
 
-// Whether content stands behind calls, and behind what ends the turn.
+// Whether content comes after calls and after the end of the turn.
 bool has_content_behind_end(const Turn& turn, const format::Stops& stops) {
   const std::size_t content = turn.first(SlotKind::kContent);
   const std::size_t last = turn.last_of_call(0);
@@ -57,7 +57,7 @@ Remarks lost_parts(const Evidence& evidence, const Blocks& blocks, const format:
     if (reasoning && !evidence.shows_reasoning()) continue;
     for (const bool content : {false, true}) {
       for (const std::size_t calls : {std::size_t{0}, std::size_t{1}}) {
-        // Reasoning is no message by itself.
+        // Reasoning alone is not a message.
         const bool is_message = (content || calls > 0) && (calls == 0 || evidence.shows_calls);
         const Parts parts{reasoning, content, calls};
         if (is_message && evidence.find(parts) == nullptr) find_dropped(evidence, parts, out);
@@ -68,7 +68,7 @@ Remarks lost_parts(const Evidence& evidence, const Blocks& blocks, const format:
   if (both == nullptr) return out;
   if (has_content_behind_end(both->turn, stops))
     out.lose("content beside calls", "content of a message with calls is written behind the end of the turn");
-  // Content that stands where reasoning does.
+  // Content stands where reasoning does.
   const std::string_view open = trimmed(blocks.reasoning.open);
   const std::string before = both->turn.literals(0, both->turn.first(SlotKind::kContent));
   if (!open.empty() && before.ends_with(open)) {
@@ -78,8 +78,8 @@ Remarks lost_parts(const Evidence& evidence, const Blocks& blocks, const format:
   return out;
 }
 
-// The prompt for an answer opens the reasoning, and history has answers that do not close it; or content stands behind
-// other white space where calls follow.
+// Reports borders that are lost: the prompt for an answer opens the reasoning, and history has answers that do not
+// close it; or other white space precedes content if calls follow.
 Remarks lost_borders(const Evidence& evidence, const Blocks& blocks) {
   Remarks out;
   const auto prompt = std::ranges::find(evidence.prompts, "default", &Prompt::thinking);
@@ -104,7 +104,7 @@ Remarks lost_borders(const Evidence& evidence, const Blocks& blocks) {
   return out;
 }
 
-// Whether further calls are written, and a third one like the second.
+// Reports calls that are lost: whether further calls are written, and a third one like the second.
 Remarks lost_calls(const Evidence& evidence, const format::Calls& calls) {
   Remarks out;
   if (evidence.input.single_call)

@@ -23,7 +23,7 @@ using tmpl::RoleRules;
 constexpr std::string_view kLongId = "call_zq7x0123456789abcdefghij";
 constexpr std::string_view kShortId = "id_1";
 
-// What the template made of a message as the last one and in front of others; nothing where it refused.
+// What the template writes for a message as the last one and before others; nullopt where it refuses.
 struct Texts {
   std::vector<std::optional<std::string>> made;
 
@@ -37,7 +37,7 @@ struct Texts {
   }
 };
 
-// How the call of a probe, and its result, differ from those that every template takes.
+// How a probe's call and its result differ from those that every template takes.
 struct CallForm {
   std::optional<json::Value> arguments = std::nullopt;
   std::optional<format::NoContent> no_content = std::nullopt;
@@ -152,7 +152,7 @@ json::Value Finder::call_message(const CallForm& form) const {
   return std::move(messages[0]);
 }
 
-// The call as the last message, its result, and a question behind both.
+// The call as the last message, its result, and a question after both.
 Texts Finder::call_texts(const CallForm& form) {
   const std::string own_id = probe::call_id(0);
   const std::string_view id =
@@ -308,7 +308,7 @@ void Finder::find_older_calls() {
   rules_.knows_function_role = texts_of({question(), call_message({}), result}, true).holds(probe::kPartText);
 }
 
-// What else a result, and its call, have to say.
+// Finds what else a result and its call must contain.
 void Finder::find_results() {
   const Texts whole = call_texts({});
   if (!whole.any()) return;
@@ -319,12 +319,12 @@ void Finder::find_results() {
   if (rules_.ids == MessageRules::Ids::kNineLetters) return;
   const std::string own_id = probe::call_id(0);
   const bool needs_ids = call_texts({.id = "", .result_id = own_id}) != whole || call_texts({.result_id = ""}) != whole;
-  // The name of a result's tool may be found by the id where the result does not say it.
+  // The template may look up the name of a result's tool by the id if the result does not give it.
   const bool needs_id_or_name = !rules_.names_results && call_texts({.result_id = "", .names_result = false}) != whole;
   if (needs_ids || needs_id_or_name) rules_.ids = MessageRules::Ids::kNeeded;
 }
 
-// Whether the ids of two results are seen in what the template writes of them.
+// Finds whether the template writes the ids of two results.
 void Finder::find_order() {
   probe::Saying saying{"", "", message_of({.calls = 2}).calls};
   for (std::size_t i = 0; i < saying.calls.size(); ++i) saying.calls[i].id = probe::call_id(i);

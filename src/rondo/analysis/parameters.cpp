@@ -1,4 +1,4 @@
-// Tagged parameters: what stands around keys and values, for each type of value.
+// Finds tagged parameters: the texts around keys and values, for each type of value.
 #include <algorithm>
 #include <iterator>
 
@@ -97,7 +97,7 @@ struct Seen {
   json::Value value;
   std::string before, after, text;
   std::string inner;          // the literal between its first two parts
-  bool has_value = false;     // else `before` is all that stands between the keys
+  bool has_value = false;     // else `before` is all of the text between the keys
   bool has_literals = false;  // the value was written with literals of the template inside
 };
 
@@ -204,7 +204,7 @@ void find_item_marks(const std::string& open, const std::string& inner, format::
   parameters.item_close = inner.substr(0, inner.size() - open.size());
 }
 
-// The forms of all types, with what is common to them cut off: `key_close` before and `sep` behind the value.
+// The forms of all types, without what they share: `key_close` before the value and `sep` after it.
 void infer_forms(const std::vector<Seen>& all, const std::vector<format::Escape>& escapes,
                  format::Parameters& parameters, std::string& sep) {
   std::string before = all.front().before;
@@ -244,7 +244,7 @@ void infer_forms(const std::vector<Seen>& all, const std::vector<format::Escape>
 }
 
 std::vector<Seen> see_types(ParameterProber& prober, const std::vector<format::Escape>& escapes, Remarks& remarks) {
-  // Inside objects and arrays escapes are seen where there are characters that have some.
+  // Inside objects and arrays escapes are visible only if there are characters that have escapes.
   std::string inner = "y";
   for (const format::Escape& escape : escapes) {
     if (escape.text != "\"" && escape.text != "'" && escape.text != "\\") inner += escape.text + "y";
@@ -303,7 +303,8 @@ std::vector<format::Escape> key_escapes(ParameterProber& probes) {
 
 bool is_quote(char byte) { return byte == '"' || byte == '\''; }
 
-// Every value stands in quotes: they belong to the values, and what is no string may also stand without.
+// Handles values that all stand in quotes.  The quotes then belong to the values, and a value that is not a string may
+// also stand without them.
 void quote_values(format::Parameters& parameters) {
   const std::string quote = std::exchange(parameters.close, "");
   parameters.key_close.pop_back();
@@ -338,12 +339,12 @@ void allow_bare_values(format::Parameters& parameters, Remarks& remarks) {
   }
 }
 
-// What stands around the parameters of a call: behind its name, between two parameters, behind the last value.
+// The texts around the parameters of a call: after its name, between two parameters, after the last value.
 struct Around {
   Written after_name, between, after;
 };
 
-// How much of the end of after_name opens the first parameter, and how much of the begin of `after` closes the last
+// How much of the end of after_name opens the first parameter, and how much of the beginning of `after` closes the last
 // one.
 struct Cut {
   std::size_t open = 0;
@@ -360,8 +361,8 @@ Cut cut_by_units(const Around& around, std::span<const std::string> atoms) {
   return out;
 }
 
-// The same from `none`, what stands behind the name of a call without arguments: the rest of after_name and the rest of
-// `after`. Where more than one cut fits, units decide.
+// The same, derived from `none`, the text after the name of a call without arguments.  It holds the rest of after_name
+// and the rest of `after`.  If more than one cut fits, units decide.
 Cut cut_by_empty_call(const Around& around, const std::string& none, std::span<const std::string> atoms) {
   const Cut by_units = cut_by_units(around, atoms);
   const std::string_view after_name = around.after_name.text;
@@ -395,8 +396,8 @@ std::size_t last_name_before(const std::vector<Element>& elements, std::size_t e
   return name;
 }
 
-// Open, separator and close of parameters.  Returns what closes the last one, a quote that all values stand in among
-// it.
+// Sets open, separator and close of parameters.  Returns the text that closes the last one, including a quote that
+// surrounds all values.
 std::string split_separator(const Around& around, const Cut& cut, format::Parameters& parameters) {
   const std::string& between = around.between.text;
   parameters.open = between.substr(between.size() - cut.open);
@@ -411,7 +412,7 @@ std::string split_separator(const Around& around, const Cut& cut, format::Parame
   return behind_all;
 }
 
-// What stands behind the name of a call without arguments; nullopt where the template does not write such a call.
+// The text after the name of a call without arguments; nullopt if the template does not write such a call.
 std::optional<std::string> behind_empty_call(ParameterProber& probes, const Element& name) {
   const auto empty = probes.elements(json::Object{}, 1);
   if (!empty) return std::nullopt;

@@ -35,7 +35,7 @@ Prober::Prober(const jinja::Template& chat_template, const Options& options, boo
 
 json::Object Prober::kwargs(const ProbeSetting& setting) const {
   json::Object out = options_.kwargs;
-  // Also where the caller has switched it: a prompt of the other kind may be the only one that shows the marks.
+  // This also overrides the caller's switch: a prompt of the other kind may be the only one that shows the marks.
   if (setting.thinking != "default") {
     for (const std::string_view name : kSwitches) out.set(name, setting.thinking == "on");
   }
@@ -134,7 +134,8 @@ std::optional<Written> Prober::generation_prompt(const ProbeSetting& setting) {
   if (!with || !without) return std::nullopt;
   ProbeTrial trial;
   trial.setting = setting;
-  // What else changes when an answer is asked for hides it: take what was written under that condition at the end.
+  // If other text changes too when an answer is asked for, that change hides the prompt.  Then take the text at the end
+  // that was written under this condition.
   const bool is_added = with->text.bytes().starts_with(without->text.bytes());
   std::string& out = trial.generation_prompt;
   std::size_t at = 0;

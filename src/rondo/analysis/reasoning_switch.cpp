@@ -19,7 +19,7 @@ constexpr std::string_view kOtherNoWord = "wkv";
 constexpr std::int64_t kBudget = 7351;  // no number that a template has
 constexpr std::int64_t kOtherBudget = 9431;
 
-// What a value of a variable makes of a prompt.
+// The prompt that a value of a variable produces.
 struct SeenPrompt {
   std::string text = {};    // of the question alone
   std::string prompt = {};  // what asks for an answer
@@ -83,7 +83,7 @@ class SwitchFinder {
     return see(json::Member{name, std::move(value)});
   }
 
-  // How much a prompt asks for reasoning.
+  // How strongly a prompt asks for reasoning.
   [[nodiscard]] static int rank(const SeenPrompt& seen) {
     const int state = seen.state == State::kOpen ? 2 : seen.state == State::kFree ? 1 : 0;
     return 2 * state + (seen.tells ? 1 : 0);
@@ -114,7 +114,7 @@ class SwitchFinder {
     const auto no = see(name, false);
     if (!yes || !no || *yes == *no) return;
     if (take_switch(name, true, *yes, false, *no) || take_switch(name, false, *no, true, *yes)) return;
-    // The model may be told in words of its own: then the name counts.
+    // The template may tell the model in its own words.  Then the variable's name decides.
     const bool is_named = std::ranges::find(kSwitches, name) != kSwitches.end();
     if (is_named && format_.reasoning.present) set_switch(name, true, *yes, false, *no);
   }
@@ -137,7 +137,7 @@ class SwitchFinder {
       known.emplace_back(word, *std::move(seen));
     }
     if (known.size() < 2) return;
-    // What writes any word, and does not take one of these when it is told nothing, may be about anything.
+    // A variable whose any word is written, and which has no default among these words, may be about anything.
     const auto other = see(name, kOtherNoWord);
     const bool takes_any = unknown && other && !(*unknown == *other);
     const bool is_usual = std::ranges::any_of(known, [&](const auto& one) { return one.second == *usual_; });

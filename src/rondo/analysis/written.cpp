@@ -68,7 +68,7 @@ std::vector<std::size_t> partners_of(std::string_view text) {
   return out;
 }
 
-// Where the template goes on with another text.
+// A place where the template goes on with another text.
 struct Begin {
   std::size_t at = 0;
   bool is_inside = false;  // of brackets
@@ -100,7 +100,7 @@ std::vector<Begin> text_begins(const Written& written) {
   return out;
 }
 
-// Whether the template goes on with another text at `in_a` and at `in_b`.
+// Whether the template goes on with another text both at `in_a` and at `in_b`.
 bool is_shared(const std::vector<Begin>& a, std::size_t in_a, const std::vector<Begin>& b, std::size_t in_b) {
   const auto first = std::ranges::find(a, in_a, &Begin::at);
   const auto second = std::ranges::find(b, in_b, &Begin::at);
@@ -108,8 +108,8 @@ bool is_shared(const std::vector<Begin>& a, std::size_t in_a, const std::vector<
          !(first->is_inside && second->is_inside);
 }
 
-// Of the sizes of a common text by the template's constants and by units the longer one; but where units add words or
-// punctuation without brackets, in the middle of constants that go on otherwise, constants are right.
+// The longer of two sizes of a common text: by the template's constants and by units.  Constants win if units add only
+// words or punctuation without brackets in the middle of constants that go on differently.
 std::size_t better_cut(std::size_t by_constants, std::size_t by_units, std::string_view added) {
   const bool is_chance = by_constants > 0 && !format::is_blank(added) &&
                          added.find_first_of(kOpening) == std::string_view::npos &&

@@ -12,8 +12,8 @@
 namespace rondo::apis {
 namespace {
 
-// Clients read the input of a call while it arrives, and fail on what is no JSON.  So only the bytes are passed on that may still
-// become an object; of an input that breaks off, or goes wrong, clients see the members that were complete.
+// Clients read the input of a call while it arrives, and fail on what is no JSON.  So only the bytes are passed on that
+// may still become an object; of an input that breaks off, or goes wrong, clients see the members that were complete.
 class InputGate {
  public:
   // The part of `text` that may be passed on.

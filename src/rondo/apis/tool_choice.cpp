@@ -45,7 +45,8 @@ class ChoiceReader {
     }
   }
 
-  // {"type": "function", "name"}, {"type": "function", "function": {"name"}}, {"type": "custom", ...}, {"type": "tool", "name"}.
+  // {"type": "function", "name"}, {"type": "function", "function": {"name"}}, {"type": "custom", ...}, {"type": "tool",
+  // "name"}.
   static std::string name_of(const json::Value& choice) {
     for (const std::string_view key : {"function", "custom"}) {
       if (const json::Value* inner = choice.find(key); inner != nullptr) return chat::first_text(*inner, {"name"});

@@ -1,4 +1,5 @@
-// What becomes of the values of arguments: which are printed as Python prints them, which cannot be told apart afterwards.
+// What becomes of the values of arguments: which are printed as Python prints them, which cannot be told apart
+// afterwards.
 #include <algorithm>
 #include <map>
 

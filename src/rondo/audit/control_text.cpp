@@ -133,7 +133,8 @@ json::Value* value_at(json::Value& root, const text::PathTable& paths, text::Pat
   }
 }
 
-// What the field between `before` and `after` has to hold to make an added token together with them; "" if nothing does.
+// What the field between `before` and `after` has to hold to make an added token together with them; "" if nothing
+// does.
 std::string missing_part(std::string_view token, std::string_view before, std::string_view after) {
   for (std::size_t begun = 1; begun + 1 < token.size(); ++begun) {
     if (!before.ends_with(token.substr(0, begun))) continue;

@@ -62,8 +62,8 @@ std::string with_json_marks(std::string_view bytes) {
   return out;
 }
 
-// A string's characters as they stand between double quotes.  Python escaped what it quotes with; a quote that it did not
-// have to escape is escaped here.
+// A string's characters as they stand between double quotes.  Python escaped what it quotes with; a quote that it did
+// not have to escape is escaped here.
 std::string in_double_quotes(std::string_view bytes) {
   std::string out;
   for (std::size_t i = 0; i < bytes.size(); ++i) {

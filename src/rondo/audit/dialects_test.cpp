@@ -1,5 +1,5 @@
-// Rows recorded from minijinja 2.24.0 and 3.0.5 themselves, with Python's methods added (2026-11): first with Python's `tojson`
-// in the place of their own, then with their own.
+// Rows recorded from minijinja 2.24.0 and 3.0.5 themselves, with Python's methods added (2026-11): first with Python's
+// `tojson` in the place of their own, then with their own.
 #include "audit/dialects.h"
 
 #include <doctest/doctest.h>

@@ -61,7 +61,8 @@ std::string until_stop(const format::Format& format, const std::string& text) {
   return out;
 }
 
-// A matcher follows all readings of a text at once, some microseconds for each character; a trial's turn has some hundred.
+// A matcher follows all readings of a text at once, some microseconds for each character; a trial's turn has some
+// hundred.
 constexpr std::size_t kTurnBytes = 8192;
 
 // How many bytes of `text` fit.

@@ -30,8 +30,8 @@ struct Trained {
   bool has_marks = false;
 };
 
-// How an old mark goes: with the line that it stands on alone, by itself, or with a comment in its place that keeps the white
-// space around it.
+// How an old mark goes: with the line that it stands on alone, by itself, or with a comment in its place that keeps the
+// white space around it.
 enum class Removal : std::uint8_t { kLine, kTag, kComment };
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);

@@ -98,7 +98,7 @@ struct Played {
       tails;                   // for each turn: how the next prompt closes it; empty if it shows nothing of the turn
   std::size_t data_bytes = 0;  // how many bytes of messages, except ids, the next prompts show
   bool with_tools = false;
-  bool ran_out_of_limits = false;  // whether the template did in some render
+  bool ran_out_of_limits = false;  // whether the template exceeded its limits in some render
   bool is_refused = false;         // whether the template refused the conversation or the next prompt
 };
 

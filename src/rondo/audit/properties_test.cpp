@@ -1,4 +1,5 @@
-// Invented templates: a clean one gives no finding; each fault put into it gives its own finding, at its line, and no other.
+// Invented templates: a clean one gives no finding; each fault put into it gives its own finding, at its line, and no
+// other.
 #include "audit/properties.h"
 #include "audit/findings.h"
 

@@ -91,8 +91,8 @@ void try_content(const Stage& stage, const Scenario& scenario, std::vector<repor
   }
 }
 
-// What to do in the template about a value that it prints, or serialises again.  The spelling of a single value is lost with
-// the text that it stood in: no template gets it back.
+// What to do in the template about a value that it prints, or serialises again.  The spelling of a single value is lost
+// with the text that it stood in: no template gets it back.
 std::string patch_for_value(const causes::Cause& cause, const std::string& at) {
   if (cause.path.ends_with(".content")) return "let the template write content only where there is some" + at;
   if (cause.path.ends_with(".arguments")) return "let the template copy arguments that are a string as they are" + at;

@@ -9,8 +9,8 @@
 namespace rondo::audit {
 namespace {
 
-// A sampled turn in which brackets mark reasoning `(...)`, content `<...>` and calls `[...]`; its stop begins at `$`.  None of
-// these is part of the text.
+// A sampled turn in which brackets mark reasoning `(...)`, content `<...>` and calls `[...]`; its stop begins at `$`.
+// None of these is part of the text.
 Sampled turn(const std::string& marked) {
   Sampled out;
   std::size_t begin = 0;

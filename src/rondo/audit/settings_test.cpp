@@ -9,7 +9,8 @@
 namespace rondo::audit {
 namespace {
 
-// A template with invented markers; `prompt` is written behind its generation prompt, `reasoning` at the head of a turn.
+// A template with invented markers; `prompt` is written behind its generation prompt, `reasoning` at the head of a
+// turn.
 std::string with(const std::string& prompt, const std::string& reasoning = "") {
   return "{%- for m in messages %}{{- '[' + m.role + '>' }}{%- if m.role == 'assistant' %}" + reasoning +
          "{%- endif %}{{- m.content or '' }}{%- for c in m.tool_calls or [] %}"

@@ -8,8 +8,8 @@
 namespace rondo::audit {
 namespace {
 
-// A trial is small: it takes some thousand instructions.  A template that needs this much for one does it for harm, and one
-// that did so a few times will do it again.
+// A trial is small: it takes some thousand instructions.  A template that needs this much for one does it for harm, and
+// one that did so a few times will do it again.
 constexpr std::size_t kOutputBytes = std::size_t{256} << 10U;
 constexpr std::uint64_t kInstructions = 300'000;
 constexpr std::uint64_t kIterations = 20'000;

@@ -42,8 +42,8 @@ Result<std::string> read(const std::string& path, std::size_t max_bytes) {
     content.reserve(static_cast<std::size_t>(size) + 1);
     make_resident(content.data(), content.capacity());
   }
-  // In steps that stay near the processor between being filled with zeros and being read into.  The byte beyond the size finds
-  // the end.
+  // In steps that stay near the processor between being filled with zeros and being read into.  The byte beyond the
+  // size finds the end.
   constexpr std::size_t kStep = std::size_t{1} << 16U;
   for (bool more = true; more;) {
     const std::size_t before = content.size();

@@ -17,7 +17,8 @@ using testing::Ids;
 using testing::joined;
 using testing::range;
 
-// What one replica holds, in the slowest way: every id by its tenant and all ids up to it, with the time of its last use.
+// What one replica holds, in the slowest way: every id by its tenant and all ids up to it, with the time of its last
+// use.
 class SlowReplica {
  public:
   explicit SlowReplica(std::size_t capacity) : capacity_(capacity) {}

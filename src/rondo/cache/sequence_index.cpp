@@ -54,8 +54,8 @@ void SequenceIndex::remove(Holder holder, std::span<const TokenId> ids) {
   }
   if (path.back()->ends.erase(holder) == 0) return;
   --size_;
-  // The node goes when nothing ends in it and nothing is below; one with a single child is joined with it, and so may the
-  // node above.
+  // The node goes when nothing ends in it and nothing is below; one with a single child is joined with it, and so may
+  // the node above.
   for (std::size_t i = path.size() - 1; i > 0; --i) {
     Node* node = path[i];
     if (!node->ends.empty() || node->children.size() > 1) return;

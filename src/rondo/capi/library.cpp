@@ -8,7 +8,8 @@
 namespace rondo::capi {
 namespace {
 
-// An open library has the address of what stands behind it, and that address under this mask beside it; no other memory has.
+// An open library has the address of what stands behind it, and that address under this mask beside it; no other memory
+// has.
 constexpr std::uint64_t kOpenMask = 0x6f70656e726f6e64;
 
 std::tm to_tm(const jinja::LocalTime& time) {

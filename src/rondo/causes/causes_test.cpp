@@ -59,7 +59,8 @@ std::shared_ptr<const format::Format> the_format() {
   return std::make_shared<const format::Format>(format::from_json(json::parse(kFormat).value()).value());
 }
 
-// The cause where a model wrote `completion` behind a question, the client keeps `kept`, and `following` comes behind it.
+// The cause where a model wrote `completion` behind a question, the client keeps `kept`, and `following` comes behind
+// it.
 Found found(const std::string& source, const std::string& completion, const std::string& kept,
             json::Array following = {kMore}, json::Array before = {kQuestion},
             std::optional<probe::Extent> parted = std::nullopt) {

@@ -90,8 +90,8 @@ bool Finder::is_moved_head(const probe::Spot& then, const probe::Spot& now) cons
          event_.prompt.origins.paths.to_string(then.run->path()) != again_->origins.paths.to_string(now.run->path());
 }
 
-// Of a constant that was given a name: where the prompt's end most likely wrote it, which is the use that the last of the
-// prompt's conditions decided about.  Of everything else the place itself.
+// Of a constant that was given a name: where the prompt's end most likely wrote it, which is the use that the last of
+// the prompt's conditions decided about.  Of everything else the place itself.
 text::Literal Finder::use_of(const text::Literal& constant) const {
   const std::vector<text::Literal> uses = outline_.uses(constant);
   if (uses.empty()) return constant;
@@ -158,8 +158,8 @@ Cause Finder::of_earlier_turn() const {
   return cause;
 }
 
-// Something is written otherwise than in `earlier`, because other messages follow: by a condition that went another way,
-// or by another loop.
+// Something is written otherwise than in `earlier`, because other messages follow: by a condition that went another
+// way, or by another loop.
 Cause Finder::of_context(CauseKind kind, const jinja::Rendered& earlier, std::int32_t message, const std::string& what,
                          std::string path) const {
   const text::Literal then = written_at(template_, earlier, at_);

@@ -146,8 +146,8 @@ std::optional<Cause> Finder::of_call() const {
   return std::nullopt;
 }
 
-// The closest condition about the arguments that decided about what is written at the break, where the client sent them in the
-// form that the template does not ask for.
+// The closest condition about the arguments that decided about what is written at the break, where the client sent them
+// in the form that the template does not ask for.
 std::optional<text::Literal> Finder::argument_form() const {
   const json::Value* calls = kept_calls();
   if (calls == nullptr) return std::nullopt;
@@ -237,7 +237,8 @@ text::Literal Finder::decided_at() const {
   return closest([](const jinja::Decision&) { return true; }).value_or(here());
 }
 
-// The condition about `because`, another field of the message, that decides over `field`; decided_at() if there is none.
+// The condition about `because`, another field of the message, that decides over `field`; decided_at() if there is
+// none.
 text::Literal Finder::lost_at(std::string_view field, std::string_view because) const {
   const text::PathTable& paths = again_->origins.paths;
   for (const jinja::Decision& decision : again_->decisions) {

@@ -35,7 +35,8 @@ std::string lines_of(const json::Value* content) {
   return text;
 }
 
-// What a block says, where that is text: also a document of text, what a search found, and a tool that one found, by its name.
+// What a block says, where that is text: also a document of text, what a search found, and a tool that one found, by
+// its name.
 std::optional<std::string> text_of(const json::Value& block) {
   const std::string_view type = block.find_string("type").value_or("");
   if (type == "text") return std::string(block.find_string("text").value_or(""));

@@ -162,7 +162,8 @@ Status make_engines(Gateway& out) {
   return Done{};
 }
 
-// The engine as seen from a loop.  Servers are spoken to on the first one alone: which of them holds what is known there.
+// The engine as seen from a loop.  Servers are spoken to on the first one alone: which of them holds what is known
+// there.
 engine::Serving* serving_on(Front& front, const ServeEngine& engine, Gateway& out) {
   if (engine.embedded) return front.servings.emplace_back(engine.embedded->serve(front.loop)).get();
   if (&front.loop == &out.loop) return engine.fleet.get();
@@ -450,8 +451,8 @@ int run_gateway(Gateway& gateway) {
 
 int run_serve(const ServeArguments& arguments) {
 #ifdef __GLIBC__
-  // A long prompt comes and goes in pieces of some hundred kilobytes: they are not given back to the system each time, which
-  // would cost more than all that is done with them.
+  // A long prompt comes and goes in pieces of some hundred kilobytes: they are not given back to the system each time,
+  // which would cost more than all that is done with them.
   (void)::mallopt(M_MMAP_THRESHOLD, 32 << 20);
   (void)::mallopt(M_TRIM_THRESHOLD, 128 << 20);
 #endif

@@ -18,16 +18,16 @@ namespace {
 
 using format::trimmed;
 
-// Stands where the arguments go on; nobody calls a parameter so.
+// Marks where the arguments go on.  No real parameter has this name.
 constexpr std::string_view kMark = "rondo_goes_on_here";
 
 // Arguments that may end anywhere.
 struct PartialArguments {
   std::string text;      // as given
   json::Object members;  // those that are complete
-  // What stands behind them: the object's end, or a member that is cut off.
+  // What follows the complete members: the object's end, or a member that is cut off.
   bool is_closed = false;
-  bool has_separator = false;  // behind the last complete member
+  bool has_separator = false;  // a comma follows the last complete member
   std::optional<std::string> key;
   std::string value;  // as written, from its first byte on; "" if it has not begun
 };
@@ -105,7 +105,7 @@ void shape(json::Object& function, const format::Format& format) {
   }
 }
 
-// The message with nothing but its calls, the last of which has kMark where its arguments go on.
+// The message with only its calls.  The arguments of the last call have kMark where they go on.
 Result<json::Value> marked_message(const json::Value& message, const format::Format& format, PartialArguments& given) {
   json::Object out = message.as_object();
   json::Value* calls = out.find("tool_calls");
@@ -132,7 +132,7 @@ Result<json::Value> marked_message(const json::Value& message, const format::For
   return json::Value(std::move(out));
 }
 
-// Where the calls begin in `text`, whose turn begins at `from` or behind it.
+// Where the calls begin in `text`, whose turn begins at or after `from`.
 std::size_t calls_begin(std::string_view text, std::size_t from, const format::Format& format) {
   if (!format.header.empty()) {
     const std::size_t header = text.find(format.header, from);
@@ -147,7 +147,7 @@ std::size_t calls_begin(std::string_view text, std::size_t from, const format::F
   return from;
 }
 
-// Where `text` ends before the mark; npos if it is not there as expected.
+// Where `text` ends before the mark; npos if the mark is not at the expected place.
 std::size_t cut_before_mark(std::string_view text, const format::Format& format, const PartialArguments& given) {
   const std::size_t mark = text.find(kMark);
   if (mark == std::string_view::npos || is_text(format)) return mark;

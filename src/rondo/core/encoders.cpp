@@ -70,7 +70,7 @@ Result<std::string> encoder_template(std::string_view python, const std::string&
     error.source = path;
     return error;
   }
-  // The encoder of which the code has most.
+  // The encoder whose code matches best.
   const Encoder* nearest = nullptr;
   std::vector<std::string> lacks;
   std::size_t most = 0;

@@ -28,7 +28,8 @@ grammar::TurnOptions turn_options(const GrammarRequest& request) {
   out.tool_name = request.asked.tool_name;
   out.is_direct = request.asked.is_direct;
   out.prompt_tail = request.prompt_tail;
-  // Only llama.cpp begins a grammar at a trigger; the two others are told about the text before it.
+  // Only llama.cpp starts a grammar at a trigger.  The two other languages get the text before it as part of the
+  // grammar.
   if (request.language == GrammarLanguage::kLark) out.laziness = grammar::Laziness::kNever;
   if (request.language == GrammarLanguage::kStructuralTag) out.laziness = grammar::Laziness::kWords;
   return out;
@@ -44,7 +45,7 @@ std::string text_of(const grammar::TurnGrammar& turn, GrammarLanguage language) 
   return "";
 }
 
-// Words first; a word that is one token of the vocabulary is told as that too, for engines that look at ids.
+// Words come first.  A word that is one token of the vocabulary is also given as an id, for engines that match ids.
 std::vector<GrammarTrigger> triggers_of(const grammar::TurnGrammar& turn, const tokenizer::Tokenizer* tokenizer) {
   using Kind = GrammarTrigger::Kind;
   std::vector<GrammarTrigger> out;
@@ -108,7 +109,7 @@ std::vector<std::string> preserved_tokens(const format::Format& format, const to
   return out;
 }
 
-// What the engine's server takes beside a prompt, under its own names.
+// The fields that the engine's server takes beside a prompt, under the server's own names.
 json::Object llama_server(const GrammarText& grammar) {
   constexpr int kToken = 0;
   constexpr int kWord = 1;

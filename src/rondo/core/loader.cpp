@@ -84,7 +84,7 @@ Error as(ErrorCode code, Error error) {
   return error;
 }
 
-// A folder may simply lack one; a file that was named as a tokenizer is of a kind that nobody here reads.
+// A folder may simply have no tokenizer.  A file that was named as a tokenizer is of a kind that nothing here reads.
 Error no_tokenizer(const std::string& path) {
   if (files::is_folder(path)) return {ErrorCode::kNotFound, "the folder has no tokenizer", path};
   return {ErrorCode::kTokenizer, "not a tokenizer of a supported kind", path};

@@ -18,7 +18,7 @@ namespace {
 // The generation prompt and what continues it are short.
 constexpr std::size_t kPromptTailTokens = 256;
 
-// A template's own text, where a path was possible as well: no path has a line break or a tag in it.
+// True if `given` is a template's text and not a path: no path contains a line break or a tag.
 bool is_template_text(const std::string& given) {
   return given.find('\n') != std::string::npos || given.find("{%") != std::string::npos ||
          given.find("{{") != std::string::npos;
@@ -84,7 +84,7 @@ void put_as_sent(const tmpl::Shaping& shaping, render::Encoded& encoded) {
   }
 }
 
-// The template that replaces a model's own, or its own; null where it has none.
+// The template that replaces a model's own, else the model's own; null if there is neither.
 TemplateResult load_template(const Source& source, Loader& loader) {
   if (source.template_text) return loader.template_from_text(*source.template_text, {});
   if (source.chat_template && is_template_text(*source.chat_template))
@@ -179,7 +179,7 @@ void Model::shape_messages(const Prepared& prepared, Call& call) const {
   if (!shaping.changes.empty() || !shaping.polyfills.empty()) call.shaping = std::move(shaping);
 }
 
-// New messages behind a completion.
+// Shapes new messages that follow a completion.
 Result<tmpl::Shaping> Model::shape_following(const Prepared& prepared, const Call& call,
                                              const render::ParsedCompletion& said, json::Array& new_messages) const {
   if (parts_.strict || new_messages.empty()) return tmpl::Shaping();
@@ -295,7 +295,8 @@ Result<render::Encoded> Model::encode(Call& call) const {
   return finished(std::move(encoded));
 }
 
-// The turns that do not stand as the template writes them with what follows: raw ones, and those whose reasoning stays.
+// Finds the turns that stand otherwise than the template would write them before what follows: raw turns, and turns
+// whose reasoning stays.
 Result<render::KeptTurns> Model::keep_reasoning(Call& call, const Prepared& prepared) const {
   render::KeptTurns out{call.raw_turns, {}};
   if (!call.retention) return out;
@@ -337,7 +338,7 @@ Result<std::shared_ptr<const Model::Turns>> Model::turns(const Prepared& prepare
   });
 }
 
-// As a rollout, which knows where the sampled turns are.
+// Bridges as a rollout does, which knows where the sampled turns are.
 Result<render::Bridged> Model::bridge_and_cut(Call& call, BridgeCall bridge) const {
   if (!bridge.close)
     return Error(ErrorCode::kInvalidArgument, "reasoning can be cut out only where the completion is closed");

@@ -39,7 +39,7 @@ Result<analysis::Capabilities> Model::capabilities(const Call& call) const {
   Call asked = call;
   asked.conversation = without_messages(call.conversation);
   asked.conversation.tools.reset();
-  // Many templates can't be rendered where nobody says how a text begins and ends.
+  // Many templates cannot be rendered without the texts that begin and end a prompt, which the tokenizer names.
   if (parts_.tokenizer == nullptr) {
     asked.conversation.bos_token = call.conversation.bos_token.value_or("Bprobe");
     asked.conversation.eos_token = call.conversation.eos_token.value_or("Eprobe");

@@ -10,7 +10,7 @@
 namespace rondo::core {
 namespace {
 
-// What a format is inferred for: the analysis brings messages and tools of its own.
+// The conversation that a format is inferred for.  It has no messages and tools: the analysis brings its own.
 chat::Conversation without_asked(const chat::Conversation& conversation) {
   chat::Conversation base = without_messages(conversation);
   base.tools.reset();

@@ -18,7 +18,7 @@ using format::trimmed;
 
 constexpr std::string_view kCallsField = "tool_calls";
 
-// The text of a content, or of a field of reasoning: a string, or parts that are all text.  nullopt: it is none.
+// The text of a content or of a reasoning field: a string, or parts that are all text.  nullopt if it is neither.
 std::optional<std::string> text_of(const json::Value* value) {
   if (value == nullptr || value->is_null()) return "";
   if (value->is_string()) return value->as_string();
@@ -36,7 +36,7 @@ std::string last_place(const chat::Conversation& conversation) {
   return "messages[" + std::to_string(conversation.messages.size() - 1) + "]";
 }
 
-// What the model answers with the message that is continued.  REQUIRES: there is one.
+// The conversation that the continued message, its last, answers.  REQUIRES: there is such a message.
 chat::Conversation without_last(const chat::Conversation& conversation) {
   chat::Conversation before = conversation;
   before.messages.pop_back();
@@ -45,7 +45,7 @@ chat::Conversation without_last(const chat::Conversation& conversation) {
   return before;
 }
 
-// Writes the last message of a conversation behind the prompt for an answer.
+// Writes the last message of a conversation after the prompt for an answer.
 class Writer {
  public:
   Writer(const Prepared& prepared, const chat::Conversation& conversation, std::shared_ptr<const format::Format> format,
@@ -86,7 +86,7 @@ class Writer {
   jinja::Rendered out_;
   text::PathId path_ = text::PathId::kNone;  // of the message
   text::ContextId context_ = text::ContextId::kNone;
-  std::size_t tail_ = 0;  // where the prompt for the answer begins, at the latest
+  std::size_t tail_ = 0;  // the prompt for the answer begins here or before
 };
 
 bool Writer::is_reasoning_open() const {
@@ -96,7 +96,7 @@ bool Writer::is_reasoning_open() const {
   return parser.place() == parse::Place::kReasoning;
 }
 
-// A prompt that says that there is no reasoning: what it says of that goes.
+// Removes what the prompt says to show that there is no reasoning.
 void Writer::cut_closed_reasoning() {
   const std::string_view close = trimmed(format_.reasoning.close);
   const std::size_t header = format_.header.empty() ? 0 : tail().rfind(format_.header);
@@ -168,7 +168,7 @@ Result<jinja::Rendered> Writer::write(std::string_view field) {
 
 // --- Whether the template does it ------------------------------------------------------------------------------------
 
-// What keeps the template's own way from being the message as given; "" if nothing does.
+// Why the template's own way does not give the message as it was given; "" if it does.
 std::string fault_in(const chat::Conversation& conversation, const jinja::Rendered& rendered) {
   const std::string& field = *conversation.continue_final_message;
   const json::Value& message = conversation.messages.back();
@@ -195,7 +195,7 @@ Result<jinja::Rendered> build(const Prepared& prepared, const chat::Conversation
   return writer.write(*conversation.continue_final_message);
 }
 
-// Notes of what stands behind the reasoning that is continued.
+// Notes about the fields that follow the continued reasoning and are left out.
 std::vector<std::string> left_out(const chat::Conversation& conversation) {
   std::vector<std::string> notes;
   const std::string& field = *conversation.continue_final_message;
@@ -213,7 +213,7 @@ bool is_field_of(std::string_view field, const format::Format& format) {
          (!field.empty() && field == format.input.reasoning_field);
 }
 
-// What the format says that the template writes for an answer under the switches of `kwargs`.
+// What the format says that the template writes for an answer if `kwargs` has these switches.
 std::string usual_prompt(const format::Format& format, const json::Object& kwargs) {
   std::string_view name = "default";
   for (const char* field : {"enable_thinking", "thinking"}) {
@@ -327,7 +327,7 @@ Result<PromptTail> prompt_tail(const Prepared& prepared, chat::Conversation conv
     const std::string_view lead = std::string_view(text).substr(begin, std::max(begin, data) - begin);
     const std::size_t header = format::is_blank(format->header) ? std::string_view::npos : lead.rfind(format->header);
     const bool has_header = header != std::string_view::npos;
-    // White space that the template has in front of the message is none of its own.
+    // White space that the template writes before the message is not part of the message.
     const std::size_t front = is_prefix ? end : has_header ? begin + header + format->header.size() : data;
     if (front < data && format::is_blank(std::string_view(text).substr(front, data - front)))
       return PromptTail{text.substr(begin, front - begin), text.substr(data)};

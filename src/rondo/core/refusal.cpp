@@ -201,7 +201,7 @@ class Trial {
     return "";
   }
 
-  // How many messages are gone through one by one.
+  // At most so many messages are tried one by one.
   static constexpr std::size_t kScanned = 64;
 
   const Prepared& prepared_;

@@ -16,8 +16,8 @@ namespace {
 
 using tokenizer::TokenId;
 
-// Random weights ramble wherever a grammar leaves room, in blanks and in members that nobody asked for.  So they choose among
-// whole turns, token by token; of these it is offered what the grammar allows.
+// Random weights ramble wherever a grammar leaves room, in blanks and in members that nobody asked for.  So they choose
+// among whole turns, token by token; of these it is offered what the grammar allows.
 class OneOf final : public engine::TokenConstraint {
  public:
   // `turn` is offered up to where `grammar` does not go on with it.

@@ -161,8 +161,8 @@ class Finder {
       found_.push_back(candidate);
   }
 
-  // What stands before a first user message is a default system prompt between the marks of a system message.  Where it is
-  // not, it may stand there as it is, at the cost of those messages.
+  // What stands before a first user message is a default system prompt between the marks of a system message.  Where it
+  // is not, it may stand there as it is, at the cost of those messages.
   void add_with_default(EdgeTemplate candidate) {
     const auto alone = read(renders_, "u", {.generation_prompt = true});
     const std::string& prefix = candidate.roles[1].prefix;

@@ -40,7 +40,8 @@ Batcher::Work::Work(LoadedLlama loaded, const EmbeddedOptions& options, Events& 
   }
 }
 
-// --- requests come and go ---------------------------------------------------------------------------------------------
+// --- requests come and go
+// ---------------------------------------------------------------------------------------------
 
 void Batcher::Work::refuse(Ticket ticket, const Request& request, Error error) {
   Outcome outcome;
@@ -127,7 +128,8 @@ void Batcher::Work::fail(Choice& choice, const Error& error) {
   finish(choice, StopReason::kCancelled);
 }
 
-// --- whose turn it is -------------------------------------------------------------------------------------------------
+// --- whose turn it is
+// -------------------------------------------------------------------------------------------------
 
 // The tenant that has had least, of those for which `counts` holds.
 template <typename Counts>
@@ -185,7 +187,8 @@ Batcher::Work::Choice* Batcher::Work::next_prompt() {
   return next;
 }
 
-// --- one step ---------------------------------------------------------------------------------------------------------
+// --- one step
+// ---------------------------------------------------------------------------------------------------------
 
 bool Batcher::Work::step() {
   admit();
@@ -278,7 +281,8 @@ void Batcher::Work::lose(Choice& choice, const Error& error) {
   usage.reason = error.message;
 }
 
-// --- sampling ---------------------------------------------------------------------------------------------------------
+// --- sampling
+// ---------------------------------------------------------------------------------------------------------
 
 // The next id, which the choice's grammar has accepted; nullopt if there is none.
 std::optional<TokenId> Batcher::Work::pick(Choice& choice) {
@@ -342,7 +346,8 @@ EmbeddedStatus Batcher::Work::status() const {
   return status;
 }
 
-// --- the face ---------------------------------------------------------------------------------------------------------
+// --- the face
+// ---------------------------------------------------------------------------------------------------------
 
 Batcher::Batcher(std::unique_ptr<Work> work) : work_(std::move(work)) {}
 Batcher::~Batcher() = default;

@@ -54,7 +54,8 @@ void deliver(const Event& event) {
 
 }  // namespace
 
-// The thread that owns the batcher.  Commands go in under a lock; what happened goes out to the executors after each step.
+// The thread that owns the batcher.  Commands go in under a lock; what happened goes out to the executors after each
+// step.
 class Embedded::Worker final : public Batcher::Events {
  public:
   // Loads on the calling thread.

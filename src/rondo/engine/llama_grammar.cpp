@@ -119,8 +119,8 @@ void LlamaGrammar::look_for_words(TokenId id) {
   tail_.assign(first, seen_ids.end());
 }
 
-// The library does not tell when a lazy grammar begins; from then on it refuses some id: of a grammar that waits, every id
-// is allowed.
+// The library does not tell when a lazy grammar begins; from then on it refuses some id: of a grammar that waits, every
+// id is allowed.
 void LlamaGrammar::look_for_patterns(TokenId id) {
   if (!by_pattern_) return;
   text_bytes_ += text_of(id).size();

@@ -13,7 +13,8 @@ constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 std::string count(std::size_t tokens) { return std::to_string(tokens) + (tokens == 1 ? " token" : " tokens"); }
 
 // True if the positions that position `cut` looks back at are there when `first` is the first one.  A window of n means
-// that a position sees itself and n-1 before it; one more is demanded, to be on the safe side of the library's rounding.
+// that a position sees itself and n-1 before it; one more is demanded, to be on the safe side of the library's
+// rounding.
 bool covers(const Description& description, std::size_t first, std::size_t cut) {
   const std::size_t window = description.window_tokens;
   return first != kNowhere && first <= (window == 0 ? 0 : cut - std::min(cut, window));

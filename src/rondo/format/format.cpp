@@ -128,7 +128,7 @@ std::optional<std::string> verify_calls(const Calls& calls) {
   if (calls.envelope == Envelope::kTags) {
     if (auto wrong = verify_pieces(calls.pieces)) return wrong;
     const bool marked = !is_blank(calls.section_open) || !is_blank(calls.call_open);
-    // The name of a tool does, with what stands behind it.
+    // A tool's name also marks the beginning of a call if a text follows it.
     const bool named = calls.pieces.front().kind == CallPiece::Kind::kName && !is_blank(calls.pieces[1].text);
     if (!marked && !named && calls.pieces.front().kind != CallPiece::Kind::kLiteral)
       return "calls: nothing marks where a call begins";

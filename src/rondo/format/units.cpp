@@ -44,7 +44,7 @@ std::size_t atom_at(std::string_view text, bool is_inside, std::span<const std::
   return best;
 }
 
-// How many bytes of punctuation behind the bracket at `close` mirror those before the one at `open`, as in `#[x]#`.
+// How many bytes of punctuation after the bracket at `close` mirror those before the one at `open`, as in `#[x]#`.
 std::size_t mirrored(std::string_view text, std::size_t open, std::size_t close) {
   if (open == 0 || close + 1 >= text.size()) return 0;
   const char mark = text[open - 1];

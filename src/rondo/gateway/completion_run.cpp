@@ -93,7 +93,8 @@ apis::Outcome<engine::Request> CompletionRun::engine_request(const Prompt& promp
   return out;
 }
 
-// --- what the engine says ---------------------------------------------------------------------------------------------
+// --- what the engine says
+// ---------------------------------------------------------------------------------------------
 
 void CompletionRun::Prompt::on_start(const engine::Start&) { run->start(); }
 
@@ -175,7 +176,8 @@ void CompletionRun::end_choice(Prompt& prompt, std::size_t index, apis::Finish f
   tell(prompt, index, std::move(rest), true);
 }
 
-// --- the end ----------------------------------------------------------------------------------------------------------
+// --- the end
+// ----------------------------------------------------------------------------------------------------------
 
 void CompletionRun::ended() {
   if (--running_ > 0) return;

@@ -29,7 +29,8 @@ TypeSet types_of(ValueType type) {
   return 0;
 }
 
-// Whether values are listed, and none is one that the form writes: true and false are of one type, and have a form each.
+// Whether values are listed, and none is one that the form writes: true and false are of one type, and have a form
+// each.
 bool is_excluded(ValueType form, const std::optional<std::vector<json::Value>>& listed) {
   const auto is_written = [&](const json::Value& value) {
     return !value.is_bool() || value.as_bool() == (form == ValueType::kTrue);

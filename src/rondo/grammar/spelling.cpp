@@ -124,8 +124,8 @@ NodeId Speller::escape(char32_t code_point) const {
   return grammar_->choice(ways);
 }
 
-// \u0080 to \uffff and surrogate pairs, where `set` has nearly everything behind ASCII: a class may leave out some white
-// space, whose escapes are then in it all the same.
+// \u0080 to \uffff and surrogate pairs, where `set` has nearly everything behind ASCII: a class may leave out some
+// white space, whose escapes are then in it all the same.
 NodeId Speller::unicode_escapes(const CharSet& set) const {
   CharSet ascii;
   ascii.add(0, kLastAscii);

@@ -6,7 +6,7 @@
 //   };
 //   template <typename V>
 //   void visit(V& v, Point& point) {
-//     v.field("x", point.x);         // left out where it is 0, false or empty
+//     v.field("x", point.x);         // left out if it is 0, false or empty
 //     v.always("name", point.name);
 //   }
 //   const auto& names_of(Shapes, Colour) { return kColours; }  // each value of an enumeration with its name

@@ -46,8 +46,8 @@ std::size_t skip_checked(std::string_view text, std::size_t at) {
   return at;
 }
 
-// Offset of the bracket behind a row of plain integers with nothing but commas between them, of which `at` is the first: ids,
-// of which servers send a hundred thousand at once.  npos for anything else, be it right or wrong.
+// Offset of the bracket behind a row of plain integers with nothing but commas between them, of which `at` is the
+// first: ids, of which servers send a hundred thousand at once.  npos for anything else, be it right or wrong.
 std::size_t integers_end(std::string_view text, std::size_t at) {
   bool is_behind_digit = false;
   bool is_behind_zero = false;  // that a number began with

@@ -30,7 +30,8 @@ std::vector<TokenRange> split_at(const Source& source, TokenRange range, std::st
   return out;
 }
 
-// The condition whose first token is `begin`: up to the end of its tag, the `else` of an inline if, or a closing bracket.
+// The condition whose first token is `begin`: up to the end of its tag, the `else` of an inline if, or a closing
+// bracket.
 TokenRange condition_at(const Source& source, std::size_t begin) {
   const std::size_t limit = source.tag_of(begin).end;
   std::size_t at = begin;
@@ -116,8 +117,8 @@ void add_last_of_role(const Source& source, TokenRange condition, std::vector<Ca
   }
 }
 
-// What is asked about the last one, asked about the first: `loop.first` for `loop.last`, `[0]` for `[-1]`, and `== 0` for
-// another end of a comparison.
+// What is asked about the last one, asked about the first: `loop.first` for `loop.last`, `[0]` for `[-1]`, and `== 0`
+// for another end of a comparison.
 void add_mirrors(const Source& source, TokenRange condition, std::vector<Candidate>& out) {
   const auto add = [&](TokenRange range, const std::string& text) {
     out.push_back({{source.replace(range, text)},

@@ -1,4 +1,5 @@
-// The edits that are made for each break, before any is tried: tests/golden/mend has templates, and what is made of them.
+// The edits that are made for each break, before any is tried: tests/golden/mend has templates, and what is made of
+// them.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -140,8 +140,9 @@ class Fixer {
     return out;
   }
 
-  // Makes an edit that helps; false if none does.  The edits for one break are tried before those for the next: the first
-  // break that an edit mends is mended by the best of them.  Where none mends any, the one that keeps most is made.
+  // Makes an edit that helps; false if none does.  The edits for one break are tried before those for the next: the
+  // first break that an edit mends is mended by the best of them.  Where none mends any, the one that keeps most is
+  // made.
   bool improve(Fix& out) {
     const Score now = score(current_);
     Choice best{now, std::nullopt, {}};
@@ -201,8 +202,8 @@ class Fixer {
     return reached.holds || reached.kept > current_[goal].kept;
   }
 
-  // Goals that break, one for each way of breaking: first those that a template that only appends has, and of them those with
-  // reasoning, which say more of a turn.
+  // Goals that break, one for each way of breaking: first those that a template that only appends has, and of them
+  // those with reasoning, which say more of a turn.
   [[nodiscard]] std::vector<Broken> broken_goals(const Subject& subject) const {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < goals_.size(); ++i) {

@@ -35,8 +35,8 @@ bool repeats(const Attempt& original, const Attempt& mended) {
   return false;
 }
 
-// Where `tail` begins in `before`, which ends with it, but for one piece that `tail` lacks and `seen` has: what stands at the
-// beginning need not stand at the end.
+// Where `tail` begins in `before`, which ends with it, but for one piece that `tail` lacks and `seen` has: what stands
+// at the beginning need not stand at the end.
 std::optional<std::size_t> tail_begin(std::string_view before, std::string_view tail, std::string_view seen) {
   if (before.ends_with(tail)) return before.size() - tail.size();
   std::size_t same = 0;
@@ -50,8 +50,8 @@ std::optional<std::size_t> tail_begin(std::string_view before, std::string_view 
   return is_said ? std::optional(found) : std::nullopt;
 }
 
-// Whether the text behind a turn may begin at `begin` of `before`: behind the turn's fields, and no later than what closed it
-// ends, but for what stands before it now.
+// Whether the text behind a turn may begin at `begin` of `before`: behind the turn's fields, and no later than what
+// closed it ends, but for what stands before it now.
 bool is_behind(const render::Extent& tail, std::string_view before, std::size_t begin, std::string_view seen) {
   if (tail.end == 0) return true;
   if (begin < tail.begin) return false;

@@ -244,8 +244,8 @@ class Editor {
     out_.push_back({std::move(edits), std::move(what), false});
   }
 
-  // A close that the template writes behind all messages, for a conversation that ends with the turn: once each turn has its
-  // own, that is not to be written twice.
+  // A close that the template writes behind all messages, for a conversation that ends with the turn: once each turn
+  // has its own, that is not to be written twice.
   void find_last_close() {
     const auto& alone = context_.step.alone;
     if (!splice_.is_close || !alone || splice_.begin >= alone->text.size()) return;

@@ -21,7 +21,8 @@ std::optional<unsigned> digit(char c) {
   return std::nullopt;
 }
 
-// Reads a Python expression of string literals: neighbours, sums, parentheses, "SEPARATOR".join([...]), names of `known` texts.
+// Reads a Python expression of string literals: neighbours, sums, parentheses, "SEPARATOR".join([...]), names of
+// `known` texts.
 class Literals {
  public:
   // `known` may be null.

@@ -10,8 +10,8 @@ bool Machine::is_json_asked() const {
   return options().json_answer && message_.tool_calls.empty() && format::is_blank(message_.content);
 }
 
-// Reads up to the line that closes the fence.  If it holds JSON and the answer ends there, the JSON is the content; else
-// the answer is read as any text.
+// Reads up to the line that closes the fence.  If it holds JSON and the answer ends there, the JSON is the content;
+// else the answer is read as any text.
 bool Machine::fenced_answer() {
   const std::size_t begin = top_.answer_begin - base_;
   while (true) {

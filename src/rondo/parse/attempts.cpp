@@ -45,15 +45,15 @@ std::size_t Machine::marker_within(std::size_t end) const {
   return end;
 }
 
-// Whether the attempt begins in what the prompt opened for the model.
+// Whether the attempt begins in the part that the prompt opened for the model.
 bool Machine::is_prompt_part() const { return prompt_.is_generated && base_ + head_ < prompt_.generated; }
 
-// What the prompt opened for the model is no text of its own.
+// The part that the prompt opened for the model is markup, not text of the model's own.
 void Machine::emit_prompt_part() {
   if (is_prompt_part()) emit(EventKind::kMarker, std::min(prompt_.generated - base_, buffer_.size()));
 }
 
-// What was read becomes text; reading goes on at `resume`.
+// Turns what was read into text.  Reading goes on at `resume`.
 bool Machine::fail_attempt(std::size_t resume, const char* why) {
   if (attempt_.opening == Opening::kMarker && !thoughts_.have_call) complain(attempt_.begin, why);
   attempt_.is_open = false;
@@ -124,7 +124,7 @@ bool Machine::end_empty_section() {
   return true;
 }
 
-// Whether a marker of its own stands behind the name: then a call is known even without its opener.
+// Whether a distinct marker follows the name.  Such a call is recognised even without its opener.
 bool Machine::is_named_by_marker() const {
   bool has_name = false;
   if (syntax_->format->calls.envelope != format::Envelope::kTags) return false;
@@ -138,7 +138,7 @@ bool Machine::is_named_by_marker() const {
   return false;
 }
 
-// A call that nothing announces but its name, at the begin of the text or behind another one.
+// A call that only its name announces, at the start of the text or after another call.
 MatchKind Machine::named_call(std::size_t at) {
   const format::Calls& calls = syntax_->format->calls;
   if (!calls.present || !format::is_blank(calls.section_open) || !syntax_->call_open.empty()) return MatchKind::kNone;
@@ -150,7 +150,7 @@ MatchKind Machine::named_call(std::size_t at) {
   return start_body() ? MatchKind::kFull : MatchKind::kNone;
 }
 
-// The name of a tool at `at`, with what the format writes behind it.
+// The name of a tool at `at`, with what the format writes after it.
 MatchKind Machine::tool_at(std::size_t at) const {
   if (!syntax_->has_named_calls()) return MatchKind::kNone;
   const format::Calls& calls = syntax_->format->calls;

@@ -20,7 +20,8 @@ std::string parsed(const std::shared_ptr<const Format>& format, const std::strin
   return testing::in_any_chunks(format, text);
 }
 
-// <|start|>bot, then <|to|>self<|body|>R<|end|>, <|to|>user<|body|>C or <|to|>N<|body|>{...}<|end|>: blocks, each with a heading.
+// <|start|>bot, then <|to|>self<|body|>R<|end|>, <|to|>user<|body|>C or <|to|>N<|body|>{...}<|end|>: blocks, each with
+// a heading.
 std::shared_ptr<const Format> blocks() {
   Format format;
   format.header = "<|start|>bot";

@@ -67,7 +67,7 @@ bool Machine::piece_literal(const Marker& literal) {
       }
     }
     if (attempt_.is_open) return fail_attempt(at, "the tool call does not go on as its format says");
-    phase_ = Phase::kAfterCall;  // what stands behind the arguments may be missing
+    phase_ = Phase::kAfterCall;  // what follows the arguments may be missing
     return true;
   }
   pos_ = at + match.size;
@@ -148,7 +148,7 @@ std::size_t counter_begin(std::string_view id) {
 
 }  // namespace
 
-// `functions.NAME:0`: the known tool that the id names, else what stands between the last dot or colon and the counter.
+// `functions.NAME:0`: the known tool that the id names, else the text between the last dot or colon and the counter.
 std::string Machine::name_in_id(const std::string& id) const {
   constexpr std::string_view kBefore = ".:";
   std::string name = id.substr(0, counter_begin(id));
@@ -171,7 +171,7 @@ bool Machine::start_arguments() {
                                      [](const Marker& marker) { return !marker.empty(); });
   if (attempt_.is_open && !is_proven && !syntax_->parameter_open.empty() &&
       !(syntax_->options.tools && syntax_->is_known_tool(call_.name))) {
-    // Nothing but a word behind the opener so far: what follows must be the format's.
+    // So far only a word follows the opener, so the next text must be the format's.
     const std::size_t at = skip_space(pos_);
     if (at == buffer_.size() && !is_end_) return false;
     const MarkerSet::Found found =
@@ -359,7 +359,7 @@ bool Machine::recover() {
   const bool is_text = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters || call_.has_arguments;
   const MarkerSet& set = thoughts_.have_call ? syntax_->reasoning_recover_set : syntax_->recover_set;
   if (!scan(set, is_text ? EventKind::kArguments : EventKind::kMarker, found)) return false;
-  if (found.id == kReasoningClose) {  // behind a call that was only thought of
+  if (found.id == kReasoningClose) {  // it follows a call that was only thought of
     call_.is_reported = false;
     return reasoning_marker(found);
   }

@@ -68,7 +68,7 @@ bool Machine::json_envelope() {
   return false;
 }
 
-// Whether the value that ends at pos_ is a list without calls: that is markup, and no text is lost with it.
+// Whether the value that ends at pos_ is a list without calls.  Such a list is markup: no text is lost with it.
 bool Machine::ends_in_empty_list() const {
   if (buffer_[pos_ - 1] != ']') return false;
   std::size_t at = pos_ - 1;
@@ -76,7 +76,7 @@ bool Machine::ends_in_empty_list() const {
   return at > 0 && buffer_[at - 1] == '[';
 }
 
-// Whether the string that is being read was never closed: a line end lies in it, and what ends a call follows.
+// Whether the string that is being read was never closed: it contains a line end, and the end of a call follows.
 bool Machine::is_string_forgotten(bool& wait) const {
   if (!scanner_.is_doubtful()) return false;
   const MarkerSet::Found found = syntax_->recover_set.at(buffer_, pos_, is_end_, starts());
@@ -235,7 +235,7 @@ bool Machine::commit_early() {
   return true;
 }
 
-// The arguments are [begin, end), of which [head_, end) is not reported yet.
+// Reports the arguments [begin, end), of which [head_, end) is not reported yet.
 void Machine::emit_arguments(std::size_t begin, std::size_t end, bool is_loose) {
   if (call_.is_string) {
     emit(EventKind::kArguments, end, decoded_string(arguments_text(begin, end)));
@@ -267,7 +267,7 @@ bool Machine::json_call_ends() {
   return true;
 }
 
-// Whether a member of a call's object is none that calls have.
+// Whether a member of a call's object is one that calls do not have.
 bool Machine::is_stray_key(const std::string& key) const {
   const format::JsonRoles& roles = syntax_->format->calls.roles;
   const auto leads_to = [&key](const std::vector<std::string>& role) { return role.size() > 1 && role.front() == key; };
@@ -277,7 +277,7 @@ bool Machine::is_stray_key(const std::string& key) const {
   return !is_usual || has_parameter(key);
 }
 
-// The value under a stray key is [begin, end).
+// Keeps the value of a stray key, [begin, end).
 void Machine::keep_stray(std::size_t begin, std::size_t end) {
   const std::string_view text = std::string_view(buffer_).substr(begin, end - begin);
   auto parsed = json::parse(text);
@@ -286,8 +286,8 @@ void Machine::keep_stray(std::size_t begin, std::size_t end) {
   envelope_.strays.push_back({std::move(envelope_.stray_key), std::move(value)});
 }
 
-// Arguments that models write beside the place for arguments, or under another name, are the call's arguments.  Where it has its
-// own too, they are not mixed; the status tells of them.
+// Arguments that models write beside the place for arguments, or under another name, are the call's arguments.  Where
+// it has its own too, they are not mixed; the status tells of them.
 void Machine::report_strays() {
   if (envelope_.strays.empty()) return;
   const bool is_renamed = envelope_.strays.size() == 1 && envelope_.strays.front().value.is_object() &&

@@ -1,5 +1,5 @@
-// Calls that are not written as the format says.  A model that was given tools may call one in JSON, in Python, or in a tag
-// that names it, behind a control token, a tag or a fence of its own.  The name of a tool is what proves such a call.
+// Calls that are not written as the format says.  A model that was given tools may write a call in JSON, in Python or
+// in a tag that names it, after a control token, tag or fence of its own.  Such a call counts only if it names a tool.
 #include <algorithm>
 #include <utility>
 
@@ -107,7 +107,8 @@ Match Machine::wrapper_at(std::size_t at, std::string& close) const {
   return match;
 }
 
-// What may be a call of another format at `at`, which no marker of this one begins.  kFull: its attempt is begun.
+// Whether a call of another format may stand at `at`, where none of this format's markers begins.  kFull: the attempt
+// to read it has begun.
 MatchKind Machine::foreign(std::size_t at) {
   if (!syntax_->options.tools || !syntax_->options.calls || own_syntax_ != nullptr || base_ + at < prompt_.bytes)
     return MatchKind::kNone;
@@ -131,7 +132,7 @@ MatchKind Machine::foreign(std::size_t at) {
   return kind;
 }
 
-// The format's own opener behind a wrapper.
+// The format's own opener after a wrapper.
 MatchKind Machine::own_opener(const MarkerSet::Found& found, std::vector<std::string> closes) {
   if (found.id != kSectionOpen && found.id != kCallOpen) return MatchKind::kNone;
   pos_ = found.begin + found.size;
@@ -174,7 +175,7 @@ MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapp
     const std::size_t list = skip_space(at + size + 1);
     if (list == buffer_.size()) return open;
     if (buffer_[list] != '{') return MatchKind::kNone;
-    if (!syntax_->call_open.empty()) {  // which may begin with such a bracket
+    if (!syntax_->call_open.empty()) {  // the format's opener may begin with such a bracket
       const Match own = syntax_->call_open.match(std::string_view(buffer_).substr(list), is_end_, starts());
       if (own.kind != MatchKind::kNone) return own.kind == MatchKind::kPartial ? own.kind : MatchKind::kNone;
     }
@@ -196,7 +197,7 @@ MatchKind Machine::line_call(std::size_t at, std::size_t name_size) {
   return begin_foreign(at, false, Opening::kHalf);
 }
 
-// `[name(...), ...]`, and behind a wrapper also `name(...)` and `name.word(...)`.
+// `[name(...), ...]`; after a wrapper also `name(...)` and `name.word(...)`.
 MatchKind Machine::python_call(std::size_t at, std::string name, bool is_list, bool is_wrapped) {
   std::string behind = "(";
   if (!syntax_->is_known_tool(name)) {
@@ -236,7 +237,8 @@ MatchKind Machine::tag_call(std::size_t at) {
   return MatchKind::kNone;
 }
 
-// A call in JSON between the markers of a format in tags.  True if it begins, or if more text is needed to tell (`wait`).
+// A call in JSON between the markers of a format in tags.  True if it begins, or if more text is needed to tell
+// (`wait`).
 bool Machine::json_instead(bool& wait) {
   const format::Calls& own = syntax_->format->calls;
   if (!attempt_.is_open || !syntax_->options.tools || own_syntax_ != nullptr ||
@@ -270,7 +272,7 @@ Match Machine::fence_close(std::size_t at) const {
   return literal_at(std::string_view(buffer_).substr(at), kFence, is_end_);
 }
 
-// What closes the wrappers of a call, behind it.
+// The text that closes the wrappers of a call, after the call.
 MatchKind Machine::wrapper_close(std::size_t at) {
   const std::string_view text = std::string_view(buffer_).substr(at);
   const std::string& close = closes_.back();

@@ -1,5 +1,5 @@
-// What each format's parser says of texts that were written for any format, and where it stands at each byte of its own:
-// tests/golden/parse.
+// What each format's parser says of texts that were written for any format, and where it stands at each byte of its
+// own: tests/golden/parse.
 #include <doctest/doctest.h>
 
 #include <map>

@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::size_t kLongestHeading = 256;
 
-// A call whose name never came is addressed to somebody who is not there.
+// Completes the heading of a call whose name never came.  It is meant to name no tool.
 constexpr std::string_view kNobody = "none";
 
 constexpr std::string_view kWordEnds = " <>|";
 
-// The first word of `text`, without what stands in front of it.
+// The first word of `text`, which must begin with it.
 std::string_view word_at(std::string_view text) { return text.substr(0, text.find_first_of(kWordEnds)); }
 
 // The texts of a format's headings, those of calls first.
@@ -28,8 +28,8 @@ std::vector<std::string_view> heading_texts(const format::Format& format) {
   return out;
 }
 
-// What is missing of the last word in `begun`, the begin of a heading, or the word that a mark at its end asks for, as the
-// format's headings have it.
+// The missing part of the last word in `begun`, which begins a heading, or the word that a mark at its end asks for.
+// The words are those of the format's headings.
 std::string rest_of_word(const format::Format& format, std::string_view begun) {
   const std::size_t before = begun.find_last_of(kWordEnds);
   const std::string_view last = before == std::string_view::npos ? begun : begun.substr(before + 1);
@@ -55,8 +55,8 @@ std::string heading_name(std::string_view words) {
 
 }  // namespace
 
-// A heading at `at` that syntax_->blank_set does not know as it stands: one that names a tool, or has other words.  kPartial: more
-// text is needed to tell.
+// A heading at `at` that syntax_->blank_set does not contain literally: one that names a tool or has other words.
+// kPartial: more text is needed to decide.
 MatchKind Machine::heading(std::size_t at) {
   const std::string_view text = std::string_view(buffer_).substr(at);
   const std::string_view close = syntax_->format->calls.heading_close;
@@ -75,7 +75,7 @@ MatchKind Machine::heading(std::size_t at) {
     return text.size() < kLongestHeading && !is_end_ ? MatchKind::kPartial : MatchKind::kNone;
   const std::string_view words = text.substr(0, end);
   const std::size_t behind = at + end + close.size();
-  // A heading that was begun and given up: the one behind it counts.
+  // The model gave up the heading that it began, so the one after it counts.
   const std::size_t again = syntax_->heading_open.empty() ? 0 : words.rfind(syntax_->heading_open);
   if (again != std::string_view::npos && again > 0 && words.starts_with(syntax_->heading_open)) {
     emit(EventKind::kMarker, at + again);
@@ -89,7 +89,7 @@ MatchKind Machine::heading(std::size_t at) {
   if (options().calls) {
     if (const std::size_t found = words.find(call); found != std::string_view::npos)
       return call_heading(words.substr(found + call.size()), behind) ? MatchKind::kFull : MatchKind::kNone;
-    // Whoever else a block is for, it is no answer.
+    // A block for any other recipient is not an answer.
     const std::size_t found = bare.empty() ? std::string_view::npos : words.find(bare);
     const std::string_view rest = found == std::string_view::npos ? "" : words.substr(found + bare.size());
     const bool is_known = options().tools && syntax_->is_known_tool(format::unescaped(
@@ -110,7 +110,7 @@ MatchKind Machine::heading(std::size_t at) {
   return MatchKind::kFull;
 }
 
-// `words` begin with the name of a tool; the arguments begin at `behind`.
+// Reads a call whose heading's `words` begin with a tool's name.  The arguments begin at `behind`.
 bool Machine::call_heading(std::string_view words, std::size_t behind) {
   const std::string name = heading_name(words);
   if (name.empty()) return false;
@@ -124,13 +124,14 @@ bool Machine::call_heading(std::string_view words, std::size_t behind) {
   return true;
 }
 
-// What makes a block of a heading that the text breaks off in: its rest, and what closes the block if that is no stop of the turn.
+// The text that completes a block whose heading is cut off: the rest of the heading, and the text that closes the block
+// unless that is a stop of the turn.
 std::string Machine::heading_closing() const {
   if (!syntax_->has_headings() || !top_.is_blank) return "";
   std::string_view begun = format::trimmed(std::string_view(buffer_).substr(head_));
   const bool has_space = head_ < buffer_.size();
   if (top_.has_header) return (begun.empty() && !has_space ? heading_lead() : "") + completed_heading(begun);
-  // The header of a further block may be cut off as well; at the begin of a turn the prompt has it.
+  // The header of a further block may be cut off too.  At the start of a turn the header stands in the prompt.
   const std::string_view header = format::trimmed(syntax_->format->header);
   if (begun.empty()) return "";
   if (header.starts_with(begun))
@@ -139,7 +140,7 @@ std::string Machine::heading_closing() const {
   return completed_heading(begun);
 }
 
-// The white space that stands between a header and the heading that an empty one is completed to.
+// The white space between a header and the heading that completes an empty one.
 std::string Machine::heading_lead() const {
   const std::string& open = syntax_->format->content.open;
   return open.substr(0, open.find(format::trimmed(open)));

@@ -57,7 +57,7 @@ Machine::Machine(std::shared_ptr<const Syntax> syntax, std::string_view prompt_t
   }
 }
 
-// What the template writes before all content, where it is white space only.
+// Expects what the template writes before all content, if that is only white space.
 void Machine::begin_content() {
   if (!top_.is_blank || !trail_.text.empty() || !is_blank(syntax_->format->content.open)) return;
   trail_.text = syntax_->format->content.open;
@@ -83,8 +83,8 @@ void Machine::feed(std::string_view text, Input input) {
   drop_reported();
 }
 
-// How many bytes at the front of `text` are text in any case: whole characters in which no marker and no marker's white
-// space begins, while nothing is held back.
+// How many bytes at the front of `text` are certainly text: whole characters in which no marker and no marker's white
+// space begins.  Valid only while nothing is held back.
 std::size_t Machine::plain_prefix(std::string_view text) const {
   if (head_ != buffer_.size() || !trail_.text.empty() || held_) return 0;
   std::size_t size = 0;
@@ -101,7 +101,7 @@ std::size_t Machine::plain_prefix(std::string_view text) const {
   return size == 0 ? 0 : utf8::complete_prefix(text.substr(0, size));
 }
 
-// Nothing is held back, so that the text need not go through the buffer.
+// Takes text that need not go through the buffer, because nothing is held back.
 void Machine::take_plain(std::string_view text) {
   base_ += buffer_.size();
   buffer_.clear();
@@ -120,7 +120,7 @@ void Machine::take_plain(std::string_view text) {
   push(std::move(event));
 }
 
-// Whether what comes is passed on as the arguments of a call as it is.
+// Whether the next text is passed on unchanged as the arguments of a call.
 bool Machine::is_reading_json_arguments() const {
   if (call_.is_string || has_escaped_arguments()) return false;
   if (phase_ == Phase::kJsonArguments) return call_.has_arguments;
@@ -140,7 +140,7 @@ void Machine::drop_reported() {
 // A control token ends the turn even inside a string that was never closed.
 void Machine::feed_special(std::string_view bytes) {
   const bool is_inside = phase_ != Phase::kTop && phase_ != Phase::kReasoning && phase_ != Phase::kEnded;
-  // Nor does it stand inside a string of JSON.
+  // The token that closes a call does not stand inside a string of JSON either.
   const bool is_close = !syntax_->call_close.empty() && syntax_->call_close.core().starts_with(bytes);
   const bool is_in_json = phase_ == Phase::kJsonArguments || (phase_ == Phase::kJson && call_.is_reported);
   if (is_close && is_in_json && !scanner_.done()) {
@@ -159,7 +159,7 @@ void Machine::feed_special(std::string_view bytes) {
 void Machine::close() {
   if (is_closed_) return;
   is_closed_ = true;
-  // What may still become something else is left out of a partial text, and decided otherwise.
+  // In a partial text, what may still become something else is left out; otherwise it is decided here.
   is_end_ = !syntax_->options.partial;
   run();
   finish_open();
@@ -173,7 +173,7 @@ void Machine::close() {
 }
 
 void Machine::forget_events() {
-  // What the prompt's tail gave is reported with the first feed.
+  // The events from the prompt's tail are reported with the first feed.
   if (events_are_old_) events_.clear();
   events_are_old_ = true;
 }
@@ -315,7 +315,7 @@ bool Machine::top_blank() {
   }
   if (const MatchKind kind = foreign(at); kind != MatchKind::kNone) return kind == MatchKind::kFull;
   if (const MatchKind kind = named_call(at); kind != MatchKind::kNone) return kind == MatchKind::kFull;
-  // Where a tool's name decides, a call at the begin of the text may also lack the opener that its format has.
+  // If a tool's name decides, a call at the start of the text may also lack its format's opener.
   const bool has_opener = !is_blank(calls.section_open) || !syntax_->call_open.empty();
   const bool has_bare_calls = calls.present && syntax_->options.calls && calls.envelope != format::Envelope::kTags &&
                               (syntax_->options.tools || !has_opener);
@@ -329,7 +329,8 @@ bool Machine::top_blank() {
   return true;
 }
 
-// White space alone, in front of what ends the turn or begins a call, is an answer too, but for what the template writes there.
+// White space alone, before the end of the turn or the beginning of a call, is an answer too, except for the white
+// space that the template writes there.
 void Machine::keep_blank(const MarkerSet::Found& found) {
   const bool is_end = found.id == kStop || found.id == kHistoryClose;
   const bool is_call = found.id == kSectionOpen || found.id == kCallOpen;
@@ -339,7 +340,7 @@ void Machine::keep_blank(const MarkerSet::Found& found) {
   emit(EventKind::kContent, found.begin - found.marker->own_lead(before));
 }
 
-// Whether a header of words is the answer's own: the template's white space before it tells that it is not.
+// Whether a header of words belongs to the answer.  It does not if the template's white space stands before it.
 bool Machine::is_answer_text(const MarkerSet::Found& found) const {
   if (found.id != kHeader || !syntax_->has_plain_header) return false;
   const std::string_view before = std::string_view(buffer_).substr(0, found.begin);
@@ -381,10 +382,10 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
     case kHalfOpen:
     case kBareOpen: return top_opener(found);
     case kSectionClose: {
-      // Right behind calls whose section nobody opened it closes that all the same.
+      // A section's close directly after calls closes them even if nothing opened the section.
       const bool is_behind_calls =
           top_.is_blank && top_.is_layout && !message_.tool_calls.empty() && found.marker->is_distinct();
-      if (!section_.is_open && !is_behind_calls) {  // a stray one is text, in which an opener may begin
+      if (!section_.is_open && !is_behind_calls) {  // a stray close is text, in which an opener may begin
         pos_ = found.begin + 1;
         top_.is_blank = false;
         return true;
@@ -434,7 +435,7 @@ bool Machine::top_opener(const MarkerSet::Found& found) {
   return true;
 }
 
-// Decides what is left when no more text comes.
+// Decides about the rest when no more text comes.
 void Machine::finish_open() {
   if (attempt_.is_open) {
     open_at_end_ = true;
@@ -494,7 +495,7 @@ void Machine::emit(EventKind kind, std::size_t end, std::string text) {
   push(std::move(event));
 }
 
-// Adds to the last event what only goes on with it.
+// Appends an event, or adds it to the last one if it only continues that.
 void Machine::append(std::vector<Event>& events, Event event) {
   if (!events.empty() && is_continued(events.back(), event)) {
     events.back().end = event.end;
@@ -504,7 +505,7 @@ void Machine::append(std::vector<Event>& events, Event event) {
   }
 }
 
-// An opener of the prompt is told with the reasoning behind it, and not where there is none.
+// Reports an opener from the prompt together with the reasoning after it; without reasoning it is not reported.
 void Machine::say_inline_open() {
   if (prompt_.inline_open.empty()) return;
   push({EventKind::kContent, 0, 0, std::exchange(prompt_.inline_open, {}), 0, std::nullopt, false});
@@ -528,7 +529,7 @@ std::size_t Machine::raw(std::size_t at) const {
   return absolute > prompt_.bytes ? absolute - prompt_.bytes : 0;
 }
 
-// Remembers the run that it saw last: a run that grows byte by byte is not read again from its begin.
+// Remembers the last run that it saw, so that a run which grows byte by byte is not read again from its start.
 std::size_t Machine::skip_space(std::size_t at) const {
   const std::size_t begin = base_ + at;
   if (begin >= space_begin_ && begin < space_end_) {

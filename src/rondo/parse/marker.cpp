@@ -33,7 +33,7 @@ bool has_reserved_shape(std::string_view core) {
   return end != std::string_view::npos && end > 2 && core[end] == ']';
 }
 
-// `chunk` at the begin of `text`, where for the sign of a blank a blank or a low line may stand.
+// Matches `chunk` at the start of `text`.  The sign for a blank also matches a blank or an underscore.
 Match match_blank_signs(std::string_view text, std::string_view chunk) {
   std::size_t at = 0;
   for (std::size_t i = 0; i < chunk.size();) {

@@ -27,7 +27,8 @@ bool is_key_byte(char byte, bool is_marked) {
 
 bool is_name_start(char byte) { return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_'; }
 
-// Where the name begins in `text`, a number or a word of JSON or Python with a name right behind it; npos if it is none.
+// Where the name begins in `text` if that is a number or a word of JSON or Python with a name directly after it; npos
+// if it is not.
 std::size_t name_behind_scalar(std::string_view text, const NestedSyntax& syntax) {
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   if (text.size() > kLongestScalar + kLongestKey) return std::string_view::npos;
@@ -118,7 +119,7 @@ bool Machine::key() {
   return false;
 }
 
-// A key is [begin, end), and what closes it has `close_size` bytes.
+// Reads the key [begin, end), whose closing text has `close_size` bytes.
 void Machine::take_key(std::size_t begin, std::size_t end, std::size_t close_size) {
   parameter_.key = format::unescaped(format::trimmed(std::string_view(buffer_).substr(begin, end - begin)),
                                      syntax_->format->calls.parameters.key_escapes);
@@ -256,11 +257,11 @@ bool Machine::value() {
   return has_line ? value_line() : value_structured();
 }
 
-// Moves pos_ behind the JSON that the value is.  False if more text is needed.
+// Moves pos_ past the JSON value.  False if more text is needed.
 bool Machine::json_in_value() {
   while (pos_ < buffer_.size() && parameter_.is_json) {
     const JsonScanner::Step step = scanner_.step(buffer_[pos_]);
-    if (step.bad || scanner_.is_doubtful()) {  // it is none, or a quote was forgotten
+    if (step.bad || scanner_.is_doubtful()) {  // it is not JSON, or a quote was forgotten
       parameter_.is_json = false;
       pos_ = head_;
       return true;
@@ -308,7 +309,7 @@ bool Machine::value_marked() {
   }
 }
 
-// A value that ends with its line: where behind it the next parameter stands, or what ends the call.
+// A value that ends at its line's end, if the next parameter or the end of the call follows.
 bool Machine::value_line() {
   if (parameter_.is_json && !json_in_value()) return false;
   for (; pos_ < buffer_.size(); ++pos_) {
@@ -327,7 +328,7 @@ bool Machine::value_line() {
   return false;
 }
 
-// The name of a parameter, with what closes it, at `begin`, where nothing opens parameters.
+// The name of a parameter at `begin`, with the text that closes it, in a format where nothing opens parameters.
 MatchKind Machine::key_at(std::size_t begin) const {
   for (std::size_t end = begin; end < buffer_.size(); ++end) {
     const MarkerSet::Found found = syntax_->key_set.at(buffer_, end, is_end_, starts());
@@ -342,8 +343,8 @@ MatchKind Machine::key_at(std::size_t begin) const {
   return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
 }
 
-// Where the value ends, of which `end` bytes are there, if the text ends with a stop, or with what may become one; else
-// `end`.  In a value a stop is text unless the turn ends with it.
+// Where the value ends if the text ends with a stop, or with what may become one; else `end`, the number of bytes so
+// far.  Inside a value a stop is text unless the turn ends with it.
 std::size_t Machine::value_end_at_stop(std::size_t end) const {
   for (std::size_t from = head_;;) {
     const MarkerSet::Found found = syntax_->stop_set.find(buffer_, from, is_end_, starts());
@@ -372,7 +373,7 @@ bool Machine::is_inner_close(std::size_t at) {
   return true;
 }
 
-// True if an escape begins before `at` and ends behind it.
+// True if an escape begins before `at` and ends after it.
 bool Machine::is_in_escape(std::size_t at) {
   if (parameter_.escapes.empty()) return false;
   std::size_t next = std::max(parameter_.next_unit, base_ + head_) - base_;
@@ -393,7 +394,8 @@ bool Machine::is_followed(std::size_t at, bool& wait) const {
   return found.kind == MatchKind::kFull;
 }
 
-// Moves pos_ to the end of a string between the format's own quotes that begins there; true if one does, or may (`wait`).
+// Moves pos_ to the end of a string between the format's own quotes that begins there; true if one does, or may
+// (`wait`).
 bool Machine::own_quoted(bool& wait) {
   const std::string& open = syntax_->nested.string_open;
   if (open.size() <= 1 || buffer_[pos_] != open[0]) return false;
@@ -408,9 +410,10 @@ bool Machine::own_quoted(bool& wait) {
   return true;
 }
 
-// Whether a value without markers around it ends before pos_, outside of brackets and quotes; `wait` if more text is needed.
+// Whether a value without markers around it ends before pos_, outside of brackets and quotes.  Sets `wait` if more text
+// is needed.
 std::optional<std::size_t> Machine::structured_end(bool& wait) const {
-  // Behind a whole value the next name begins, where the format has nothing between the two.
+  // After a whole value the next name begins, if the format writes nothing between the two.
   const bool has_keys = syntax_->parameter_open.empty();
   if (parameter_.nesting.has_closed && has_keys && is_name_start(buffer_[pos_])) return pos_;
   if (has_keys && pos_ > head_) {

@@ -58,7 +58,7 @@ enum class EventKind : std::uint8_t {
   kContent,
   kReasoning,
   kCallStart,  // a call whose name is known
-  kCallId,     // the id of a call, where it comes after the name
+  kCallId,     // the id of a call, if it comes after the name
   kArguments,  // the next part of a call's arguments
   kCallEnd,
 };

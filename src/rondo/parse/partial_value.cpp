@@ -27,7 +27,7 @@ std::string pointer_step(std::string_view key) {
   return out;
 }
 
-// Where in `container` the value `inner` stands, which is its last one but for a key that came twice.
+// The step from `container` to `inner`.  That is the container's last value, unless a key came twice.
 std::string step_to(const json::Value& container, const json::Value* inner) {
   if (container.is_array()) return pointer_step(std::to_string(container.as_array().size() - 1));
   const json::Object& members = container.as_object();

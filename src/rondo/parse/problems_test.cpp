@@ -1,4 +1,5 @@
-// What is the matter with arguments that can be read: tags that are not as the format writes them, and what the tool's schema says.
+// What is the matter with arguments that can be read: tags that are not as the format writes them, and what the tool's
+// schema says.
 #include <doctest/doctest.h>
 
 #include <memory>

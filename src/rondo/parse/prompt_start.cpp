@@ -1,4 +1,4 @@
-// What the prompt has begun of the turn: its tail, and a message that is continued.
+// Reads what the prompt has begun of the turn: its tail, and a message that is continued.
 #include <utility>
 
 #include "format/units.h"
@@ -8,15 +8,15 @@ namespace rondo::parse {
 
 using format::is_blank;
 
-// The turn's header is found in the prompt; what stands behind it was written by the template in the model's stead, and
-// is read like the model's own text.
+// Finds the turn's header in the prompt.  The template wrote the text after it for the model, so it is read like the
+// model's own text.
 void Machine::start_from_prompt(std::string_view tail) {
   std::string written;
   bool is_generation_prompt = false;
   const std::size_t header =
       is_blank(syntax_->format->header) ? std::string::npos : tail.rfind(syntax_->format->header);
   if (header != std::string::npos) written = tail.substr(header + syntax_->format->header.size());
-  // Within a turn (behind a tool's result) a prompt may open the reasoning without any header.
+  // Within a turn (after a tool's result) a prompt may open the reasoning without a header.
   const std::string_view open = format::trimmed(syntax_->format->reasoning.open);
   const std::size_t last_open = open.empty() ? std::string::npos : tail.rfind(open);
   if (last_open != std::string::npos && is_blank(std::string_view(tail).substr(last_open + open.size()))) {
@@ -52,7 +52,7 @@ void Machine::start_from_prompt(std::string_view tail) {
   }
 }
 
-// Reasoning that the prompt opened and closed is none.
+// Removes reasoning that the prompt both opened and closed.
 void Machine::forget_blank_reasoning() {
   if (phase_ == Phase::kReasoning || !message_.reasoning || !is_blank(*message_.reasoning)) return;
   message_.reasoning.reset();
@@ -66,7 +66,7 @@ void Machine::go_on_behind(std::string_view begun) {
   forget_blank_reasoning();
 }
 
-// White space at the end of a generation prompt that history does not have there is no text of the message.
+// Drops white space at the end of a generation prompt that history does not have there.  It is not text of the message.
 void Machine::drop_prompt_space(std::string& written) const {
   if (is_blank(written)) return written.clear();
   const Marker open(syntax_->format->reasoning.open);

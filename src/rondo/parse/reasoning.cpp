@@ -6,8 +6,9 @@
 
 namespace rondo::parse {
 
-// Nothing marks the beginning of this format's reasoning.  What stands before the mark that closes it is reasoning; where another
-// mark comes first, or none, there is none.  Until that is known all text is held back.
+// Decides where no marker begins this format's reasoning.  The text before the marker that closes reasoning is
+// reasoning.  If another marker comes first, or none, there is no reasoning.  Until that is known all text is held
+// back.
 bool Machine::undecided() {
   const MarkerSet::Found found = syntax_->reasoning_set.find(buffer_, pos_, is_end_, starts());
   if (found.kind != MatchKind::kFull && !is_end_) {
@@ -158,7 +159,7 @@ void Machine::release() {
   held_.reset();
 }
 
-// What was held back is text of the reasoning, up to `end`.
+// Turns what was held back, up to `end`, into text of the reasoning.
 void Machine::withdraw(std::size_t end) {
   head_ = held_->begin - base_;
   message_ = std::move(held_->before);

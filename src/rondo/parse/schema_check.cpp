@@ -23,7 +23,7 @@ bool is_whole(const json::Value& value) {
   return number && (!std::isfinite(*number) || *number == std::floor(*number));
 }
 
-// True for a name that is no type of JSON: other dialects have some.
+// True also for a name that is not a type of JSON, because other dialects have more types.
 bool is_of_type(const json::Value& value, std::string_view type) {
   if (type == "integer") return value.is_number() && is_whole(value);
   if (type == "number") return value.is_number();
@@ -52,7 +52,7 @@ bool has_flag(const json::Value& schema, std::string_view key) {
   return flag != nullptr && flag->is_bool() && flag->as_bool();
 }
 
-// nullptr if there is none, or if it is no object.
+// The object at `key`; nullptr if there is none or if it is not an object.
 const json::Object* object_at(const json::Value& schema, std::string_view key) {
   const json::Value* found = schema.find(key);
   return found != nullptr && found->is_object() ? &found->as_object() : nullptr;
@@ -63,7 +63,7 @@ const json::Array* array_at(const json::Value& schema, std::string_view key) {
   return found != nullptr && found->is_array() ? &found->as_array() : nullptr;
 }
 
-// A value that a schema refuses: where it stands inside the one that was asked about, and why.
+// A refused value: its place inside the value that was checked, and the reason.
 struct Refusal {
   std::string path;
   std::string why;
@@ -124,7 +124,7 @@ class Checker {
       if (!found) return std::nullopt;
       if (!found->path.empty() && !deepest) deepest = std::move(found);
     }
-    // What an alternative of the right type objects to says more than that none fits.
+    // The objection of an alternative of the right type says more than that none fits.
     if (alternatives.empty() || deepest) return deepest;
     return wrong_type(schema, value);
   }
@@ -160,7 +160,7 @@ class Checker {
   int looks_left_ = kMostLooks;
 };
 
-// What a schema of arguments says of their names, references and alternatives included.
+// The names that a schema of arguments lists, with references and alternatives resolved.
 struct Listing {
   bool has_properties = false;
   bool is_open = false;  // others may be meant
@@ -215,7 +215,7 @@ std::vector<chat::CallProblem> schema_problems(const json::Value& arguments, con
       out.push_back({Kind::kUnknownParameter, member.key, "the tool has no parameter `" + member.key + "`"});
       continue;
     }
-    // By itself, so that each is told.
+    // Each member is checked by itself, so that each fault is reported.
     const json::Value alone(json::Object{{member.key, member.value}});
     if (const auto found = checker.refusal(schema, alone)) {
       const std::string place = found->path.empty() ? member.key : found->path.substr(1);

@@ -13,7 +13,7 @@ using format::is_word;
 
 namespace {
 
-// Whether a header is words and colons only, `Answer:`, with which an answer may well begin.
+// Whether a header is only words and colons, as `Answer:` is.  An answer may well begin with such words.
 bool is_plain_words(std::string_view header) {
   const std::string_view core = format::trimmed(header);
   const auto is_ascii = [](char byte) { return static_cast<unsigned char>(byte) < 0x80; };
@@ -50,7 +50,8 @@ void Syntax::compile() {
     const Marker* open = add_marker(f.reasoning.open);
     const Marker* close = add_marker(f.reasoning.close);
     blank_set.add(kReasoningOpen, open);
-    // A control token that only reasoning begins with opens it also with other words behind it; models may write it twice.
+    // A control token that only reasoning begins with opens reasoning also with other words after it.  Models may write
+    // it twice.
     const std::string begun = open->core().substr(0, open->core().find_first_of(">])") + 1);
     const auto begins_so = [&](const std::string& text) { return format::trimmed(text).starts_with(begun); };
     const bool is_shared = begins_so(f.content.open) || begins_so(f.calls.section_open) || begins_so(f.calls.call_open);
@@ -58,11 +59,11 @@ void Syntax::compile() {
       for (MarkerSet* set : {&blank_set, &text_set}) set->add(kReasoningOpen, add_marker(begun));
       blank_set.add(kReasoningOpen, add_marker(begun + f.reasoning.open));
     }
-    if (close->is_distinct()) blank_set.add(kReasoningClose, close);  // a line may well stand at the begin of an answer
+    if (close->is_distinct()) blank_set.add(kReasoningClose, close);  // an answer may well begin with such a line
     reasoning_open_set.add(kReasoningOpen, open);
     for (MarkerSet* set : {&reasoning_set, &reasoning_layout_set, &reasoning_recover_set})
       set->add(kReasoningClose, close);
-    // What cannot be ordinary text begins reasoning also behind content.
+    // A marker that cannot be ordinary text also begins reasoning after content.
     if (open->is_reserved()) text_set.add(kReasoningOpen, open);
     const bool is_content_close = close->core() == format::trimmed(f.content.close);  // whose white space counts
     if (close->is_reserved() && !is_stop(close->core()) && !is_content_close) text_set.add(kReasoningClose, close);
@@ -77,11 +78,11 @@ void Syntax::compile() {
   const Marker* header = add_marker(f.header);
   blank_set.add(kHeader, header);
   has_plain_header = is_plain_words(f.header);
-  // A block that was not closed ends where the next one begins.
+  // A block that was not closed ends where the next block begins.
   if (!f.calls.heading_close.empty() && header->is_reserved()) {
     for (MarkerSet* set : {&text_set, &reasoning_set}) set->add(kHeader, header);
   }
-  // Where the header stands between two calls, content ends with what stands there too.
+  // If the header stands between two calls, content ends at the separator too.
   const bool is_between_calls = f.calls.present && is_blank(f.calls.section_open) && !header->empty() &&
                                 (header->is_reserved() || is_blank(f.calls.call_open)) &&
                                 f.calls.separator.find(header->core()) != std::string::npos;
@@ -112,7 +113,7 @@ void Syntax::compile() {
   reasoning_section_set.add(kSectionClose, &section_close);
 }
 
-// What may close a call: the whole closing text, its beginning or its end, as far as these are units.
+// Adds the texts that may close a call: the whole closing text, and its beginnings and ends at unit boundaries.
 void Syntax::add_closers(MarkerSet& set) {
   const std::string core = call_close.core();
   const std::vector<std::size_t> cuts = format::unit_boundaries(core, format->atoms);
@@ -153,7 +154,7 @@ void Syntax::compile_calls() {
   const Marker next_call = make_marker(calls.separator + calls.call_open);
   for (const std::size_t cut : format::unit_boundaries(section_close.core(), format->atoms)) {
     const std::string begun = section_close.core().substr(0, cut);
-    // What may as well be the next call is none of it.
+    // A beginning that may also be the next call does not close the section.
     if (begun.empty() || begun == section_close.core() || next_call.core().starts_with(begun)) continue;
     const Marker* part = add_marker(begun);
     for (MarkerSet* set : {&between_set, &blank_set}) set->add(kSectionClose, part);
@@ -173,7 +174,7 @@ void Syntax::compile_calls() {
   key_set.add(0, add_marker(calls.parameters.key_close));
   for (const format::CallPiece& piece : calls.pieces)
     piece_markers.push_back(make_marker(piece.kind == format::CallPiece::Kind::kLiteral ? piece.text : ""));
-  // An id may stand behind the arguments.
+  // An id may follow the arguments.
   const auto arguments = std::ranges::find(calls.pieces, format::CallPiece::Kind::kArguments, &format::CallPiece::kind);
   if (const auto behind = static_cast<std::size_t>(arguments - calls.pieces.begin()) + 1;
       behind < piece_markers.size()) {
@@ -183,7 +184,7 @@ void Syntax::compile_calls() {
   compile_values();
 }
 
-// What ends a name, id or index.
+// Compiles the markers that end a name, id or index.
 void Syntax::compile_slots() {
   const format::Calls& calls = format->calls;
   slot_sets.resize(calls.pieces.size());
@@ -215,7 +216,7 @@ void Syntax::compile_values() {
   }
 }
 
-// Where calls may begin without their whole opener, or in reasoning that is not closed.
+// Compiles where calls may begin without their whole opener, or in reasoning that is not closed.
 void Syntax::compile_openers(const Marker& section_open) {
   const format::Calls& calls = format->calls;
   for (const Marker* opener : {&section_open, static_cast<const Marker*>(&call_open)}) {
@@ -297,7 +298,7 @@ bool Syntax::has_headings() const {
          (!call.empty() && format::trimmed(format->content.open).starts_with(call));
 }
 
-// What the headings of reasoning and content begin with.
+// Finds the common beginning of the headings of reasoning and content.
 void Syntax::compile_headings() {
   const std::string_view a = format::trimmed(format->reasoning.open);
   const std::string_view b = format::trimmed(format->content.open);

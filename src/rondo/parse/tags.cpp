@@ -1,5 +1,5 @@
-// Tags of parameters that are not as the format writes them, and what a call that ends is said to be because of them and of its
-// tool's schema.
+// Tags of parameters that are not as the format writes them, and what a call that ends is said to be because of them
+// and of its tool's schema.
 #include <algorithm>
 
 #include "format/units.h"
@@ -68,7 +68,7 @@ class AttributeReader {
   std::size_t at_ = 0;
 };
 
-// What a tag is up to its bracket; "" if the text does not end one.
+// A tag up to its closing bracket; "" if the text does not end with one.
 std::string_view without_tag_end(std::string_view text) {
   return text.ends_with(kTagEnd) ? text.substr(0, text.size() - kTagEnd.size()) : "";
 }
@@ -117,8 +117,8 @@ Match Machine::damaged_key_close(std::size_t at) const {
   return match;
 }
 
-// The opener of a value at `at` that is none of the format's: with attributes more or less, or none at all where the format always
-// has one.  Its size, and its form if it is known which.
+// The opener of a value at `at` that is not as the format writes it: it has attributes too many or too few, or it is
+// missing though the format always has one.  Returns its size, and its form if that is known.
 Machine::DamagedOpener Machine::damaged_opener(std::size_t at) const {
   const format::Parameters& parameters = syntax_->format->calls.parameters;
   const std::string_view text = std::string_view(buffer_).substr(at);
@@ -155,14 +155,14 @@ void Machine::note_damaged_tag() {
                             "the tag of `" + parameter_.key + "` is not as the format writes it"});
 }
 
-// Whether a parameter's value, a text that stood as it is, holds the tag of another one.
+// Looks for tags of other parameters in a value, a text that stood as it is.
 void Machine::look_for_tags(std::string_view value) {
   if (parameter_.closer_set.empty()) return;
   for (std::string& key : open_tags(value, syntax_->format->calls.parameters, parameter_.closer_set))
     call_.swallowed.emplace_back(parameter_.key, std::move(key));
 }
 
-// What is the matter with the arguments of the call that ends.
+// Finds the faults in the arguments of the call that ends.
 void Machine::judge_call() {
   chat::ToolCall& made = call();
   std::vector<Problem> problems = std::move(call_.problems);

@@ -365,7 +365,7 @@ json::Value read_value(std::string_view written, const std::vector<const ValueFo
     }
   }
   if (text.empty() && types && !types->has(TypeSet::kString)) {
-    // Nothing between the markers: the one value that has nothing to show.
+    // Nothing stands between the markers, so the value is the one that has nothing to show.
     if (types->has(TypeSet::kNull)) return json::Value(nullptr);
     if (types->has(TypeSet::kObject)) return json::Value(json::Object{});
     if (types->has(TypeSet::kArray)) return json::Value(json::Array{});
@@ -374,7 +374,7 @@ json::Value read_value(std::string_view written, const std::vector<const ValueFo
   if (auto parsed = json::parse(text); parsed.ok()) value = std::move(parsed).value();
   NestedSyntax relaxed = syntax;
   relaxed.python = python || (types && !types->has(TypeSet::kString));
-  // Where strings stand bare, 'x' is a string that has quotes in it.
+  // If strings stand bare, 'x' is a string that contains the quotes.
   if (!value) {
     value = read_literal(text, relaxed);
     if (value && value->is_string() && raw_string) value.reset();
@@ -411,7 +411,7 @@ class MarkupReader {
     return read_value(text, leaf_forms_, types, {});
   }
 
-  // Where the text between `open` (already read) and its `close` ends; npos if it does not.
+  // Where the text between `open` (already read) and its `close` ends; npos if it does not end.
   static std::size_t matching(std::string_view text, std::string_view open, std::string_view close) {
     std::size_t depth = 0;
     for (std::size_t at = 0;;) {

@@ -95,8 +95,8 @@ class LaterRuns {
   std::vector<Entry> last_;  // of each message its last run, but for those with a later run of a later message
 };
 
-// Offset of the first run from number `run` on, which begins at `at`, that ends behind `from` and is not of message `index`'s
-// turn.
+// Offset of the first run from number `run` on, which begins at `at`, that ends behind `from` and is not of message
+// `index`'s turn.
 std::size_t find_tail_end(const jinja::Rendered& rendered, std::int32_t index, std::size_t run, std::size_t at,
                           std::size_t from) {
   const auto runs = rendered.text.runs();

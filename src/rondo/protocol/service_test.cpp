@@ -96,7 +96,8 @@ TEST_CASE("people see more of tokens") {
   CHECK(traced.find("kinds")->as_array().front() == json::Value("special"));
 }
 
-// A template that takes arguments as an object, contents as text and needs names in results; what was sent is none of it.
+// A template that takes arguments as an object, contents as text and needs names in results; what was sent is none of
+// it.
 TEST_CASE("origins and owners of shaped messages are those that were sent") {
   const Service service({});
   json::Value asked = json::parse(R"JSON({"op": "render", "mode": "lenient", "spans": true, "messages": [

@@ -182,7 +182,8 @@ class Reader {
     return read(item.ptr());
   }
 
-  // What the method without arguments gives (a model's dump leaves out what is None); an invalid object if there is none.
+  // What the method without arguments gives (a model's dump leaves out what is None); an invalid object if there is
+  // none.
   static nb::object called(PyObject* value, const char* method) {
     if (PyType_Check(value) || PyObject_HasAttrString(value, method) == 0) return {};
     const nb::object bound = nb::steal(PyObject_GetAttrString(value, method));

@@ -39,7 +39,8 @@ struct Scripted {
   void json(const std::string& path, int status, const std::string& body) {
     answers[path] = [status, body](net::Exchange exchange) { exchange.reply(status, {}, body); };
   }
-  // Events; each in a piece of its own.  The stream stays open where the last one is "...", and breaks off where it is "!".
+  // Events; each in a piece of its own.  The stream stays open where the last one is "...", and breaks off where it is
+  // "!".
   void events(const std::string& path, const std::vector<std::string>& datas) {
     answers[path] = [this, datas](net::Exchange exchange) {
       exchange.start(200, {{"Content-Type", "text/event-stream"}});

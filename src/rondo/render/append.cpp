@@ -14,7 +14,7 @@ using tokenizer::ByteRange;
 using tokenizer::Piece;
 using tokenizer::TokenId;
 
-// The last of the old ids, without the last `behind` of them.
+// The last of the old ids, except the final `behind` of them.
 std::vector<TokenId> last_ids(const SampledTurn& turn, std::size_t behind) {
   constexpr std::size_t kEnough = 32;
   std::vector<TokenId> last;
@@ -27,7 +27,7 @@ std::vector<TokenId> last_ids(const SampledTurn& turn, std::size_t behind) {
   return last;
 }
 
-// The pieces of `lead`, text of the template, and of `full` from byte `begin` on, as they follow `before`.
+// The pieces of `lead` (text of the template) and of `full` from byte `begin` on, encoded as they follow `before`.
 std::vector<Piece> suffix_pieces(const TurnContext& context, std::string_view lead, const jinja::Rendered& full,
                                  std::size_t begin, std::span<const TokenId> before, ContentSpecials specials) {
   std::string text(lead);
@@ -51,7 +51,7 @@ bool opens_a_turn(const TurnContext& context, std::span<const TokenId> ids) {
   return std::any_of(ids.begin(), ids.end(), [&](TokenId id) { return context.tokenizer.is_added(id); });
 }
 
-// Number of leading `pieces` that were already sampled behind the stop token.
+// The number of leading `pieces` that were already sampled after the stop token.
 std::size_t already_sampled(std::span<const TokenId> trailing, const std::vector<Piece>& pieces) {
   if (trailing.empty() || trailing.size() > pieces.size()) return 0;
   const bool same = std::equal(trailing.begin(), trailing.end(), pieces.begin(),
@@ -68,7 +68,7 @@ void drop_first(std::vector<Piece>& pieces, std::size_t count, std::size_t size)
   }
 }
 
-// What is written behind the old ids: a lead, which closes the turn, and the suffix from byte `begin` on.
+// What is written after the old ids: a lead, which closes the turn, and the suffix from byte `begin` on.
 struct Written {
   std::string lead;
   std::vector<Piece> lead_pieces;
@@ -84,7 +84,7 @@ Written write_suffix(const TurnContext& context, const SampledTurn& turn, const 
   Lead lead = suffix.closes_itself ? Lead() : lead_of(context.tokenizer, close, turn);
   const std::span<const TokenId> trailing = lead.goes_on ? std::span<const TokenId>() : turn.end.trailing;
   Written written;
-  // Where the stop is the opener of the next turn it must stand there once: the sampled one serves if it fits.
+  // If the stop opens the next turn, it must stand there only once.  The sampled one is used if it fits.
   const bool fits = turn.end.stop && turn.end.stop == close.stop_id && trailing.empty();
   written.begin = close.suffix_begin - (close.stop_opens_next && !fits ? close.history_close.size() : 0);
   std::vector<Piece>& pieces = written.pieces;
@@ -130,7 +130,7 @@ std::vector<LossyFinding> find_misplaced(const SuffixRender& suffix, std::span<c
   return out;
 }
 
-// The ids that the template wrote in the place of the new messages' parts that are no text.
+// The ids that the template wrote in place of those parts of the new messages that are not text.
 std::vector<MediaSpan> find_media(const SuffixRender& suffix, std::size_t begin, const std::vector<Piece>& pieces,
                                   std::span<const json::Value> new_messages) {
   std::vector<MediaSpan> out;
@@ -171,7 +171,7 @@ std::vector<MediaSpan> find_media(const SuffixRender& suffix, std::size_t begin,
   return out;
 }
 
-// Moves spans of pieces to where the ids are.
+// Shifts spans of pieces to the places of their ids.
 void add_media(std::vector<MediaSpan> media, std::size_t offset, Appended& out) {
   for (MediaSpan& span : media) {
     if (span.begin == span.end) {
@@ -201,7 +201,7 @@ void add_written(const Written& written, const SuffixRender& suffix, Appended& o
   out.text = written.lead + suffix.full.text.bytes().substr(written.begin);
 }
 
-// What a model would have written of the turns among the new messages.
+// The parts of the new messages' turns that a model would have written.
 std::vector<SampledExtent> new_turns(const TurnContext& context, const SuffixRender& suffix, const History& history,
                                      const ParsedCompletion& said, const Following& following) {
   if (following.answers.size() == following.messages.size()) return {};
@@ -214,7 +214,7 @@ std::vector<SampledExtent> new_turns(const TurnContext& context, const SuffixRen
   return extents;
 }
 
-// All that is known of what was written.
+// Fills in the result's account of what was written.
 void describe(const Written& written, const SuffixRender& suffix, const std::vector<SampledExtent>& sampled,
               Encoded& out) {
   const auto offset = static_cast<std::uint32_t>(out.text.size());

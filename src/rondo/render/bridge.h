@@ -9,7 +9,7 @@
 //
 //   auto said = reader.read(profile, prompt_ids, completion_ids);            // render/completion.h
 //   BridgeRequest request{.prompt_ids = prompt_ids, .completion_ids = completion_ids, .completion = &said.value()};
-//   request.messages = history;                                              // the messages behind prompt_ids
+//   request.messages = history;                                              // the messages in prompt_ids
 //   request.new_messages = {tool_result};
 //   auto next = append_turn(context, profile, request);                      // only what follows the old ids
 //   auto all = bridge(context, profile, request);                            // the whole prompt, and what was lossy

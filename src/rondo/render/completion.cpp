@@ -37,7 +37,8 @@ void collect_strings(const json::Value& value, std::string& out) {
   }
 }
 
-// Whether the template writes white space between what a turn says and this stop: it is no part of the content then.
+// Whether the template writes white space between a turn's content and this stop.  Such space is not part of the
+// content.
 bool follows_space(const format::Format& format, std::string_view stop) {
   const auto is_it = [&](const std::string& known) {
     return known != stop && format::trimmed(known) == stop && !known.starts_with(stop);
@@ -45,7 +46,7 @@ bool follows_space(const format::Format& format, std::string_view stop) {
   return is_it(format.content.close) || std::ranges::any_of(format.stops.content, is_it);
 }
 
-// What ends a block of a turn: one text may end any of them, and the turn with the last.
+// The texts that end a block of a turn.  One text may end any of them, and the turn together with the last.
 std::vector<std::string> block_ends(const format::Format& format) {
   std::vector<std::string> out;
   for (const auto* ends : {&format.stops.history_close, &format.stops.content, &format.stops.tool}) {
@@ -62,7 +63,7 @@ parse::Options options_of(std::optional<json::Value> tools, std::vector<std::str
   return options;
 }
 
-// Feeds a parser and keeps account of which bytes each id became, and where reasoning and its markers are.
+// Feeds a parser.  Records which bytes each id became, and where reasoning and its markers are.
 class Reading {
  public:
   Reading(const tokenizer::Tokenizer& tokenizer, parse::Parser& parser) : text_(tokenizer), parser_(parser) {}
@@ -72,7 +73,7 @@ class Reading {
     return text_.feed_turn(ids, profile, parser_, reasoning_close, [this](const parse::Piece& piece) { take(piece); });
   }
   void finish() { note(parser_.close()); }
-  // The stop, for what the template writes in front of it; it is no part of raw().
+  // Feeds the stop, because the template may write text before it.  The stop is not part of raw().
   void stop(const parse::Piece& piece) {
     const std::size_t size = raw_.size();
     take(piece);
@@ -83,7 +84,7 @@ class Reading {
   [[nodiscard]] std::string& raw() { return raw_; }
   [[nodiscard]] std::vector<std::uint32_t>& ends() { return text_.ends(); }
   [[nodiscard]] std::vector<tokenizer::ByteRange>& data() { return data_; }
-  // What has been fed and not reported.
+  // The text that was fed and is not reported yet.
   [[nodiscard]] std::string_view pending() const {
     return std::string_view(raw_).substr(std::min(reported_, raw_.size()));
   }
@@ -125,7 +126,7 @@ class Reading {
     tokenizer::ByteRange range{event.begin, event.end};
     if (event.kind == parse::EventKind::kMarker || event.kind == parse::EventKind::kCallEnd) return;
     if (event.kind == parse::EventKind::kCallStart || event.kind == parse::EventKind::kCallId) {
-      // The event stands for the markup in front of the name as well.
+      // The event also covers the markup before the name.
       const std::size_t at = std::string_view(raw_).substr(range.begin, range.end - range.begin).rfind(event.text);
       if (event.text.empty() || at == std::string_view::npos) return;
       range = {range.begin + at, range.begin + at + event.text.size()};
@@ -160,7 +161,7 @@ class Reading {
       inner_begin_ = event.begin;
       outer_begin_ = opening_.value_or(event.begin);
     }
-    if (closed_) return;  // a second block stays: only one can be told from the content's own text
+    if (closed_) return;  // a second block stays: only one can be separated from the content's own text
     inner_end_ = event.end;
     outer_end_ = event.end;
   }

@@ -30,8 +30,8 @@ bool begins_blank(const json::Value& message, std::size_t size) {
   return content && format::is_blank(content->substr(0, size));
 }
 
-// A whole role name of the chat APIs, or one that the template knows: data of messages[i].role, read from its first to its
-// last byte.  A template may glue `<|` + role + `|>` without ever comparing the role; its turns need their markers.
+// A whole role name of the chat APIs, or one that the template knows: data of messages[i].role, read from its first to
+// its last byte.  A template may glue `<|` + role + `|>` without ever comparing the role; its turns need their markers.
 bool is_known_role(const jinja::Template& chat_template, const text::Run& run, const text::Origins& origins,
                    std::string_view bytes) {
   if (run.kind != text::RunKind::kData || run.source_offset != 0) return false;
@@ -62,8 +62,8 @@ void for_each_piece_run(const jinja::Rendered& rendered, std::size_t begin, cons
   }
 }
 
-// Per piece 1 if its bytes come from several messages, or from a message's data and from the template.  Offsets count from
-// byte `begin` of the text.
+// For each piece: 1 if its bytes come from several messages, or from a message's data and from the template.  Offsets
+// count from byte `begin` of the text.
 std::vector<std::uint8_t> find_straddles(const jinja::Rendered& rendered, std::size_t begin,
                                          const std::vector<Piece>& pieces) {
   const auto runs = rendered.text.runs();
@@ -98,7 +98,7 @@ std::vector<ByteRange> inline_marks(const text::Run& run, const text::Origins& o
   const std::size_t begin = std::min(bytes.find_first_not_of(" \t\r\n"), bytes.size());
   const std::string_view text = bytes.substr(begin);
   const std::size_t end = text.starts_with(open) ? text.find(close, open.size()) : std::string_view::npos;
-  // What stands before it in the content is white space that the template has cut off.
+  // The content before this run is white space that the template has cut off.
   const bool is_first = run.source_offset == 0 || begins_blank(said, run.source_offset);
   if (end == std::string_view::npos || !is_first) return {};
   return {{begin, begin + open.size()}, {begin + end, begin + end + close.size()}};
@@ -136,7 +136,7 @@ void add_origins(Encoded& out, const jinja::Rendered& rendered, std::size_t begi
   });
 }
 
-// What the generation prompt adds behind a plain user message.
+// The text that the generation prompt adds after a plain user message.
 std::string generation_prompt_text(const TurnContext& context) {
   const json::Array messages = {probe::plain_message("user", probe::kShortQuestion)};
   const Result<jinja::Rendered> with = render_messages(context, messages, true);
@@ -151,7 +151,7 @@ bool has(const std::vector<std::size_t>& sorted, std::size_t value) {
   return std::binary_search(sorted.begin(), sorted.end(), value);
 }
 
-// What one conversation's assistant turns have in common.
+// What the assistant turns of one conversation share.
 struct SampledTurns {
   const TurnContext& context;
   const jinja::Rendered& rendered;
@@ -170,8 +170,9 @@ struct SampledTurns {
   }
 };
 
-// The offset in `lead` behind the longest beginning of the generation prompt that it contains; npos if there is none.  All of
-// it counts wherever it stands; of a part only whole units: `[a]<` of `[a]<b>` is no part of `[a]<c>`.
+// The offset in `lead` after the longest beginning of the generation prompt that `lead` contains; npos if there is
+// none.  The whole generation prompt counts wherever it stands.  Of a part only whole units count: `[a]<` of `[a]<b>`
+// is not a part of `[a]<c>`.
 std::size_t behind_generation_prompt(const SampledTurns& turns, std::string_view lead) {
   if (turns.prompt.empty()) return std::string_view::npos;
   if (const std::size_t at = lead.find(turns.prompt); at != std::string_view::npos) return at + turns.prompt.size();
@@ -192,8 +193,8 @@ std::size_t sampled_begin(SampledTurns& turns, const json::Array& messages, std:
   const std::string_view text = turns.rendered.text.bytes();
   const std::size_t behind = behind_generation_prompt(turns, text.substr(lead.begin, lead.end - lead.begin));
   if (behind != std::string_view::npos) return lead.begin + behind;
-  // No header of its own: ask the template what the prompt was when the model wrote this turn; once for each role that the
-  // turn may follow, as long as what it says stands here too.
+  // The turn has no header of its own.  So ask the template for the prompt that the model wrote this turn after: once
+  // for each role that the turn may follow, and only as long as the same text stands here too.
   const std::string role(index == 0 ? "" : messages[index - 1].find_string("role").value_or(""));
   const auto known = turns.openings.find(role);
   if (known != turns.openings.end() && text.substr(lead.begin).starts_with(known->second))
@@ -206,8 +207,8 @@ std::size_t sampled_begin(SampledTurns& turns, const json::Array& messages, std:
   return begin;
 }
 
-// The end of the token at byte `at` with which somebody else's turn begins there, or which ends the conversation; `at` if
-// there is none.
+// The end of the token at byte `at` if that token opens another party's turn or ends the conversation; `at` if there is
+// no such token.
 std::size_t behind_next_opener(const SampledTurns& turns, const json::Array& messages, std::size_t at) {
   constexpr std::size_t kLongestToken = 64;
   const std::string_view text = turns.rendered.text.bytes();
@@ -226,19 +227,19 @@ std::size_t behind_next_opener(const SampledTurns& turns, const json::Array& mes
   return at;
 }
 
-// The end of the stop of a turn whose data ends at `data_end`, and the template's text behind that at `end`.
+// The end of the stop of a turn whose data ends at `data_end`.  The template's text after the data ends at `end`.
 std::size_t sampled_end(const SampledTurns& turns, const json::Array& messages, std::size_t data_end, std::size_t end) {
   const std::string_view text = turns.rendered.text.bytes();
   const std::string_view tail = text.substr(data_end, end - data_end);
   const auto ends = turns.context.tokenizer.end_ids();
   const std::optional<Marker> marker = closing_marker(turns.context.tokenizer, tail);
   const bool is_stop = marker && (turns.plain.marker || std::ranges::find(ends, marker->id) != ends.end());
-  // Where plain turns have no stop of their own, what closes a turn's calls is none either: the model stops with what opens
-  // the next turn, and which one that is depends on what it said.
+  // If plain turns have no stop of their own, the text that closes a turn's calls is not a stop either.  The model
+  // stops with what opens the next turn, which depends on what the model said.
   const std::size_t next = is_stop || turns.plain.marker ? end : behind_next_opener(turns, messages, end);
   if (next > end) return next;
   if (marker) return data_end + marker->end;
-  // What plain turns have behind their stop is the template's, also where this turn has no stop.
+  // The text after the stop of plain turns is the template's, also if this turn has no stop.
   for (const std::string& close : {turns.plain.text, turns.plain.followed}) {
     const auto last = closing_marker(turns.context.tokenizer, close);
     const std::string_view behind = last ? std::string_view(close).substr(last->end) : std::string_view();

@@ -19,9 +19,10 @@ std::string without_space(std::string_view text) {
   return out;
 }
 
-// What of `closers` is missing behind calls where `text` ends with no beginning of it, as behind arguments of other types
-// than the stand-in's: the end of a call is the format's business, and written already.  What follows its last token is
-// missing; all of `closers` where the text goes on behind the calls with `content`.
+// The part of `closers` that is missing after calls if `text` does not end with a beginning of it, for example because
+// its arguments have other types than the stand-in's.  The end of a call belongs to the format and is already written,
+// so only what follows its last token is missing.  All of `closers` is missing if the text goes on after the calls with
+// `content`.
 std::string missing_behind_calls(const tokenizer::Tokenizer& tokenizer, std::string_view text, std::string_view closers,
                                  std::string_view content) {
   const std::vector<Marker> found = markers(tokenizer, text);
@@ -32,8 +33,8 @@ std::string missing_behind_calls(const tokenizer::Tokenizer& tokenizer, std::str
   return !format::is_blank(content) && text.ends_with(content) ? std::string(closers) : "";
 }
 
-// What of `closers`, the template's text between the data of a turn and its stop, is missing behind `text`.  The beginning
-// of a control token that was cut off is text, and does not count.
+// The part of `closers`, the template's text between a turn's data and its stop, that is missing after `text`.  The
+// cut-off beginning of a control token is text and does not count.
 std::string missing_closers(const tokenizer::Tokenizer& tokenizer, std::string_view text, std::string_view closers,
                             const chat::AssistantMessage& said) {
   const std::size_t there = overlap(tokenizer, text, closers);
@@ -54,13 +55,13 @@ std::string last_text(const tokenizer::Tokenizer& tokenizer, std::span<const Tok
   return text.ok() ? std::move(text).value() : std::string();
 }
 
-// Whether `text` ends with what ends a block of the turn, so that nothing more closes it.
+// Whether `text` ends with the end of a block of the turn, so that nothing more has to close it.
 bool ends_block(const ParsedCompletion& said, std::string_view text) {
   return std::ranges::any_of(said.block_ends, [text](const std::string& end) { return text.ends_with(end); });
 }
 
-// What of the turn's end in history is missing behind `text`.  Where no token ends the turn, its text may be there already;
-// behind calls it may also be that of other arguments than the stand-in's.
+// The part of the turn's end in history that is missing after `text`.  If no token ends the turn, the end's text may
+// already be there.  After calls it may also be the end for other arguments than the stand-in's.
 std::string missing_end(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, const ParsedCompletion& said,
                         std::string_view text) {
   const std::string& end = close.history_close;
@@ -71,7 +72,7 @@ std::string missing_end(const tokenizer::Tokenizer& tokenizer, const TurnClose& 
   return format::is_blank(text.substr(text.size() - alike)) ? end : "";
 }
 
-// What closes a completion that was cut off and ends with `sampled`, as the template closes it in history.
+// The text that closes a completion which was cut off and ends with `sampled`, as the template closes it in history.
 Lead closing(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, const ParsedCompletion& said,
              const std::string& sampled) {
   Lead lead;
@@ -88,8 +89,9 @@ Lead closing(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, cons
   return lead;
 }
 
-// What the template writes behind the sampled stop and still before the suffix, where the stop is not the last of its
-// closing tokens: `sampled`, from the first stop token on, is the beginning of what closes the turn.  nullopt if it is not.
+// The text that the template writes between the sampled stop and the suffix, if the stop is not the last of its closing
+// tokens.  `sampled`, from the first stop token on, must be the beginning of what closes the turn; nullopt if it is
+// not.
 std::optional<std::string> rest_of_close(const tokenizer::Tokenizer& tokenizer, const TurnClose& close,
                                          std::span<const TokenId> sampled) {
   if (close.stop_opens_next) return std::nullopt;
@@ -101,7 +103,7 @@ std::optional<std::string> rest_of_close(const tokenizer::Tokenizer& tokenizer, 
   return whole.substr(at + text.value().size());
 }
 
-// Whether a completion without a stop token, whose end reads `sampled`, has closed its turn all the same.
+// Whether a completion without a stop token, whose end reads `sampled`, has nevertheless closed its turn.
 bool ends_closed(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, const SampledTurn& turn,
                  std::string_view sampled) {
   const std::span<const TokenId> completion = turn.completion_ids;
@@ -114,7 +116,8 @@ bool ends_closed(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, 
   return close.history_close == text || (turn.said.closing_text.empty() && ends_block(turn.said, text));
 }
 
-// Whether `ids` are the last of what the template writes to close the turn; some templates write several closing tokens.
+// Whether `ids` are the last ids of what the template writes to close the turn.  Some templates write several closing
+// tokens.
 bool ends_with_close(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, std::span<const TokenId> ids) {
   const Result<std::string> text = tokenizer.decode(ids, {});
   return text.ok() && !close.stop_opens_next && (close.closers + close.history_close).ends_with(text.value());

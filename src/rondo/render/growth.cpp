@@ -19,7 +19,7 @@
 namespace rondo::render {
 namespace {
 
-// Templates that count further may do something else behind more messages than any trial has.
+// A template that counts further than this may treat more messages differently than any trial has shown.
 constexpr std::int64_t kMostCounted = 2;
 constexpr std::size_t kTriedConstants = 8;
 constexpr std::size_t kMostConstants = 64;
@@ -57,7 +57,7 @@ struct Window {
   std::size_t tail_there = 0;  // the same as an index of the conversation
 };
 
-// nullopt where nothing would be left out.
+// nullopt if nothing would be left out.
 std::optional<Window> window_of(std::span<const json::Value> messages) {
   if (messages.empty()) return std::nullopt;
   const std::size_t first = is_system_message(messages.front()) ? 1 : 0;
@@ -77,7 +77,7 @@ std::optional<Window> window_of(std::span<const json::Value> messages) {
   return out.messages.size() < messages.size() ? std::optional(std::move(out)) : std::nullopt;
 }
 
-// Whether a place belongs to the messages [first, tail).  The role of the first message does not count: it is known.
+// Whether a place belongs to the messages [first, tail).  The role of the first message is known, so it does not count.
 auto is_between(const text::PathTable& paths, std::size_t first, std::size_t tail) {
   return [&paths, first, tail](text::PathId path) {
     const std::int32_t message = paths.message(path);
@@ -86,7 +86,7 @@ auto is_between(const text::PathTable& paths, std::size_t first, std::size_t tai
   };
 }
 
-// Where the turns of the messages before `message` end: nothing of them is written from there on.
+// Where the turns of the messages before `message` end.  Nothing after this byte belongs to them.
 std::size_t end_of_turns(const jinja::Rendered& rendered, std::int32_t message) {
   std::size_t at = 0;
   std::size_t end = 0;
@@ -98,12 +98,12 @@ std::size_t end_of_turns(const jinja::Rendered& rendered, std::int32_t message) 
   return end;
 }
 
-// What a window shows of a step.
+// What a window shows about one step.
 struct Splice {
   enum class Outcome : std::uint8_t { kGood, kUseless, kRewrites, kDepends };  // kUseless: nothing
   GrowthStep step;
   Outcome outcome = Outcome::kGood;
-  std::size_t last_turn = 0;  // in the text so far; not where it is useless
+  std::size_t last_turn = 0;  // in the text so far; not set if the splice is useless
 };
 
 Splice faulty(std::string fault, Splice::Outcome outcome = Splice::Outcome::kUseless) {
@@ -113,7 +113,7 @@ Splice faulty(std::string fault, Splice::Outcome outcome = Splice::Outcome::kUse
   return out;
 }
 
-// What the message changes, by the window alone.  `rendered` gets the render with it.
+// What the message changes, judged by the window alone.  `rendered` receives the render with the message.
 Splice splice(const Setting& setting, std::span<const json::Value> messages, std::string_view text,
               const json::Value& message, jinja::Rendered* rendered) {
   std::optional<Window> window = window_of(messages);
@@ -251,7 +251,7 @@ struct Growth::Trials {
   std::set<std::string> done = {};
   std::array<std::size_t, kKinds * kKinds * 2> compared = {};
 
-  // What the template writes of them; nullptr if it refuses them.
+  // The text that the template writes for the messages; nullptr if it refuses them.
   const std::string* text_of(const json::Array& messages) {
     const std::string key = json::to_compact(json::Value(messages));
     const auto known = texts.find(key);
@@ -265,7 +265,7 @@ struct Growth::Trials {
     return &*text;
   }
 
-  // How what follows byte `kept` depends on what a window leaves out.
+  // How the text from byte `kept` on depends on the messages that a window leaves out.
   std::string dependence_in(json::Array messages, const json::Value& next, std::size_t kept) const {
     const std::optional<Window> window = window_of(messages);
     const auto count = static_cast<std::int32_t>(messages.size());
@@ -284,7 +284,7 @@ struct Growth::Trials {
     jinja::Rendered rendered;
     const Splice tried = splice(setting, messages, *text, next, &rendered);
     const GrowthStep& step = tried.step;
-    // The window must change what stands before where the whole conversation does, and nowhere else.
+    // The window must change the earlier text if and only if the whole conversation does.
     const bool rewrites = tried.outcome == Splice::Outcome::kRewrites;
     const bool is_right = rewrites && !full.starts_with(std::string_view(*text).substr(0, tried.last_turn));
     if (tried.outcome == Splice::Outcome::kUseless || is_right) {

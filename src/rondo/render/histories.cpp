@@ -116,7 +116,7 @@ std::string dependence(const jinja::Rendered& full, const NewTurns& turns) {
     if (at > turns.begin && turns.is_older(run.path()))
       return "the new turns contain " + origins.paths.to_string(run.path());
   }
-  // A condition decides on the new turns where it stands in them, or opens the generation prompt.
+  // A condition decides on the new turns if it stands in them or opens the generation prompt.
   const auto opens_prompt = [&](text::PathId path) {
     return origins.paths.step_kind(path) == text::PathTable::StepKind::kVariable &&
            origins.paths.step_name(path) == "add_generation_prompt";

@@ -15,8 +15,8 @@ using tokenizer::TokenId;
 constexpr std::size_t kWindowTokens = 32;
 constexpr std::size_t kComparedTokens = 8;
 
-// The ranges of `text` behind a lead of that size, of which the first `added` bytes are an added token.  What else of the lead
-// reads like one was tokenized as text.
+// The ranges of `text` behind a lead of that size, of which the first `added` bytes are an added token.  What else of
+// the lead reads like one was tokenized as text.
 std::vector<ByteRange> behind_lead(std::size_t added, std::size_t lead, std::size_t text,
                                    const std::vector<ByteRange>* allowed) {
   std::vector<ByteRange> ranges;

@@ -17,8 +17,8 @@ namespace {
 
 using probe::plain_message;
 
-// What the template writes behind such a turn that is last, by the first stand-in that it takes; nullopt where
-// it refuses all.
+// What the template writes after such a turn if it is the last, by the first stand-in that the template takes; nullopt
+// if it refuses all stand-ins.
 std::optional<std::string> tail_of(const TurnContext& context, const ParsedCompletion& said_now,
                                    const json::Array& history) {
   tmpl::ReadyConversation messages(context.base, history);
@@ -112,7 +112,7 @@ Locality Locality::prove_with(const TurnContext& context, const TurnProfile& pro
       if (!render_messages(context, history, true).ok()) continue;
       const Result<SuffixRender> full =
           render_suffix(context, profile.plain, {.messages = history}, said_now, following);
-      if (!full.ok()) continue;  // the template refuses such a history: there is none
+      if (!full.ok()) continue;  // the template refuses such a history, so it cannot occur
       if (!full.value().notes.empty()) return full.value().notes.front();
       if (std::string reason = dependence_of(full.value()); !reason.empty()) return reason;
       if (suffix_text(full.value()) != windows[has_system ? 1 : 0])

@@ -10,7 +10,7 @@
 namespace rondo::render {
 namespace {
 
-// Where the closing token of message `index`'s turn begins, or white space before it.
+// Where the closing token of message `index`'s turn begins, or the white space before that token.
 std::size_t before_close(const TurnContext& context, const jinja::Rendered& turn, std::int32_t index) {
   const auto data = data_extent(turn, index);
   const std::size_t from = data ? data->end : turn_begin(turn, index).value_or(0);
@@ -107,7 +107,7 @@ class LossySearch {
   }
   [[nodiscard]] std::string_view again() const { return after_.value().text.bytes(); }
 
-  // Why the next prompt does not begin with `prompt` and `sampled`.
+  // Explains why the next prompt does not begin with `prompt` and `sampled`.
   LossyFinding finding(const std::string& what, const jinja::Rendered& prompt, const causes::Sampled& sampled) {
     const causes::Event event{.chat_template = context_.chat_template,
                               .format = format_,

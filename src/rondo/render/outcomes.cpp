@@ -20,7 +20,8 @@ std::uint64_t mixed(std::uint64_t hash, std::string_view text) {
   return mixed(hash, text.size());
 }
 
-// Names a field of whichever message: indices do not count, nor does what stands in arguments, tools or documents.
+// A key for a field that is the same in every message: indices do not count, and neither do the insides of arguments,
+// tools and documents.
 std::uint64_t field_key(const text::PathTable& paths, text::PathId path) {
   constexpr std::size_t kMostSteps = 5;  // tool_calls[0].function.arguments
   std::uint64_t hash = mixed(kSeed, paths.root(path));

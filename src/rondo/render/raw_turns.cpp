@@ -75,7 +75,8 @@ bool same_call(const json::Value& given, const chat::ToolCall& said) {
              arguments_of(json::Value(said.arguments));
 }
 
-// The field of `message` that is not what its completion says; "" if there is none.  Clients drop reasoning, and trim text.
+// The field of `message` that differs from what its completion says; "" if there is none.  Clients drop reasoning and
+// trim text.
 std::string_view other_field(const json::Value& message, const chat::AssistantMessage& said) {
   if (format::trimmed(content_of(message)) != format::trimmed(said.content)) return "content";
   const json::Value* calls = message.find("tool_calls");
@@ -84,7 +85,7 @@ std::string_view other_field(const json::Value& message, const chat::AssistantMe
   return std::ranges::equal(given, said.tool_calls, same_call) ? "" : "tool_calls";
 }
 
-// Calls of which the model wrote no id are answered under those that the message gives them.
+// If the model wrote no ids for its calls, the calls get the ids that the message gives them.
 void take_ids(const json::Value& message, chat::AssistantMessage& said) {
   const json::Value* calls = message.find("tool_calls");
   if (calls == nullptr || !calls->is_array() || calls->as_array().size() != said.tool_calls.size()) return;
@@ -99,7 +100,7 @@ class RawPrompt {
   RawPrompt(const TurnContext& context, const RawReading& reading, ContentSpecials specials)
       : context_(context), reading_(reading), specials_(specials), messages_(context.base.messages) {}
 
-  // What the first raw turn was sampled behind: the messages before it.
+  // Starts with the text that the first raw turn was sampled after: the messages before it.
   Status start(std::size_t count) {
     const json::Array before(messages_.begin(), messages_.begin() + static_cast<std::ptrdiff_t>(count));
     const Result<jinja::Rendered> rendered = render_messages(context_, before, true);
@@ -111,7 +112,7 @@ class RawPrompt {
     return Done{};
   }
 
-  // The same as ids that are known.
+  // Starts with known ids instead.
   Status start(std::span<const TokenId> known) {
     TokenText text(context_.tokenizer);
     const auto take = [this](const parse::Piece& piece) { out_.text += piece.bytes; };
@@ -166,7 +167,7 @@ class RawPrompt {
   [[nodiscard]] Encoded& out() { return out_; }
 
  private:
-  // Of ids that are known it is not known where their tail begins.
+  // nullopt for known ids: it is unknown where their tail begins.
   [[nodiscard]] std::optional<std::size_t> known_tail() const {
     return is_known_prompt_ ? std::nullopt : std::optional(prompt_tail_);
   }
@@ -181,7 +182,7 @@ class RawPrompt {
     return error;
   }
 
-  // The generation prompt that a turn was sampled behind is its header now.
+  // The generation prompt that a turn was sampled after becomes the turn's header.
   void own_generation_prompt(const RawTurn& turn) {
     std::vector<std::int32_t>& owners = out_.message_indices;
     const std::size_t behind_data = owners.size() - std::min(prompt_tail_, owners.size());
@@ -220,7 +221,7 @@ class RawPrompt {
     return Done{};
   }
 
-  // What a bridge writes behind the turn.
+  // Writes what a bridge writes after the turn.
   Status close(const RawTurn& turn, const ParsedCompletion& said, std::size_t end) {
     const std::span<const TokenId> ids = out_.ids;
     BridgeRequest request;

@@ -11,7 +11,8 @@ namespace {
 
 using tokenizer::TokenId;
 
-// A template that keeps nothing as it was sampled: it trims content, writes arguments anew, and drops reasoning of history.
+// A template that keeps nothing as it was sampled: it trims content, writes arguments anew, and drops reasoning of
+// history.
 const char* const kTemplate =
     "{% for m in messages %}~turn~{{ m.role }}\n"
     "{% if m.role == 'assistant' %}"

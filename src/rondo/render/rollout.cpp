@@ -61,11 +61,11 @@ Result<Appended> RolloutModel::append(PreparedTurn turn, Step step) const {
       !messages.empty() && (has_role(messages.front(), "system") || has_role(messages.front(), "developer"));
   const json::Array& window = locality_.window(has_system);
   PreparedTurn near = turn;
-  // Of several calls the end may be written otherwise than of one.
+  // The end after several calls may be written otherwise than the end after one.
   const bool is_tail_known = said.message.tool_calls.size() <= 1;
   near.history = {.messages = window, .tail_alone = is_tail_known ? &locality_.tail_alone(step) : nullptr};
   Result<Appended> appended = append_turn(window_context_, profile_.plain, near);
-  // What the window refuses, or shows otherwise than asked, is the whole history's to answer.
+  // If the window refuses, or shows something else than was asked, the whole history decides.
   if (!appended.ok()) return append_turn(context_, profile_.plain, turn);
   const auto shift = static_cast<std::int32_t>(messages.size()) - static_cast<std::int32_t>(window.size());
   for (LossyFinding& finding : appended.value().lossy) finding.message += shift;
@@ -146,7 +146,7 @@ Result<const ParsedCompletion*> Rollout::complete(std::span<const TokenId> compl
   return &last_;
 }
 
-// What was not needed yet is made ready now.
+// Prepares what was not needed before.
 tmpl::ReadyConversation& Rollout::ready() {
   if (!ready_) ready_.emplace(model_->context().base, messages_);
   while (ready_->size() < messages_.size()) ready_->push(messages_[ready_->size()]);

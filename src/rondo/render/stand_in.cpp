@@ -74,7 +74,8 @@ json::Array stand_in_calls(const ParsedCompletion& completion, std::span<const j
   return calls;
 }
 
-// What stands in the place of the text: a text, "" or null; white space stands for itself, as templates may show it or not.
+// The content that stands in for the text: a text, "" or null.  White space stands for itself, because templates may
+// show or drop it.
 json::Value stand_in_content(const ParsedCompletion& completion, Rung::Content wanted) {
   using enum Rung::Content;
   const std::string& own = completion.message.content;
@@ -108,7 +109,7 @@ std::vector<Rung::Content> kinds_of_content(const chat::AssistantMessage& said, 
   using enum Rung::Content;
   // Text without calls is the whole turn; beside calls some templates refuse it, or write it apart.
   if (!format::is_blank(said.content)) return has_calls ? std::vector{kOwn, kShape, kOther} : std::vector{kOwn};
-  // A turn that says nothing is shown by few templates; a text shows where it would end.
+  // Few templates show a turn that says nothing.  A stand-in text shows where it would end.
   const bool has_reasoning = said.reasoning && !format::is_blank(*said.reasoning);
   if (!has_calls && !has_reasoning) return {kText};
   // White space is content of its own; of no content its own is the shape that the format has for it.

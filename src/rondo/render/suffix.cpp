@@ -11,8 +11,8 @@
 namespace rondo::render {
 namespace {
 
-// Where the new turns begin in a render that shows nothing of the assistant message in a turn of its own: behind the data
-// of all messages up to it, and the token that closes a plain turn if it is next.
+// Where the new turns begin if the render shows nothing of the assistant message in a turn of its own: after the data
+// of all messages up to it, and after the token that closes a plain turn if that token is next.
 TurnClose close_without_data(const TurnContext& context, const PlainClose& plain, const jinja::Rendered& full,
                              std::int32_t index, std::size_t new_messages) {
   TurnClose close;
@@ -45,7 +45,7 @@ TurnClose close_without_data(const TurnContext& context, const PlainClose& plain
   return close;
 }
 
-// Whether the new messages stand behind the close, all of them that the template shows, and it shows the tool results.
+// Whether all new messages that the template shows stand after the close, and whether it shows the tool results.
 bool shows_new_messages(const SuffixRender& suffix, std::span<const json::Value> new_messages) {
   for (std::size_t i = 0; i < new_messages.size(); ++i) {
     const auto index = suffix.index + 1 + static_cast<std::int32_t>(i);
@@ -57,7 +57,7 @@ bool shows_new_messages(const SuffixRender& suffix, std::span<const json::Value>
   return true;
 }
 
-// How well a stand-in serves.
+// How well a stand-in works.
 enum class Fit : std::uint8_t { kNothing, kNotShown, kOutOfPlace, kGood };
 
 struct Found {
@@ -65,7 +65,7 @@ struct Found {
   Fit fit = Fit::kNothing;
 };
 
-// Looks for a stand-in that serves.
+// Searches for a stand-in that works.
 struct StandInSearch {
   const TurnContext& context;
   const PlainClose& plain;
@@ -81,7 +81,7 @@ struct StandInSearch {
     close.history_close = plain.followed.substr(marker->begin, marker->end - marker->begin);
   }
 
-  // The suffix behind one stand-in.  `history` is left with what was added to it.
+  // The suffix after one stand-in.  `history` keeps what was added to it.
   Result<Found> try_out(StandIn stand_in, tmpl::ReadyConversation& history) const {
     const std::size_t index = history.size();
     history.push(stand_in.message);
@@ -99,7 +99,7 @@ struct StandInSearch {
     const ClosedTurn turn{suffix.index, has_calls(stand_in.message), alone};
     if (std::optional<TurnClose> close = find_turn_close(context, plain, suffix.full, turn)) {
       suffix.close = *std::move(close);
-      // The end of calls that the completion does not have is none of its closers.
+      // The end of calls that the completion does not have is not one of its closers.
       if (stand_in.has_other_calls) end_as_plain(suffix.close);
       found.fit = shows_new_messages(suffix, following.messages) ? Fit::kGood : Fit::kOutOfPlace;
     } else {
@@ -110,8 +110,9 @@ struct StandInSearch {
     return found;
   }
 
-  // The suffix behind the first stand-in that shows everything, else behind the best: templates differ in the shapes they
-  // accept.  `history` is given back as it was.  Fails as the template does with the first stand-in.
+  // The suffix after the first stand-in that shows everything, else after the best one.  Several are tried because
+  // templates differ in the shapes that they accept.  `history` is restored.  Fails with the template's error for the
+  // first stand-in.
   Result<SuffixRender> behind(tmpl::ReadyConversation& history) const {
     const std::size_t size = history.size();
     std::optional<Error> refusal;
@@ -131,7 +132,7 @@ struct StandInSearch {
     return std::move(best.suffix);
   }
 
-  // The suffix behind one user message in place of the history.
+  // The suffix after one user message that replaces the history.
   Result<SuffixRender> behind_one_message() const {
     tmpl::ReadyConversation history(context.base, stand_in_history());
     Result<SuffixRender> suffix = behind(history);

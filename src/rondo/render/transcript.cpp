@@ -11,7 +11,7 @@ namespace {
 
 std::string place_of(std::size_t message) { return "messages[" + std::to_string(message) + "]"; }
 
-// A message behind which nothing of the earlier ones matters to how later ones are shaped.
+// Whether the shaping of later messages depends on nothing before this message.
 bool begins_anew(const json::Value& message) {
   const auto role = message.find_string("role");
   return role != "tool" && (role != "assistant" || !chat::open_calls(message).empty());
@@ -160,8 +160,8 @@ Result<jinja::Rendered> Transcript::render_all() {
   return ready_->render(setting.chat_template, setting.base.add_generation_prompt, options);
 }
 
-// The messages from the last one on behind which nothing earlier matters are shaped again with the new ones: a result may
-// have to stand before one that came earlier.
+// Shapes the messages again from the last one after which nothing earlier matters, together with the new ones: a result
+// may have to stand before one that came earlier.
 Transcript::Shaped Transcript::shape(const json::Array& new_messages) const {
   Shaped out;
   const std::size_t known = sent_.size();

@@ -13,7 +13,7 @@ namespace {
 using probe::plain_message;
 using probe::slice;
 
-// What the template writes behind message `index`'s data; "" if it wrote no data.
+// What the template writes after the data of message `index`; "" if it wrote no data.
 std::string own_tail(const Result<jinja::Rendered>& rendered, std::int32_t index) {
   if (!rendered.ok()) return "";
   const std::optional<Extent> data = data_extent(rendered.value(), index);

@@ -83,8 +83,8 @@ ConversationStore::Entry* ConversationStore::look(std::uint64_t key) {
   return found == by_key_.end() ? nullptr : &*found->second;
 }
 
-// Whose answers stand behind what is shared?  Short answers are alike in many conversations, so `shared`, which the request has
-// its beginning from, stays unless two answers say otherwise.
+// Whose answers stand behind what is shared?  Short answers are alike in many conversations, so `shared`, which the
+// request has its beginning from, stays unless two answers say otherwise.
 ConversationStore::Entry* ConversationStore::owner_of_answers(const Incoming& request, std::size_t from,
                                                               Entry* shared) {
   std::vector<std::pair<Entry*, std::size_t>> answers = {{shared, 1}};

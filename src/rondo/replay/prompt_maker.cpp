@@ -39,8 +39,9 @@ std::string_view without_space_behind(std::string_view text) {
   return end == std::string_view::npos ? std::string_view() : text.substr(0, end + 1);
 }
 
-// How many pieces there are up to the token that closes the turn: the last that ends generation, else the last special one,
-// else the last added one; all where there is none.  Of several that end generation one behind the other, the first.
+// How many pieces there are up to the token that closes the turn: the last that ends generation, else the last special
+// one, else the last added one; all where there is none.  Of several that end generation one behind the other, the
+// first.
 std::size_t pieces_up_to_stop(const tokenizer::Tokenizer& tokenizer, const render::TurnProfile& profile,
                               const std::vector<Piece>& pieces) {
   std::size_t count = pieces.size();
@@ -150,8 +151,9 @@ Result<jinja::Rendered> PromptMaker::trace(const Sheet& sheet, bool add_generati
   return render(other, true);
 }
 
-// How many ids of `known` stay where only the first `common` bytes do: those before an added token that ends early enough for
-// nothing behind it to have a say in it.  Such a token is found whatever stands before it, and nothing merges across it.
+// How many ids of `known` stay where only the first `common` bytes do: those before an added token that ends early
+// enough for nothing behind it to have a say in it.  Such a token is found whatever stands before it, and nothing
+// merges across it.
 std::optional<std::size_t> PromptMaker::restart(const Prompt& known, std::size_t common) const {
   if (common <= longest_added_) return std::nullopt;
   const auto behind = std::ranges::upper_bound(known.ends, common - longest_added_);

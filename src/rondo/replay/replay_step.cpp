@@ -108,8 +108,8 @@ FoundCause from_change(const Change& change) {
   return {std::string(to_string(change.kind)), change.path, change.sentence, change.before, change.after, 0};
 }
 
-// With what the client left out or changed put back, in this request and those before it, would more of the last prompt and
-// its answer have stayed?  Counted from the end of the prompt, since prompts differ in length.
+// With what the client left out or changed put back, in this request and those before it, would more of the last prompt
+// and its answer have stayed?  Counted from the end of the prompt, since prompts differ in length.
 bool remedy_helps(const ReplayStep& step, RewriteSet set, std::size_t kept) {
   const auto index = static_cast<std::size_t>(set);
   const ConversationState& parent = *step.parent;

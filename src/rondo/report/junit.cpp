@@ -9,8 +9,8 @@
 namespace rondo::report {
 namespace {
 
-// `text` in an element or a quoted attribute.  White space other than the space is a reference, as attributes would turn it
-// into spaces.
+// `text` in an element or a quoted attribute.  White space other than the space is a reference, as attributes would
+// turn it into spaces.
 std::string xml(std::string_view text) {
   std::string out;
   out.reserve(text.size());

@@ -92,8 +92,8 @@ class Search {
     return taken;
   }
 
-  // Calls take(match, record) for candidates whose reply is what the message shows, those of the session first.  Others were
-  // edited.
+  // Calls take(match, record) for candidates whose reply is what the message shows, those of the session first.  Others
+  // were edited.
   template <typename Take>
   Status take_shown(const std::vector<Candidate>& candidates, std::vector<bool>& is_known, const Take& take) {
     if (candidates.empty()) return Done{};

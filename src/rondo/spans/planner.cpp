@@ -77,8 +77,8 @@ class Planning {
     return Done{};
   }
 
-  // The conversation as it is planned: a reply that the client shows as two messages, what it asked to continue and what came
-  // of it, is one; a message that is to be continued stands apart.
+  // The conversation as it is planned: a reply that the client shows as two messages, what it asked to continue and
+  // what came of it, is one; a message that is to be continued stands apart.
   void take_apart() {
     chat::Conversation& conversation = request_.call.conversation;
     json::Array& messages = conversation.messages;

@@ -192,7 +192,8 @@ Result<HashKey> RedisStore::secret(const HashKey& made) {
   });
 }
 
-// --- Writing -------------------------------------------------------------------------------------------------------------
+// --- Writing
+// -------------------------------------------------------------------------------------------------------------
 
 void RedisStore::put(StoredTurn turn, Kept kept) { queue_->put({std::move(turn), {}, std::move(kept)}); }
 
@@ -217,8 +218,8 @@ std::vector<Status> RedisStore::write(std::span<const WriteQueue::Waiting> batch
   }
 }
 
-// Those behind the ones that are in `each`; what is said of them is added to it.  A turn that was written before the connection
-// was lost is there already when it is put again, which counts as kept.
+// Those behind the ones that are in `each`; what is said of them is added to it.  A turn that was written before the
+// connection was lost is there already when it is put again, which counts as kept.
 Status RedisStore::write_rest(std::span<const WriteQueue::Waiting> batch, std::vector<Status>& each) {
   if (writer_ == nullptr) {
     auto ready = connect();
@@ -248,7 +249,8 @@ Status RedisStore::write_rest(std::span<const WriteQueue::Waiting> batch, std::v
   return Done{};
 }
 
-// --- Reading -------------------------------------------------------------------------------------------------------------
+// --- Reading
+// -------------------------------------------------------------------------------------------------------------
 
 Result<std::vector<std::string>> RedisStore::lineage(const Digest& scope, const Digest& turn) {
   return with_connection([&](Ready& ready) -> Result<std::vector<std::string>> {

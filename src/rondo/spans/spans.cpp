@@ -65,8 +65,8 @@ std::vector<Digest> hashes_for(const Scope& scope, const Plan& plan, const NewRe
   return out;
 }
 
-// The messages in front of the reply.  Those that the parent has are the parent's, as a record takes them from there: a long
-// conversation is not written again at each turn.
+// The messages in front of the reply.  Those that the parent has are the parent's, as a record takes them from there: a
+// long conversation is not written again at each turn.
 void add_messages(const Plan& plan, std::vector<std::string>& out) {
   out.reserve(plan.messages.size());
   for (std::size_t i = 0; i < plan.messages.size(); ++i) {

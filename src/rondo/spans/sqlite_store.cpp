@@ -17,8 +17,8 @@ constexpr std::int64_t kSchemaVersion = 2;  // 1 had no objects
 constexpr std::size_t kMostInTransaction = 4096;
 
 // What is looked up lies all over the file: the pages of its indexes stay in memory.
-// Pages that a connection keeps, in KiB: those of the one that writes hold what its turns are put behind.  There are as many
-// readers as threads that read at once, and they find in the system's memory what they do not keep.
+// Pages that a connection keeps, in KiB: those of the one that writes hold what its turns are put behind.  There are as
+// many readers as threads that read at once, and they find in the system's memory what they do not keep.
 constexpr const char* kWriterMemory = "PRAGMA cache_size = -32768;";
 constexpr const char* kReaderMemory = "PRAGMA cache_size = -2048;";
 
@@ -256,7 +256,8 @@ Status SqliteStore::Connection::forget(std::int64_t session) {
   return Done{};
 }
 
-// --- The store ---------------------------------------------------------------------------------------------------------
+// --- The store
+// ---------------------------------------------------------------------------------------------------------
 
 // A reader's connection, given back at the end.
 class SqliteStore::Reading {

@@ -220,7 +220,8 @@ bool has_broken_arguments(const json::Value& call) {
          !json::parse(arguments->as_string()).ok();
 }
 
-// Whether `given` may be what a client made of the call: the same, but that it has only what of broken arguments was complete.
+// Whether `given` may be what a client made of the call: the same, but that it has only what of broken arguments was
+// complete.
 bool shows_call(const json::Value& said, const json::Value& given) {
   if (chat::function_of(said).find_string("name") != chat::function_of(given).find_string("name")) return false;
   const json::Value* arguments = arguments_of(said);

@@ -87,7 +87,8 @@ class Report {
     std::size_t end = 0;
   };
 
-  // The lines of a change, the place below the one that byte `at` of them stands on.  A change of no lines has a place too.
+  // The lines of a change, the place below the one that byte `at` of them stands on.  A change of no lines has a place
+  // too.
   void add_lines(Kind kind, const Side& side, Range lines, std::size_t at, const Writers* writers) {
     const std::size_t byte = side.begin(lines.begin) + at;
     std::optional<std::size_t> column;

@@ -29,8 +29,8 @@ constexpr unsigned kFilterBits = 3;  // places in the filter for each place in t
 constexpr std::size_t kUncut = 6;    // up to so many bytes, merging is not slower than looking where to cut
 constexpr unsigned kPartBits = 16;   // entries for parts of pieces: 2 MB
 constexpr std::size_t kParts = 32;   // of a piece that are looked for in memory at the same time
-// Characters beyond ASCII that are merged byte by byte before it is worth finding out what keeps them from being started with
-// whole, which takes a pass over the vocabulary and the merges.
+// Characters beyond ASCII that are merged byte by byte before it is worth finding out what keeps them from being
+// started with whole, which takes a pass over the vocabulary and the merges.
 constexpr unsigned kPatience = 2000;
 
 constexpr std::uint64_t pair_key(TokenId left, TokenId right) {
@@ -200,7 +200,8 @@ inline bool Bpe::Obstacles::is_crossed(const Joints& characters) const {
   return (unsigned{whole} | unsigned{half} | unsigned{other_half} | unsigned{blind}) != 0;
 }
 
-// The token that the bytes of a character alone become; -1: none, or one that may merge on before all its own merges are done.
+// The token that the bytes of a character alone become; -1: none, or one that may merge on before all its own merges
+// are done.
 TokenId Bpe::made_of(std::string_view character) const {
   std::vector<TokenId> ids;
   for (const char byte : character) ids.push_back(byte_ids_[static_cast<unsigned char>(byte)]);
@@ -225,7 +226,8 @@ TokenId Bpe::made_of(std::string_view character) const {
   return made < vocabulary_.size() && obstacles().first_use[static_cast<std::size_t>(made)] >= last ? made : kNone;
 }
 
-// The token that a character that stands alone becomes; -1: none, or that is not sure.  REQUIRES: `scratch` has obstacles.
+// The token that a character that stands alone becomes; -1: none, or that is not sure.  REQUIRES: `scratch` has
+// obstacles.
 TokenId Bpe::wide_symbol(std::string_view character, Scratch& scratch) const {
   const utf8::Decoded decoded = decode(character, 0);
   if (!decoded.valid || decoded.size != character.size() || decoded.code_point >= scratch.wide.size()) return kNone;
@@ -250,8 +252,8 @@ TokenId Bpe::wide_symbol(std::string_view piece, std::size_t at, Scratch& scratc
 }
 
 // The bytes of a piece.  Those of a character beyond ASCII are mostly merged among themselves before anything else can
-// happen to them; such a character is started with as the symbol that it becomes.  (Where bytes vanish, neighbours are not
-// those of the text.)
+// happen to them; such a character is started with as the symbol that it becomes.  (Where bytes vanish, neighbours are
+// not those of the text.)
 void Bpe::start_bytes(std::string_view piece, Control control, Scratch& scratch) const {
   std::uint32_t size = 0;  // bytes without a token vanish; the next one takes over their place
   bool after_unknown = false;
@@ -483,8 +485,8 @@ bool Bpe::can_cut(std::string_view piece, Control control) const {
          parts_.empty() && utf8::skip_ascii(piece, 0) < piece.size();
 }
 
-// Cuts between characters that no token has side by side, whole or in part: nothing merges across such a place, and what
-// stands between two of them occurs again in other pieces.  False if there is no such place.
+// Cuts between characters that no token has side by side, whole or in part: nothing merges across such a place, and
+// what stands between two of them occurs again in other pieces.  False if there is no such place.
 bool Bpe::encode_cut(std::string_view piece, Scratch& scratch, std::vector<Unit>& out) const {
   const Obstacles& known = *scratch.obstacles;
   std::array<std::size_t, kParts> ends;

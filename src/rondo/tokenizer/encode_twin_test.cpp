@@ -1,5 +1,6 @@
-// Encoding beside its slow, clear twin: the expression by PCRE2, byte by byte, the lowest merge searched each time; no scanner,
-// no cache, no symbol of more than one byte to start with.  Vocabularies are samples of real ones and random ones.
+// Encoding beside its slow, clear twin: the expression by PCRE2, byte by byte, the lowest merge searched each time; no
+// scanner, no cache, no symbol of more than one byte to start with.  Vocabularies are samples of real ones and random
+// ones.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -228,7 +229,8 @@ std::shared_ptr<const Tokenizer> load(const Twin& twin) {
   return loaded.value();
 }
 
-// From now on the tokenizer knows where it can cut: it finds that out when it has merged enough characters beyond ASCII.
+// From now on the tokenizer knows where it can cut: it finds that out when it has merged enough characters beyond
+// ASCII.
 void accustom(const Tokenizer& tokenizer) {
   std::string text;
   for (char32_t c = 0x4E00; c < 0x4E00 + 2500; ++c) utf8::append(text, c);

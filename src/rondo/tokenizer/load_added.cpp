@@ -9,8 +9,8 @@
 namespace rondo::tokenizer {
 namespace {
 
-// The reference looks at no id of an entry.  A token has the id of its text in the vocabulary, else the next one: upward
-// from the vocabulary's size, or from behind the highest id that was added by an earlier call.
+// The reference looks at no id of an entry.  A token has the id of its text in the vocabulary, else the next one:
+// upward from the vocabulary's size, or from behind the highest id that was added by an earlier call.
 class AddedList {
  public:
   explicit AddedList(Tokenizer::State& state)

@@ -1,5 +1,5 @@
-// Builds a tokenizer from a SentencePiece model whose folder names a class of transformers: that library converts the model
-// to parts of its own, which do not always encode as SentencePiece does.
+// Builds a tokenizer from a SentencePiece model whose folder names a class of transformers: that library converts the
+// model to parts of its own, which do not always encode as SentencePiece does.
 #include <algorithm>
 
 #include "tokenizer/bpe.h"

@@ -1,5 +1,5 @@
-// Builds a tokenizer from vocab.json and merges.txt, or vocab.txt.  What transformers' classes add to them is put into words
-// as a tokenizer.json, so that there is one way from there on, and one cache.
+// Builds a tokenizer from vocab.json and merges.txt, or vocab.txt.  What transformers' classes add to them is put into
+// words as a tokenizer.json, so that there is one way from there on, and one cache.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -84,7 +84,8 @@ class FolderTokens {
       if (named.contains(text)) entry.set("special", true);
       if (listed.insert(text).second) out.emplace_back(std::move(entry));
     }
-    // A token may come as a string and as an object; the two are not taken for the same, and the last one's flags count.
+    // A token may come as a string and as an object; the two are not taken for the same, and the last one's flags
+    // count.
     std::set<std::pair<std::string, bool>> known;
     std::vector<std::string> all;
     const auto add = [&](const json::Value& value) {

@@ -11,8 +11,8 @@ constexpr std::uint64_t kPositionMask = (std::uint64_t{1} << kPositionBits) - 1;
 
 constexpr std::size_t words_for(std::size_t bytes) { return (bytes + 3) / 4; }
 
-// In front of a long entry: the size of the piece and the number of its tokens.  Behind it stand the ids, the bytes and the
-// size of each token in a byte, each filled up to whole words.
+// In front of a long entry: the size of the piece and the number of its tokens.  Behind it stand the ids, the bytes and
+// the size of each token in a byte, each filled up to whole words.
 constexpr std::uint32_t head_of(std::size_t bytes, std::size_t count) {
   return static_cast<std::uint32_t>(bytes) << 16U | static_cast<std::uint32_t>(count);
 }

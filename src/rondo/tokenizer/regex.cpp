@@ -106,8 +106,8 @@ struct Regex::Subject {
   PCRE2_SIZE from;  // where the match is looked for
 };
 
-// As pcre2_match().  Tries with few steps, then with ten times as many while the effort lasts, because the library does not
-// tell how many it took.
+// As pcre2_match().  Tries with few steps, then with ten times as many while the effort lasts, because the library does
+// not tell how many it took.
 int Regex::match(const Subject& subject, Effort& effort) const {
   Workspace& work = workspace();
   const pcre2_code* code = state_->code.get();

@@ -59,7 +59,8 @@ constexpr std::array<std::uint8_t, 128> kAscii = [] {
   return table;
 }();
 
-// Kinds of the characters below U+10000, and of all characters that start with the same byte where those are alike (else 0).
+// Kinds of the characters below U+10000, and of all characters that start with the same byte where those are alike
+// (else 0).
 struct WideKinds {
   std::array<std::uint8_t, 0x10000> of{};
   std::array<std::uint8_t, 256> of_lead{};
@@ -290,16 +291,16 @@ std::optional<Scanner> Scanner::find(std::string_view pattern) {
 
 namespace {
 
-// The ones of `mask` that follow each bit of `from` without a gap, that bit included.  REQUIRES: the bits of `from` are in
-// `mask`, the first of their run.
+// The ones of `mask` that follow each bit of `from` without a gap, that bit included.  REQUIRES: the bits of `from` are
+// in `mask`, the first of their run.
 constexpr std::uint64_t runs_from(std::uint64_t mask, std::uint64_t from) { return mask & ~(mask + from); }
 
 constexpr std::uint64_t below(unsigned bits) { return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1; }
 
 constexpr std::uint64_t bit(unsigned at) { return std::uint64_t{1} << at; }
 
-// Where pieces start among white space: at its start; behind its last line end; at its last character, which goes with what
-// follows.  `white` lacks line ends that belong to the punctuation before them; nothing from `limit` on is known.
+// Where pieces start among white space: at its start; behind its last line end; at its last character, which goes with
+// what follows.  `white` lacks line ends that belong to the punctuation before them; nothing from `limit` on is known.
 std::uint64_t white_starts(std::uint64_t white, std::uint64_t line_end, unsigned limit) {
   const std::uint64_t inner = white & ~line_end;
   const std::uint64_t first = inner & ~(inner << 1U);

@@ -26,8 +26,8 @@ Unigram::Unigram(const Vocabulary& vocabulary, std::vector<double> scores, Unigr
 
 std::unique_ptr<TokenModel::Scratch> Unigram::make_scratch() const { return std::make_unique<Scratch>(); }
 
-// A sum in single precision loses its fraction as it grows.  SentencePiece therefore counts from zero again where a path
-// has become long, and with it all paths that already end behind that place.
+// A sum in single precision loses its fraction as it grows.  SentencePiece therefore counts from zero again where a
+// path has become long, and with it all paths that already end behind that place.
 void Unigram::count_from_zero(std::vector<Place>& places, std::size_t at, std::size_t furthest) {
   const double sum = places[at].score;
   if (std::abs(sum) <= kLargestSum) return;

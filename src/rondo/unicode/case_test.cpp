@@ -33,8 +33,8 @@ std::u32string text_of(const CaseImage& image) { return {image.code_points, imag
 
 }  // namespace
 
-// The numbers of the two tables were recorded with Python 3.11: how many code points, and the digest of them, for mappings of each
-// with its image.
+// The numbers of the two tables were recorded with Python 3.11: how many code points, and the digest of them, for
+// mappings of each with its image.
 
 TEST_CASE("properties of all code points are those of Python's str methods") {
   struct Row {

@@ -44,8 +44,8 @@ class Lines {
   std::vector<std::size_t> begins_;
 };
 
-// libyaml tells places by the number of code points before them.  Mostly they follow each other, so it is counted from the last
-// one: a long line of many values takes no longer than many lines.
+// libyaml tells places by the number of code points before them.  Mostly they follow each other, so it is counted from
+// the last one: a long line of many values takes no longer than many lines.
 class Offsets {
  public:
   explicit Offsets(std::string_view text) : text_(text) {}

@@ -146,8 +146,8 @@ class JsonWriter {
   }
 
  private:
-  // Whether one run may stand for the whole: a container as it came in the input, whose parts can be told from the text.
-  // Elements of the messages are of different messages, which whoever writes them must know.
+  // Whether one run may stand for the whole: a container as it came in the input, whose parts can be told from the
+  // text.  Elements of the messages are of different messages, which whoever writes them must know.
   [[nodiscard]] bool can_be_whole(const Value& value) const {
     if (!runtime_.options.whole_dumps || !runtime_.tracing || !value.has_path() || !has_readable_style()) return false;
     if (value.is_dict()) {

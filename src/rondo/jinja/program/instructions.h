@@ -32,7 +32,7 @@ enum class Op : std::uint8_t {
   kSlotAttr,        // a: slot, b: name of the attribute, small: name of the variable; flag: 1 if the attribute is plain
   kStoreSlot,       // a: slot; flag: an assignment that may bind a message (set)
   kClearSlot,       // a: slot
-  kCopySlot,        // a: slot from slot b of the function `small` out
+  kCopySlot,        // a: slot, b: slot to copy, of the function that is `small` levels out
   kResolveSlot,     // a: slot from the variable named b
   kUnpack,          // a: count; pop an iterable, push its items, the first on top
   kCheckNamespace,  // pop; fails unless a namespace
@@ -83,7 +83,7 @@ enum class Op : std::uint8_t {
                   // function is a recursive loop's
   kForNext,       // a: target at the end; push the item
   kForCompleted,  // the body ran to its end
-  kForEnd,        // a: target to go to if the body ran to its end, behind the else block
+  kForEnd,        // a: target to go to if the body ran to its end: after the else block
   kBreak,         // a: target
   kContinue,      // a: target
   // Output.

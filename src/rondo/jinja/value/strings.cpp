@@ -164,8 +164,8 @@ std::size_t byte_offset(Runtime& runtime, const Value& value, std::size_t index)
 
 Value empty_string(Runtime& runtime) { return Value::string(runtime.heap.make_string()); }
 
-// The run that byte `at` of a string lies in.  The last answer is where the next search begins: pieces of one string are
-// mostly asked for in a row, and a string of many runs would take quadratic time.
+// The run that byte `at` of a string lies in.  The last answer is where the next search begins: pieces of one string
+// are mostly asked for in a row, and a string of many runs would take quadratic time.
 RunPlace find_run(Runtime& runtime, const String& string, std::size_t at) {
   constexpr std::uint32_t kFewRuns = 8;
   RunPlace local{&string, 0, 0};

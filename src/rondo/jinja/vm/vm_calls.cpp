@@ -159,8 +159,8 @@ void Vm::filter_top(const Instruction& instruction) {
   with_arguments(shape, [&](const Args& args) { return call_filter(runtime_, *filter, subject, args); });
 }
 
-// `result`: where the result would be on the stack.  Writes what stands before it in a sum; false if it must be made after
-// all.
+// `result`: where the result would be on the stack.  Writes what stands before it in a sum; false if it must be made
+// after all.
 bool Vm::begin_writing(const Instruction& writer, Value* result) {
   runtime_.expression = static_cast<std::uint16_t>(writer.a);
   if (writer.op == Op::kEmit) return true;
