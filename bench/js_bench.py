@@ -15,15 +15,13 @@ import subprocess
 import sys
 
 REPO = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(REPO / "tools"))
-
-import cache  # noqa: E402  pylint: disable=wrong-import-position
-import corpus  # noqa: E402  pylint: disable=wrong-import-position
-import fixtures  # noqa: E402  pylint: disable=wrong-import-position
-import jinja_bench  # noqa: E402  pylint: disable=wrong-import-position
-import jinja_conversations  # noqa: E402  pylint: disable=wrong-import-position
-import tokenize_texts  # noqa: E402  pylint: disable=wrong-import-position
-import wasm  # noqa: E402  pylint: disable=wrong-import-position
+sys.path.insert(0, str(REPO))
+import jinja_bench  # noqa: E402
+import jinja_conversations  # noqa: E402
+import tokenize_texts  # noqa: E402
+from tools.corpus import corpus, fixtures  # noqa: E402
+from tools.dependencies import cache  # noqa: E402
+from tools.packaging import wasm  # noqa: E402
 
 VOCABULARIES = ("qwen3", "llama3", "gptoss", "gemma3", "mistral_nemo")
 TEXT_BYTES = 80_000

@@ -9,11 +9,10 @@ import os
 import shutil
 import sys
 
-import cache
-import corpus
-import cross
-import zig
-from small_corpus import make as small_corpus
+from tools.corpus import corpus
+from tools.corpus.small_corpus import make as small_corpus
+from tools.dependencies import cache, zig
+from tools.packaging import cross
 
 BUILD = cache.REPO / "build" / "wasm"
 MODULES = ("errors.mjs", "wasi.mjs", "library.mjs", "streams.mjs", "model.mjs", "rondo.mjs")  # each behind what it imports

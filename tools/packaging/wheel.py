@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Makes wheels, which need no compiler where they are installed: build/wheels.
 
-Usage: wheel.py [--test] [PLATFORM...]      without one: Linux on this machine's processor
+Usage: python3 -m tools.packaging.wheel [--test] [PLATFORM...]      without one: Linux on this machine's processor
 
 PLATFORM is x86_64 or aarch64 (Linux with glibc), musl-x86_64, musl-aarch64, macos-arm64, macos-x86_64, or all.  A wheel has the Python
 module and the command line, without an engine and without a server, and its C++ library inside.  There are two for each platform: one for
@@ -18,11 +17,8 @@ import sys
 import tarfile
 import tomllib
 
-import bench_peers
-import cache
-import cross
-import debian_sources
-import wheel_test
+from tools.dependencies import bench_peers, cache, debian_sources
+from tools.packaging import cross, wheel_test
 
 
 @dataclasses.dataclass(frozen=True)

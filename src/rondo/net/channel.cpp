@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kTlsBufferBytes = 4096;
 constexpr std::size_t kPieceBytes = std::size_t{16} << 10U;  // what is longer is not copied to others
-constexpr Milliseconds kLinger{2000};  // for the other side to read the last answer and to close
+constexpr Milliseconds kLinger{2000};                        // for the other side to read the last answer and to close
 
 Error socket_error(const std::string& peer, const std::string& what) { return {ErrorCode::kIo, what, peer}; }
 

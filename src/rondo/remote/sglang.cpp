@@ -96,7 +96,8 @@ void read_ids(std::string_view data, json::Reader& in, const Reading& reading, T
   if (told.is_behind) {
     std::int64_t id = 0;
     while (in.element() && in.integer(id)) {
-      if (id < 0 || id > std::numeric_limits<engine::TokenId>::max()) return void(in.fail_at(begin, "the ids are none"));
+      if (id < 0 || id > std::numeric_limits<engine::TokenId>::max())
+        return void(in.fail_at(begin, "the ids are none"));
       told.fresh.push_back({.id = static_cast<engine::TokenId>(id)});
     }
   } else {

@@ -4,9 +4,7 @@ import shutil
 import subprocess
 import tarfile
 
-import cache
-import debian_sources
-import zig
+from tools.dependencies import cache, debian_sources, zig
 
 # What a program or module holds of others, and where its terms stand: below the compiler's folder, or in a source package.
 COMPILER_TERMS = {"libc++, libc++abi": "lib/libcxx/LICENSE.TXT", "libunwind": "lib/libunwind/LICENSE.TXT"}

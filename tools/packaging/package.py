@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Makes archives of the command line and Debian packages, which need nothing where they are unpacked: build/packages.
 
-Usage: package.py [--test] [PROCESSOR...]      x86_64, aarch64; without one: this machine's
+Usage: python3 -m tools.packaging.package [--test] [PROCESSOR...]      x86_64, aarch64; without one: this machine's
 
 The program is linked statically, with musl; it has no engine and no server.  With it come man pages, completion for shells, and the
 terms of what is linked in.  --test unpacks and installs what is for this machine in an empty folder, runs it with nothing else
@@ -19,9 +18,8 @@ import sys
 import tarfile
 import tomllib
 
-import bench_peers
-import cache
-import cross
+from tools.dependencies import bench_peers, cache
+from tools.packaging import cross
 
 BUILD = cache.REPO / "build" / "packages"
 PROCESSORS = {"x86_64": ("amd64", "EM_X86_64"), "aarch64": ("arm64", "EM_AARCH64")}  # as Debian and ELF name them

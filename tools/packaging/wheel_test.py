@@ -4,8 +4,8 @@ import shutil
 import subprocess
 import sys
 
-import cache
-import cross
+from tools.dependencies import cache
+from tools.packaging import cross
 
 # What the tutorial's commands call beside rondo; where nothing else is to be found, there is no compiler.
 SHELL_TOOLS = ("sh", "cat", "head", "grep")
