@@ -61,7 +61,7 @@ rondo: embedded-library
 # It is not made for Debian's archive.
 rondo: initial-upload-closes-no-bugs
 """
-# Where Debian looks for what tools/shell_files.py writes elsewhere.
+# Where Debian looks for what tools/packaging/shell_files.py writes elsewhere.
 DEBIAN_PLACES = {"zsh/site-functions": "zsh/vendor-completions"}
 
 
@@ -84,7 +84,7 @@ def program(processor):
 
 
 def shell_files(folder):
-    """share/ as tools/shell_files.py writes it; the program for this machine tells what all of them say."""
+    """share/ as tools/packaging/shell_files.py writes it; the program for this machine tells what all of them say."""
     shutil.rmtree(folder, ignore_errors=True)
     cross.run([sys.executable, cache.REPO / "tools" / "shell_files.py", "--program", program(platform.machine()), "--out", folder])
     return folder
