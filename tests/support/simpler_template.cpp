@@ -87,6 +87,42 @@ void tidy(TemplateShape& shape) {
   if (!shape.result_has_id) shape.result_id = plain.result_id;
 }
 
+// Members that become what they are by default.
+void add_resets(std::vector<Simplification>& out) {
+  const std::vector<Simplification> resets = {
+      reset("id marks", &TemplateShape::id_marks),
+      reset("call brackets", &TemplateShape::call),
+      reset("name", &TemplateShape::name),
+      reset("result", &TemplateShape::result_id),
+      reset("header", &TemplateShape::header),
+      reset("assistant", &TemplateShape::assistant),
+      reset("tool", &TemplateShape::tool),
+      reset("stop", &TemplateShape::stop),
+      reset("call stop", &TemplateShape::call_stop),
+      reset("gap", &TemplateShape::gap),
+      reset("field", &TemplateShape::reasoning_field),
+      reset("switch", &TemplateShape::has_switch),
+      reset("forgets", &TemplateShape::forgets_thoughts),
+      reset("trims reasoning", &TemplateShape::trims_reasoning),
+      reset("content", &TemplateShape::content),
+      reset("trims content", &TemplateShape::trims_content),
+      reset("content behind", &TemplateShape::content_behind),
+      reset("JSON", &TemplateShape::json_style),
+      reset("section", &TemplateShape::section),
+      reset("separator", &TemplateShape::separator),
+      reset("arguments", &TemplateShape::arguments),
+      reset("id", &TemplateShape::id),
+      reset("keys", &TemplateShape::keys),
+      reset("order", &TemplateShape::order),
+      reset("wrapper", &TemplateShape::wrapper),
+      reset("name as key", &TemplateShape::name_is_key),
+      reset("dump", &TemplateShape::is_dumped),
+      reset("argument marks", &TemplateShape::argument_marks),
+      reset("result id", &TemplateShape::result_has_id),
+  };
+  out.insert(out.end(), resets.begin(), resets.end());
+}
+
 std::vector<Simplification> simplifications(const TemplateShape& shape) {
   std::vector<Simplification> out = {
       {"no reasoning", [](TemplateShape& s) { s.reasoning = ReasoningPlace::kNone; }},
@@ -123,36 +159,8 @@ std::vector<Simplification> simplifications(const TemplateShape& shape) {
        [](TemplateShape& s) { s.parameter.filters = s.name_filter = s.argument_filter = std::string(); }},
       {"quoted strings", [](TemplateShape& s) { s.parameter.raw_strings = false; }},
       {"no call brackets", [](TemplateShape& s) { s.call = {}; }},
-      reset("id marks", &TemplateShape::id_marks),
-      reset("call brackets", &TemplateShape::call),
-      reset("name", &TemplateShape::name),
-      reset("result", &TemplateShape::result_id),
-      reset("header", &TemplateShape::header),
-      reset("assistant", &TemplateShape::assistant),
-      reset("tool", &TemplateShape::tool),
-      reset("stop", &TemplateShape::stop),
-      reset("call stop", &TemplateShape::call_stop),
-      reset("gap", &TemplateShape::gap),
-      reset("field", &TemplateShape::reasoning_field),
-      reset("switch", &TemplateShape::has_switch),
-      reset("forgets", &TemplateShape::forgets_thoughts),
-      reset("trims reasoning", &TemplateShape::trims_reasoning),
-      reset("content", &TemplateShape::content),
-      reset("trims content", &TemplateShape::trims_content),
-      reset("content behind", &TemplateShape::content_behind),
-      reset("JSON", &TemplateShape::json_style),
-      reset("section", &TemplateShape::section),
-      reset("separator", &TemplateShape::separator),
-      reset("arguments", &TemplateShape::arguments),
-      reset("id", &TemplateShape::id),
-      reset("keys", &TemplateShape::keys),
-      reset("order", &TemplateShape::order),
-      reset("wrapper", &TemplateShape::wrapper),
-      reset("name as key", &TemplateShape::name_is_key),
-      reset("dump", &TemplateShape::is_dumped),
-      reset("argument marks", &TemplateShape::argument_marks),
-      reset("result id", &TemplateShape::result_has_id),
   };
+  add_resets(out);
   add_bracket_steps(out);
   TemplateShape copy = shape;
   add_mark_steps(marks_of(copy).size(), out);

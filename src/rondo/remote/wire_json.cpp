@@ -28,7 +28,8 @@ constexpr std::array<Digits, kThousand> kDigits = [] {
   std::array<Digits, kThousand> out{};
   for (unsigned i = 0; i < kThousand; ++i) {
     Digits& one = out[i];
-    one.behind = {static_cast<char>('0' + i / 100), static_cast<char>('0' + i / 10 % 10), static_cast<char>('0' + i % 10)};
+    one.behind = {static_cast<char>('0' + i / 100), static_cast<char>('0' + i / 10 % 10),
+                  static_cast<char>('0' + i % 10)};
     one.size = i < 10 ? 1 : i < 100 ? 2 : 3;
     for (unsigned k = 0; k < one.size; ++k) one.alone[k] = one.behind[3 - one.size + k];
   }
