@@ -67,7 +67,7 @@ struct Measured {
   [[nodiscard]] double first_token_p95() const {
     std::vector<double> sorted = first_token_s;
     std::sort(sorted.begin(), sorted.end());
-    return sorted.empty() ? 0 : sorted[sorted.size() * 95 / 100];
+    return sorted.empty() ? 0 : sorted[(sorted.size() * 95 + 99) / 100 - 1];  // the nearest rank
   }
 };
 
