@@ -14,10 +14,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "net/loop.h"
 
 namespace rondo::net {
+
+class Channel;
 
 namespace asio = boost::asio;
 using ErrorValue = boost::system::error_code;
@@ -35,10 +38,29 @@ struct Loop::Impl {
   // What plain sockets are read into: a connection that waits holds no buffer.
   static constexpr std::size_t kScratchBytes = std::size_t{64} << 10U;
 
+  // Before the context: what that still holds at its end may come here.
+  std::size_t tasks = 0;                            // that are at work, one in the other
+  std::vector<std::shared_ptr<Channel>> unwritten;  // what they have sent on
+
   asio::io_context context{1};
   asio::executor_work_guard<LoopExecutor> work = asio::make_work_guard(context);
   std::optional<asio::basic_signal_set<LoopExecutor>> signals;
   std::array<char, kScratchBytes> scratch;
+};
+
+// Around what the loop calls: when the outermost ends, all that was sent meanwhile is written.
+class LoopTask {
+ public:
+  explicit LoopTask(Loop::Impl& loop) : loop_(loop) { ++loop_.tasks; }
+  ~LoopTask() {
+    if (--loop_.tasks == 0 && !loop_.unwritten.empty()) write_all();
+  }
+  LoopTask(const LoopTask&) = delete;
+  LoopTask& operator=(const LoopTask&) = delete;
+
+ private:
+  void write_all();
+  Loop::Impl& loop_;
 };
 
 // "127.0.0.1:80", "[::1]:80"; "" where there is none.

@@ -7,13 +7,20 @@ namespace rondo::net {
 namespace {
 
 constexpr std::size_t kTlsBufferBytes = 4096;
-constexpr Milliseconds kLinger{2000};  // for the other side to read the last answer and to close
+constexpr std::size_t kPieceBytes = std::size_t{16} << 10U;  // what is longer is not copied to others
+constexpr Milliseconds kLinger{2000};                        // for the other side to read the last answer and to close
 
 Error socket_error(const std::string& peer, const std::string& what) { return {ErrorCode::kIo, what, peer}; }
 
 bool is_end(const ErrorValue& error) { return error == asio::error::eof; }
 
 }  // namespace
+
+void LoopTask::write_all() {
+  // No owner is called from here, so nothing is added meanwhile.
+  for (const auto& channel : loop_.unwritten) channel->flush();
+  loop_.unwritten.clear();
+}
 
 Channel::Channel(Loop& loop, Socket socket)
     : loop_(loop), socket_(std::move(socket)), stall_(loop, [this] {
@@ -84,6 +91,7 @@ void Channel::on_read(ErrorValue error, std::string_view bytes) {
 
 void Channel::deliver(std::string_view bytes) {
   const auto self = shared_from_this();
+  const LoopTask task(loop_.impl());
   if (owner_ != nullptr) owner_->on_bytes(bytes);
   read();
 }
@@ -102,29 +110,61 @@ void Channel::resume() {
   });
 }
 
+std::string& Channel::own_tail() {
+  const bool may_grow = pieces_.size() > flying_ && !pieces_.back().shared && pieces_.back().own.size() < kPieceBytes;
+  if (!may_grow) pieces_.emplace_back();
+  return pieces_.back().own;
+}
+
 void Channel::send(std::string bytes) {
-  if (closed_ || finishing_ || bytes.empty()) return;
-  if (queued_.empty()) {
-    queued_ = std::move(bytes);
-  } else {
-    queued_ += bytes;
+  if (bytes.size() < kPieceBytes) return send_with([&](std::string& tail) { tail += bytes; });
+  if (closed_ || finishing_) return;
+  const std::size_t size = bytes.size();
+  pieces_.push_back({.own = std::move(bytes), .shared = nullptr});
+  added(size);
+}
+
+void Channel::send(std::shared_ptr<const std::string> bytes) {
+  if (closed_ || finishing_ || bytes->empty()) return;
+  const std::size_t size = bytes->size();
+  pieces_.push_back({.own = {}, .shared = std::move(bytes)});
+  added(size);
+}
+
+void Channel::added(std::size_t size) {
+  unsent_ += size;
+  if (writing_ || is_due_ || unsent_ == 0) return;
+  Loop::Impl& loop = loop_.impl();
+  if (loop.tasks == 0) return write();
+  is_due_ = true;
+  loop.unwritten.push_back(shared_from_this());
+}
+
+void Channel::flush() {
+  is_due_ = false;
+  if (!closed_ && !writing_ && unsent_ > 0) write();
+}
+
+Channel::Buffers Channel::next_buffers() {
+  Buffers out;
+  for (const Piece& piece : pieces_) {
+    if (out.count == out.all.size()) break;
+    out.all[out.count++] = asio::buffer(piece.bytes());
   }
-  if (!writing_) write();
+  out.all[0] += flown_;
+  flying_ = out.count;
+  return out;
 }
 
 void Channel::write() {
-  if (flown_ == flying_.size()) {
-    flying_ = std::exchange(queued_, {});
-    flown_ = 0;
-  }
   writing_ = true;
   stall_.set(stall_time_);
-  const auto rest = asio::buffer(flying_) + flown_;
+  const Buffers buffers = next_buffers();
   const auto done = [self = shared_from_this()](ErrorValue error, std::size_t size) { self->on_written(error, size); };
   if (tls_) {
-    tls_->async_write_some(rest, done);
+    tls_->async_write_some(buffers.all[0], done);
   } else {
-    socket_.async_write_some(rest, done);
+    socket_.async_write_some(buffers, done);
   }
 }
 
@@ -136,14 +176,16 @@ void Channel::on_written(ErrorValue error, std::size_t size) {
     return;
   }
   writing_ = false;
-  flown_ += size;
-  if (unsent() > 0) {
+  flying_ = 0;
+  unsent_ -= size;
+  for (flown_ += size; !pieces_.empty() && flown_ >= pieces_.front().bytes().size(); pieces_.pop_front())
+    flown_ -= pieces_.front().bytes().size();
+  if (unsent_ > 0) {
     write();
     return;
   }
-  flying_ = {};
-  flown_ = 0;
   stall_.clear();
+  const LoopTask task(loop_.impl());
   if (finishing_) {
     say_end();
   } else if (owner_ != nullptr) {
@@ -154,13 +196,16 @@ void Channel::on_written(ErrorValue error, std::size_t size) {
 
 void Channel::close() {
   owner_ = nullptr;
+  // What was sent before goes as far as it can.
+  ErrorValue ignored;
+  if (!closed_ && !writing_ && !tls_ && unsent_ > 0) socket_.write_some(next_buffers(), ignored);
   end(std::nullopt);
 }
 
 void Channel::finish() {
   if (closed_ || finishing_) return;
   finishing_ = true;
-  if (!writing_) say_end();
+  if (unsent_ == 0) say_end();
 }
 
 // The end of our side; what still comes is read and dropped by the owner, so that the system does not answer it with a
@@ -185,6 +230,7 @@ void Channel::say_end() {
 void Channel::end(const std::optional<Error>& error) {
   if (closed_) return;
   const auto self = shared_from_this();
+  const LoopTask task(loop_.impl());
   closed_ = true;
   stall_.clear();
   ErrorValue ignored;

@@ -1,9 +1,12 @@
 // Channel: a connected socket, plain or with TLS, as a queue of bytes out and a callback for bytes in.
 //
-// Reading costs no buffer while nothing comes.  All calls and callbacks are on the loop's thread; no callback comes from
-// inside of a call.
+// Reading costs no buffer while nothing comes.  What one task of the loop sends goes to the system at once when that task
+// ends: the head of an answer with its body, all events of a stream that arrived together.  All calls and callbacks are on
+// the loop's thread; no callback comes from inside of a call.
 #pragma once
 
+#include <array>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,7 +45,18 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void set_stall(Milliseconds stall) { stall_time_ = stall; }
 
   void send(std::string bytes);
-  [[nodiscard]] std::size_t unsent() const { return queued_.size() + flying_.size() - flown_; }
+  // The same for what others hold too: it is not copied.
+  void send(std::shared_ptr<const std::string> bytes);
+  // The same for what `append` adds to the string that it is given.
+  template <typename Append>
+  void send_with(const Append& append) {
+    if (closed_ || finishing_) return;
+    std::string& tail = own_tail();
+    const std::size_t before = tail.size();
+    append(tail);
+    added(tail.size() - before);
+  }
+  [[nodiscard]] std::size_t unsent() const { return unsent_; }
 
   // What comes while it is paused stays in the system, or here.
   void pause() { paused_ = true; }
@@ -61,6 +75,21 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void on_readable(ErrorValue error);
   void on_read(ErrorValue error, std::string_view bytes);
   void deliver(std::string_view bytes);
+  [[nodiscard]] std::string& own_tail();
+  void added(std::size_t size);
+  friend class LoopTask;
+  void flush();
+  // A few pieces as one write.
+  struct Buffers {
+    using value_type = asio::const_buffer;
+    using const_iterator = const asio::const_buffer*;
+    [[nodiscard]] const_iterator begin() const { return all.data(); }
+    [[nodiscard]] const_iterator end() const { return all.data() + count; }
+    std::array<asio::const_buffer, 8> all{};
+    std::size_t count = 0;
+  };
+  // REQUIRES: something is unsent.
+  [[nodiscard]] Buffers next_buffers();
   void write();
   void on_written(ErrorValue error, std::size_t size);
   void say_end();
@@ -72,15 +101,24 @@ class Channel : public std::enable_shared_from_this<Channel> {
   std::unique_ptr<char[]> tls_buffer_;
   std::string peer_;
   ChannelOwner* owner_ = nullptr;
-  std::string queued_;  // waits for flying_
-  std::string flying_;  // is being sent, up to flown_
+  // What is to be sent, in order; the system has the first `flown_` bytes of the first.  The last one grows, unless it is
+  // being written.
+  struct Piece {
+    std::string own;
+    std::shared_ptr<const std::string> shared;
+    [[nodiscard]] std::string_view bytes() const { return shared ? *shared : own; }
+  };
+  std::list<Piece> pieces_;
   std::size_t flown_ = 0;
-  std::string held_;  // was read while paused
+  std::size_t flying_ = 0;  // pieces that are being written
+  std::size_t unsent_ = 0;  // bytes of all of them
+  std::string held_;        // was read while paused
   Milliseconds stall_time_{0};
   Deadline stall_;
   std::optional<Error> held_end_;  // the connection ended while bytes were held
   bool reading_ = false;
   bool writing_ = false;
+  bool is_due_ = false;  // the task at work will write
   bool paused_ = false;
   bool finishing_ = false;
   bool closed_ = false;

@@ -62,6 +62,7 @@ Call::State::State(Client::Impl& owner, Request asked)
     : client(owner.weak_from_this()),
       loop(owner.loop),
       request(std::move(asked)),
+      body(std::make_shared<const std::string>(std::exchange(request.body, {}))),
       timeouts(request.timeouts.value_or(owner.options.timeouts)),
       phase(owner.loop,
             [this] {
@@ -96,6 +97,7 @@ void Call::State::advance(Stage to) {
 
 void Call::State::heard() {
   answered = true;
+  body.reset();
   stage = Stage::kRead;
   phase.set(timeouts.idle);
 }
@@ -235,8 +237,10 @@ void Client::Impl::close_all() {
   }
 }
 
-std::string Client::Impl::request_bytes(const Request& request, const Url& url) const {
-  Headers headers{{"Host", url.authority()}};
+std::string Client::Impl::head_bytes(const Call::State& call) const {
+  const Request& request = call.request;
+  const std::string& body = *call.body;
+  Headers headers{{"Host", call.url.authority()}};
   for (const Header& header : request.headers) {
     const bool is_own = equal_ignoring_case(header.name, "host") || equal_ignoring_case(header.name, "connection") ||
                         equal_ignoring_case(header.name, "content-length") ||
@@ -249,10 +253,10 @@ std::string Client::Impl::request_bytes(const Request& request, const Url& url) 
   if (!options.bearer.empty() && headers.count("authorization") == 0) {
     headers.add("Authorization", "Bearer " + options.bearer);
   }
-  const bool has_body = !request.body.empty() || request.method == "POST" || request.method == "PUT";
-  if (has_body) headers.add("Content-Length", std::to_string(request.body.size()));
+  const bool has_body = !body.empty() || request.method == "POST" || request.method == "PUT";
+  if (has_body) headers.add("Content-Length", std::to_string(body.size()));
   std::string out;
-  wire::append_request(out, request.method, url.target, headers);
+  wire::append_request(out, request.method, call.url.target, headers);
   return out;
 }
 

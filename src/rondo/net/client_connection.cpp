@@ -23,9 +23,8 @@ void ClientConnection::take(std::shared_ptr<Call::State> call) {
   call_->advance(Stage::kSend);
   in_body_ = false;
   channel_->set_stall(call_->timeouts.idle);
-  channel_->send(client->request_bytes(call_->request, call_->url));
-  // A body that may have to be sent again stays with the call.
-  channel_->send(was_used_ ? call_->request.body : std::exchange(call_->request.body, {}));
+  channel_->send(client->head_bytes(*call_));
+  channel_->send(call_->body);
   if (call_->paused) channel_->pause();
 }
 

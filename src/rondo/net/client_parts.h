@@ -34,7 +34,8 @@ struct Call::State : std::enable_shared_from_this<Call::State> {
 
   std::weak_ptr<Client::Impl> client;
   Loop& loop;
-  Request request;
+  Request request;                          // without its body
+  std::shared_ptr<const std::string> body;  // none once the answer has begun: until then it may have to be sent again
   Url url;
   Timeouts timeouts;
   StreamHandler* handler = nullptr;      // none once it has heard the end, or does not want to
@@ -104,7 +105,7 @@ struct Client::Impl : std::enable_shared_from_this<Client::Impl> {
   void closed(const std::shared_ptr<ClientConnection>& connection);
   void serve_waiting(Pool& pool);
   void close_all();
-  [[nodiscard]] std::string request_bytes(const Request& request, const Url& url) const;
+  [[nodiscard]] std::string head_bytes(const Call::State& call) const;
 
   Loop& loop;
   ClientOptions options;

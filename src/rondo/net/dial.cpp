@@ -54,6 +54,7 @@ void Dial::answer(Result<std::shared_ptr<Channel>> result) {
   const Answer to = std::exchange(answer_, nullptr);
   if (result.ok()) channel_.reset();
   cancel();
+  const LoopTask task(loop_.impl());
   if (to) to(std::move(result));
 }
 

@@ -38,16 +38,24 @@ void Loop::run() {
 
 void Loop::stop() { impl_->context.stop(); }
 
-void Loop::post(std::function<void()> task) { asio::post(impl_->context, std::move(task)); }
+void Loop::post(std::function<void()> task) {
+  asio::post(impl_->context, [&impl = *impl_, task = std::move(task)] {
+    const LoopTask at_work(impl);
+    task();
+  });
+}
 
 Time Loop::now() const { return std::chrono::steady_clock::now(); }
 
 Timer Loop::after(Milliseconds delay, std::function<void()> task) {
   auto state = std::make_shared<Timer::State>(*impl_, std::move(task));
   state->timer.expires_after(delay);
-  state->timer.async_wait([state](ErrorValue) {
+  state->timer.async_wait([state, &impl = *impl_](ErrorValue) {
     // Taken back, or replaced by nothing: called at most once.
-    if (const std::function<void()> what = std::exchange(state->task, nullptr)) what();
+    const std::function<void()> what = std::exchange(state->task, nullptr);
+    if (!what) return;
+    const LoopTask at_work(impl);
+    what();
   });
   return Timer(std::move(state));
 }

@@ -93,6 +93,45 @@ TEST_CASE("net: an answer in pieces, and one without a body") {
   CHECK(client->connections() == 1);
 }
 
+TEST_CASE("net: what one task writes comes whole and in order, however long its pieces are") {
+  Loop loop;
+  std::string whole;
+  std::vector<std::string> pieces;
+  for (std::size_t i = 0; i < 400; ++i) {
+    const std::size_t size = i % 40 == 7 ? 20'000 + 1000 * i : i % 17 + 1;
+    pieces.emplace_back(size, static_cast<char>('a' + i % 26));
+    whole += pieces.back();
+  }
+  const auto server = server_of(loop, [&](Exchange exchange) {
+    exchange.start(200, {});
+    const auto held = std::make_shared<Exchange>(std::move(exchange));
+    // In one task, then a task for each piece, while those before are on their way.
+    for (std::size_t i = 0; i < 200; ++i) held->write(pieces[i]);
+    for (std::size_t i = 200; i < pieces.size(); ++i) loop.post([&, i, held] { held->write(pieces[i]); });
+    loop.post([held] { held->finish(); });
+  });
+  const auto client = client_of(loop);
+  const Result<Response> response = fetch(loop, *client, get_of(*server));
+  REQUIRE(response.ok());
+  CHECK((response.value().body == whole));
+}
+
+TEST_CASE("net: what was written before a connection is cut reaches the other side") {
+  Loop loop;
+  const auto server = server_of(loop, [](Exchange exchange) {
+    exchange.start(200, {});
+    exchange.write("half");
+    exchange.abort();
+  });
+  const auto client = client_of(loop);
+  Recorder recorder(loop);
+  const auto call = client->stream(get_of(*server), recorder);
+  loop.run();
+  CHECK(recorder.status == 200);
+  CHECK(recorder.body == "half");
+  CHECK_FALSE(recorder.ending->status.ok());
+}
+
 TEST_CASE("net: destroying a call closes its connection, and the server hears of it") {
   Loop loop;
   std::optional<Exchange> kept;

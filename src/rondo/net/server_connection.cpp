@@ -65,13 +65,13 @@ void Exchange::State::write(std::string_view bytes) {
   if (connection == nullptr || !started || bytes.empty() || request.method == "HEAD") return;
   Channel& channel = connection->channel();
   if (channel.unsent() > connection->server().options.buffered_bytes) return abort();
-  std::string out;
-  if (chunked) {
-    wire::append_chunk(out, bytes);
-  } else {
-    out = bytes;
-  }
-  channel.send(std::move(out));
+  channel.send_with([&](std::string& out) {
+    if (chunked) {
+      wire::append_chunk(out, bytes);
+    } else {
+      out += bytes;
+    }
+  });
 }
 
 void Exchange::State::finish() {

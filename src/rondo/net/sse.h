@@ -40,7 +40,7 @@ class SseReader {
   [[nodiscard]] bool is_inside() const { return !line_.empty() || has_data_ || !event_.name.empty(); }
 
  private:
-  void end_line(const std::function<void(const SseEvent&)>& take);
+  void end_line(std::string_view line, const std::function<void(const SseEvent&)>& take);
 
   std::size_t limit_;
   std::string line_;

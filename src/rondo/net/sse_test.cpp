@@ -47,6 +47,16 @@ TEST_CASE("sse: every cut of the bytes gives the same events") {
   CHECK(events_of(bytes) == whole);
 }
 
+TEST_CASE("sse: lines of any length end where they end") {
+  for (const std::string end : {"\n", "\r", "\r\n"}) {
+    for (std::size_t size = 490; size < 530; ++size) {
+      const std::string long_one(size, 'x');
+      CHECK(events_of({"data:" + long_one + end + end + "data:" + long_one + "y" + end + end + ":" + end}) ==
+            Events{"|" + long_one + "|", "|" + long_one + "y|"});
+    }
+  }
+}
+
 TEST_CASE("sse: a byte order mark is dropped at the beginning alone") {
   CHECK(events_of({"\xEF\xBB\xBF", "data: a\n\n"}) == Events{"|a|"});
   CHECK(events_of({"\xEF", "data: a\n\ndata: b\n\n"}) == Events{"|b|"});

@@ -96,7 +96,7 @@ Result<std::uint64_t> read_chunk_size(std::string_view line) {
   const std::string_view rest = line.substr(static_cast<std::size_t>(end - line.data()));
   // from_chars takes no sign for unsigned numbers, no blanks, no 0x.
   if (error != std::errc() || !(rest.empty() || rest.front() == ';')) return bad("a chunk without a size");
-  if (const Status status = check_header({"x", std::string(rest)}); !status.ok()) {
+  if (!rest.empty() && !check_header({"x", std::string(rest)}).ok()) {
     return bad("a control character behind a chunk's size");
   }
   return size;
