@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/utf8.h"
+#include "json/append.h"
 
 namespace rondo::json {
 namespace {
@@ -191,6 +192,12 @@ std::string to_compact(const Value& value) {
   Style style;
   style.valid_utf8 = true;
   return print(value, style);
+}
+
+void append_compact(std::string& out, std::string_view text) {
+  out += '"';
+  append_valid(out, text);
+  out += '"';
 }
 
 std::string to_pretty(const Value& value) {

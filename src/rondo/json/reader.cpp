@@ -144,6 +144,17 @@ bool Reader::open(char bracket, const char* what) {
 bool Reader::enter_object() { return open('{', "an object"); }
 bool Reader::enter_array() { return open('[', "an array"); }
 
+bool Reader::enter_array_behind(std::string_view begun) {
+  if (failed_) return false;
+  skip_space();
+  const std::string_view rest = text_.substr(at_);
+  if (!rest.starts_with(begun) || rest.size() == begun.size()) return false;
+  if (rest[begun.size()] != ',' && rest[begun.size()] != ']') return false;
+  at_ += begun.size();
+  is_first_ = false;
+  return true;
+}
+
 // To the next value of an open container; false behind its end.
 bool Reader::next(char close, const char* what) {
   if (failed_) return false;

@@ -39,6 +39,9 @@ class Reader {
   bool member(std::string_view& key);
   bool enter_array();
   bool element();
+  // Into an array whose text begins with `begun`: that of an array which was read before, up to behind one of its elements.
+  // element() leads to what is behind that.  False where it begins otherwise, and nothing was read then.
+  bool enter_array_behind(std::string_view begun);
 
   // One value of that kind.  What `out` views lives until the next key or string is read.
   bool string(std::string_view& out);

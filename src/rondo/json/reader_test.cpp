@@ -90,6 +90,24 @@ TEST_CASE("escapes stand for their characters") {
   CHECK(string_of(R"("\x")") == "unknown escape in a string");
 }
 
+TEST_CASE("an array is read from behind what is known of it") {
+  const auto rest = [](std::string_view text, std::string_view begun) {
+    Reader in(text);
+    std::string out;
+    if (!in.enter_array_behind(begun)) return std::string("other");
+    std::int64_t number = 0;
+    while (in.element() && in.integer(number)) out += std::to_string(number) + ";";
+    return in.finish() ? out : in.error().message;
+  };
+  CHECK(rest(" [1, 2, 3, 4]", "[1, 2") == "3;4;");
+  CHECK(rest("[1, 2]", "[1, 2").empty());
+  CHECK(rest("[1, 25]", "[1, 2") == "other");
+  CHECK(rest("[1, 3]", "[1, 2") == "other");
+  CHECK(rest("[1, 2", "[1, 2") == "other");
+  CHECK(rest("[1, 2 , 3]", "[1, 2") == "other");
+  CHECK(rest("[1, 2, x]", "[1, 2").starts_with("expected a"));
+}
+
 TEST_CASE("what is passed over is checked as what is read") {
   CHECK(skip_failure(R"( {"a": [true, false, null, -1.5e+3, NaN, "x\n"], "b": {}, "c": [[], {"d": 0}]} )").empty());
   CHECK(skip_failure("") == "1:1 expected a value, found the end of the text");
