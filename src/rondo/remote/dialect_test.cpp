@@ -8,6 +8,7 @@
 
 #include "json/parse.h"
 #include "json/print.h"
+#include "remote/wire_json.h"
 
 namespace rondo::remote {
 namespace {
@@ -76,6 +77,7 @@ TEST_CASE("vLLM: a request by both ways in") {
   CHECK(text_of(sampling, "seed") == "5");
   CHECK(text_of(sampling, "logit_bias") == R"({"4":-100.0,"5":1.5})");
   CHECK(text_of(sampling, "skip_special_tokens") == "false");  // no id goes without its text
+  CHECK(body.find("return_token_ids") == nullptr);             // which would have the prompt sent back
   const auto completions = make_vllm(info_of(ServerKind::kVllm, "/v1/completions"));
   body = body_of(*completions, request);
   CHECK(text_of(body, "prompt") == "[1,2,3]");
@@ -83,6 +85,17 @@ TEST_CASE("vLLM: a request by both ways in") {
   CHECK(text_of(body, "return_tokens_as_token_ids") == "true");
   CHECK(text_of(body, "stop_token_ids") == "[9,8]");
   CHECK(text_of(body, "add_special_tokens") == "false");
+}
+
+TEST_CASE("ids of every length are written as numbers") {
+  std::vector<TokenId> ids;
+  std::string text;
+  for (const TokenId id : {0, 7, 10, 99, 100, 999, 1000, 1001, 9999, 10'000, 99'099, 100'000, 151'643, 999'999,
+                           1'000'000, 2'147'483'647, 5}) {
+    ids.push_back(id);
+    text += (text.empty() ? "" : ",") + std::to_string(id);
+  }
+  CHECK(object_with_ids("a", ids, {}) == "{\"a\":[" + text + "]}");
 }
 
 TEST_CASE("servers are told which requests belong together, by a name that is nobody's") {
@@ -205,6 +218,8 @@ TEST_CASE("SGLang: all ids so far, or what is new") {
   CHECK(ids_of(event("[5,6]", 2)) == std::vector<TokenId>{5, 6});
   CHECK(!sglang->read(R"({"output_ids":[5,7,8],"meta_info":{"completion_tokens":3}})", reading).ok());
   CHECK(!sglang->read(R"({"output_ids":["a"],"meta_info":{"completion_tokens":1}})", reading).ok());
+  CHECK(!sglang->read(R"({"output_ids":[5,6,"a"],"meta_info":{"completion_tokens":3}})", reading).ok());
+  CHECK(!sglang->read(R"({"output_ids":[5,6,-1],"meta_info":{"completion_tokens":3}})", reading).ok());
   reading = {};
   const Part with_logprobs = event("[5,6]", 2,
                                    R"(,"output_token_logprobs":[[-0.5,5,null],[-1,6,"x"]],)"

@@ -129,9 +129,10 @@ class FleetRun final : public engine::Submission, public engine::Listener {
       replica.cached_tokens += *outcome.usage.cached_tokens;
     }
     const Router::Replica index = ticket.replica;
-    std::vector<engine::TokenId> ids = request_.prompt;
+    const std::size_t prompt = request_.prompt.size();
+    std::vector<engine::TokenId> ids = std::move(request_.prompt);  // it is not sent again
     const auto of_choice = [&](std::size_t choice) -> const std::vector<engine::TokenId>& {
-      ids.resize(request_.prompt.size());
+      ids.resize(prompt);
       ids.insert(ids.end(), told_[choice].begin(), told_[choice].end());
       return ids;
     };

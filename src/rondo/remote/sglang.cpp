@@ -20,6 +20,8 @@ struct Told {
   std::size_t choice = 0;
   std::string_view ids;  // the text of the array
   bool has_ids = false;
+  bool is_behind = false;           // the array begins with what the first choice has told before,
+  std::vector<SampledToken> fresh;  // and these follow
   std::optional<std::size_t> completion_tokens;
   json::Value logprobs;  // [[logprob, id, text], ...]
   json::Value best;      // of each id, the same
@@ -54,13 +56,18 @@ void read_logprobs(const Told& told, std::vector<SampledToken>& tokens) {
 }
 
 // Which of the ids are new.  False if the event contradicts those before it.
-bool read_new_ids(const Told& told, Reading::Choice& known, Part& part) {
+bool read_new_ids(Told& told, Reading::Choice& known, Part& part) {
   if (!told.has_ids) return true;
   const std::string_view text = told.ids.substr(0, told.ids.size() - 1);  // without the bracket
-  const bool goes_on = known.ids > 0 && text.starts_with(known.ids_text) &&
-                       (text.size() == known.ids_text.size() || text[known.ids_text.size()] == ',');
+  const bool is_read = told.is_behind && told.choice == 0;
+  const bool goes_on = is_read || (known.ids > 0 && text.starts_with(known.ids_text) &&
+                                   (text.size() == known.ids_text.size() || text[known.ids_text.size()] == ','));
   if (goes_on) {
-    if (!append_ids(text.substr(known.ids_text.size()), part.tokens)) return false;
+    if (is_read) {
+      part.tokens = std::move(told.fresh);
+    } else if (!append_ids(text.substr(known.ids_text.size()), part.tokens)) {
+      return false;
+    }
     const std::size_t all = known.ids + part.tokens.size();
     // New ids may by chance begin as the old ones do: the count tells.
     if (!told.completion_tokens || *told.completion_tokens == all) {
@@ -78,6 +85,26 @@ bool read_new_ids(const Told& told, Reading::Choice& known, Part& part) {
   known.ids += count + part.missing;
   known.ids_text = text;
   return true;
+}
+
+// What was told before is compared and not read again.
+void read_ids(std::string_view data, json::Reader& in, const Reading& reading, Told& told) {
+  const std::size_t begin = in.at();
+  const bool has_known = !reading.choices.empty() && reading.choices.front().ids > 0;
+  told.fresh.clear();
+  told.is_behind = has_known && in.enter_array_behind(reading.choices.front().ids_text);
+  if (told.is_behind) {
+    std::int64_t id = 0;
+    while (in.element() && in.integer(id)) {
+      if (id < 0 || id > std::numeric_limits<engine::TokenId>::max())
+        return void(in.fail_at(begin, "the ids are none"));
+      told.fresh.push_back({.id = static_cast<engine::TokenId>(id)});
+    }
+  } else {
+    in.skip();
+  }
+  told.has_ids = !in.failed();
+  if (told.has_ids) told.ids = data.substr(begin, in.at() - begin);
 }
 
 class Sglang final : public Dialect {
@@ -136,9 +163,7 @@ class Sglang final : public Dialect {
     std::string_view key;
     for (in.enter_object(); in.member(key);) {
       if (key == "output_ids" && in.peek() == '[') {
-        const std::size_t begin = in.at();
-        if (in.skip()) told.ids = data.substr(begin, in.at() - begin);
-        told.has_ids = !told.ids.empty();
+        read_ids(data, in, reading, told);
       } else if (key == "index") {
         std::optional<std::size_t> index;
         read_count(in, index);

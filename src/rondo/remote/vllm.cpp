@@ -89,7 +89,6 @@ class Vllm final : public Dialect {
     json::Object out{{"model", info().model},
                      {"stream", true},
                      {"stream_options", json::Object{{"include_usage", true}}},
-                     {"return_token_ids", true},
                      {"request_id", id}};
     if (!request.tenant.empty()) out.set("cache_salt", salt_of(request.tenant));
     if (!request.affinity.empty()) out.set("session_id", session_of(request));
@@ -100,6 +99,7 @@ class Vllm final : public Dialect {
       return object_with_ids("token_ids", request.prompt, out);
     }
     for (const json::Member& member : sampling.value()) out.set(member.key, member.value);
+    out.set("return_token_ids", true);  // the other address tells them anyhow; there this asks for those of the prompt
     out.set("add_special_tokens", false);
     if (request.logprobs) out.set("return_tokens_as_token_ids", true);
     return object_with_ids("prompt", request.prompt, out);

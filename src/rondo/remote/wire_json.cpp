@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -13,27 +14,67 @@
 #include "json/print.h"
 
 namespace rondo::remote {
+namespace {
+
+constexpr unsigned kThousand = 1000;
+
+// A number below a thousand, as it is written alone and behind other digits.
+struct Digits {
+  std::array<char, 3> alone;
+  std::array<char, 3> behind;
+  std::uint8_t size;
+};
+constexpr std::array<Digits, kThousand> kDigits = [] {
+  std::array<Digits, kThousand> out{};
+  for (unsigned i = 0; i < kThousand; ++i) {
+    Digits& one = out[i];
+    one.behind = {static_cast<char>('0' + i / 100), static_cast<char>('0' + i / 10 % 10),
+                  static_cast<char>('0' + i % 10)};
+    one.size = i < 10 ? 1 : i < 100 ? 2 : 3;
+    for (unsigned k = 0; k < one.size; ++k) one.alone[k] = one.behind[3 - one.size + k];
+  }
+  return out;
+}();
+
+// A long prompt is mostly this: ids of vocabularies have two halves at most, which are looked up.  Writes up to `kMostDigits`
+// bytes, whatever the number has.
+constexpr std::size_t kMostDigits = 12;
+char* write_id(char* at, engine::TokenId id) {
+  const auto number = static_cast<unsigned>(id);
+  if (id < 0 || number >= kThousand * kThousand) return std::to_chars(at, at + kMostDigits, id).ptr;
+  const Digits& low = kDigits[number % kThousand];
+  if (number < kThousand) {
+    std::memcpy(at, low.alone.data(), 3);
+    return at + low.size;
+  }
+  const Digits& high = kDigits[number / kThousand];
+  std::memcpy(at, high.alone.data(), 3);
+  at += high.size;
+  std::memcpy(at, low.behind.data(), 3);
+  return at + 3;
+}
+
+}  // namespace
 
 std::string object_with_ids(std::string_view key, std::span<const engine::TokenId> ids, const json::Object& rest) {
-  constexpr std::size_t kDigits = 12;
   constexpr std::size_t kPiece = 4096;
   std::string out = "{\"" + std::string(key) + "\":[";
-  out.reserve(out.size() + ids.size() * 7);
+  const std::string members = json::to_compact(json::Value(rest));
+  out.reserve(out.size() + ids.size() * 7 + members.size() + 1);
   // In pieces: an append for each id costs more than its digits.
   std::array<char, kPiece> piece;
   char* at = piece.data();
-  char* const full = piece.data() + kPiece - kDigits;
+  char* const full = piece.data() + kPiece - kMostDigits - 1;
   for (const engine::TokenId id : ids) {
     if (at > full) {
       out.append(piece.data(), at);
       at = piece.data();
     }
-    at = std::to_chars(at, piece.data() + kPiece, id).ptr;
+    at = write_id(at, id);
     *at++ = ',';
   }
   if (at != piece.data()) out.append(piece.data(), at - 1);
   out += ']';
-  const std::string members = json::to_compact(json::Value(rest));
   if (!rest.empty()) out += ',';
   return out.append(members, 1);
 }
