@@ -1,6 +1,8 @@
 #include "engine/serving.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <sstream>
 
 namespace rondo::engine {
@@ -20,10 +22,11 @@ std::string_view to_string(Grammar::Dialect dialect) {
 Status check_request(const Request& request) {
   const auto refuse = [](std::string sentence) { return Error(ErrorCode::kInvalidArgument, std::move(sentence)); };
   if (request.prompt.empty()) return refuse("the prompt has no tokens");
-  for (std::size_t i = 0; i < request.prompt.size(); ++i) {
-    if (request.prompt[i] < 0) {
+  // All signs at once, as prompts are long; which one it is is of interest where there is any.
+  const TokenId signs = std::accumulate(request.prompt.begin(), request.prompt.end(), TokenId{0}, std::bit_or<>());
+  for (std::size_t i = 0; signs < 0; ++i) {
+    if (request.prompt[i] < 0)
       return refuse("token " + std::to_string(i) + " of the prompt is " + std::to_string(request.prompt[i]));
-    }
   }
   constexpr std::size_t kMaxChoices = 128;
   if (request.choices < 1 || request.choices > kMaxChoices) return refuse("choices must be from 1 to 128");

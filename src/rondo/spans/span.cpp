@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 
 #include "base/common_prefix.h"
 
@@ -70,6 +71,31 @@ std::vector<TokenId> Turn::ids() const {
   return out;
 }
 
+namespace {
+
+std::size_t same_bytes(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) {
+  constexpr std::size_t kStride = 256;
+  const std::size_t length = std::min(a.size(), b.size());
+  std::size_t same = 0;
+  while (same + kStride <= length && std::memcmp(&a[same], &b[same], kStride) == 0) same += kStride;
+  while (same < length && a[same] == b[same]) ++same;
+  return same;
+}
+
+// How many of the first `kept` ids, which the parent's prompt and completion have too, belong to whom they belonged there: others
+// count as new.
+std::size_t same_owners(const Turn& turn, const Turn& parent, std::size_t kept) {
+  const std::size_t old = std::min(kept, parent.prompt.size());
+  std::size_t same = common_prefix(std::span(turn.owners).first(old), parent.owners);
+  same = std::min(same, same_bytes(std::span(turn.sampled).first(old), parent.sampled));
+  if (same < old) return same;
+  const auto reply = static_cast<std::int32_t>(parent.messages.size());
+  while (same < kept && turn.owners[same] == reply && turn.sampled[same] == 1) ++same;
+  return same;
+}
+
+}  // namespace
+
 Record make_record(const Turn& turn, const Turn* parent, std::size_t kept_messages) {
   assert((parent == nullptr) == !turn.parent && turn.owners.size() == turn.prompt.size() &&
          turn.sampled.size() == turn.prompt.size());
@@ -79,16 +105,7 @@ Record make_record(const Turn& turn, const Turn* parent, std::size_t kept_messag
     out.kept_ids = common_prefix(parent->prompt, turn.prompt);
     if (out.kept_ids == parent->prompt.size())
       out.kept_ids += common_prefix(parent->completion, std::span(turn.prompt).subspan(out.kept_ids));
-    // Where an id's owner is another one than it was, the id counts as new.
-    const auto reply = static_cast<std::int32_t>(parent->messages.size());
-    std::size_t same = 0;
-    while (same < out.kept_ids) {
-      const bool old = same < parent->prompt.size();
-      if (turn.owners[same] != (old ? parent->owners[same] : reply)) break;
-      if (turn.sampled[same] != (old ? parent->sampled[same] : 1)) break;
-      ++same;
-    }
-    out.kept_ids = same;
+    out.kept_ids = same_owners(turn, *parent, out.kept_ids);
     out.kept_messages = std::min({kept_messages, parent->messages.size() + 1, turn.messages.size()});
   }
   const auto kept = static_cast<std::ptrdiff_t>(out.kept_ids);
