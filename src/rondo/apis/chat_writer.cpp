@@ -1,9 +1,13 @@
 // Replies of the Chat Completions API.
 #include <map>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "apis/custom_input.h"
 #include "apis/writer_parts.h"
+#include "json/append.h"
 #include "json/print.h"
 
 namespace rondo::apis {
@@ -79,8 +83,10 @@ class ChatWriter : public TurnWriter {
 
   std::vector<StreamEvent> add(const TurnEvent& turn) override {
     collector_.add(turn);
-    json::Object delta = delta_of(turn);
     const bool has_tokens = !turn.tokens.ids.empty() && (request_.logprobs || request_.return_token_ids);
+    if (!has_tokens && turn.kind == TurnEvent::Kind::kDelta && turn.of == PartKind::kContent)
+      return {content_event(turn)};
+    json::Object delta = delta_of(turn);
     const bool is_end = turn.kind == TurnEvent::Kind::kFinish;
     if (delta.empty() && !has_tokens && !is_end) return {};
     const Choice& whole = collector_.choices()[turn.choice];
@@ -109,6 +115,24 @@ class ChatWriter : public TurnWriter {
 
  private:
   static StreamEvent event(json::Object object) { return {"", json::to_compact(json::Value(std::move(object)))}; }
+
+  // What is sent for most tokens: only the text is written, between what is the same for all of them.
+  StreamEvent content_event(const TurnEvent& turn) {
+    if (frames_.size() <= turn.choice) frames_.resize(turn.choice + 1);
+    Frame& frame = frames_[turn.choice];
+    if (frame.before.empty()) {
+      const std::string whole = event(chunk(json::Array{choice(turn.choice, {}, {}, nullptr)})).data;
+      constexpr std::string_view kDelta = R"("delta":{)";  // no string of JSON has such quotes
+      const std::size_t at = whole.find(kDelta) + kDelta.size();
+      frame = {.before = whole.substr(0, at) + R"("content":)", .behind = whole.substr(at)};
+    }
+    StreamEvent out;
+    out.data.reserve(frame.before.size() + turn.text.size() + frame.behind.size() + 2);
+    out.data = frame.before;
+    json::append_compact(out.data, turn.text);
+    out.data += frame.behind;
+    return out;
+  }
 
   json::Object chunk(json::Array choices) const {
     json::Object out{{"id", meta_.id},
@@ -168,6 +192,11 @@ class ChatWriter : public TurnWriter {
   ReplyMeta meta_;
   TurnCollector collector_;
   std::map<std::pair<std::size_t, std::size_t>, CustomInput> inputs_;  // of custom calls, by choice and part
+  struct Frame {
+    std::string before;
+    std::string behind;
+  };
+  std::vector<Frame> frames_;  // of events of content, by choice
 };
 
 }  // namespace

@@ -1,8 +1,10 @@
 // Replies of the Messages API.
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "apis/writer_parts.h"
+#include "json/append.h"
 #include "json/parse.h"
 #include "json/print.h"
 #include "parse/partial_value.h"
@@ -155,8 +157,14 @@ class MessagesWriter : public TurnWriter {
     return {std::string(type), json::to_compact(json::Value(std::move(out)))};
   }
 
-  StreamEvent delta(std::string_view type, const char* key, std::string_view text) const {
-    return event("content_block_delta", {{"index", index_}, {"delta", json::Object{{"type", type}, {key, text}}}});
+  // Written for most tokens, so without objects.
+  [[nodiscard]] StreamEvent delta(std::string_view type, std::string_view key, std::string_view text) const {
+    StreamEvent out{.name = "content_block_delta", .data = R"({"type":"content_block_delta","index":)"};
+    out.data.append(std::to_string(index_)).append(R"(,"delta":{"type":")").append(type);
+    out.data.append(R"(",")").append(key).append(R"(":)");
+    json::append_compact(out.data, text);
+    out.data += "}}";
+    return out;
   }
 
   std::vector<StreamEvent> add_delta(const TurnEvent& turn) {

@@ -1,9 +1,11 @@
 // Streams of the Responses API.
+#include <string>
 #include <utility>
 
 #include "apis/custom_input.h"
 #include "apis/responses_body.h"
 #include "apis/writer_parts.h"
+#include "json/append.h"
 #include "json/print.h"
 
 namespace rondo::apis {
@@ -127,14 +129,27 @@ class ResponsesWriter : public TurnWriter {
       if (!shown.empty()) push_of(part, call_event("delta"), {{"delta", std::move(shown)}});
       return;
     }
+    if (part.kind == PartKind::kContent && !request_.logprobs) return push_content(part, text);
     json::Object members{{"delta", text}};
     if (part.kind == PartKind::kContent) {
       std::vector<Logprob> fresh(part.logprobs.begin() + static_cast<std::ptrdiff_t>(shown_logprobs_),
                                  part.logprobs.end());
       shown_logprobs_ = part.logprobs.size();
-      members.set("logprobs", request_.logprobs ? logprobs_of(fresh, request_.top_logprobs) : json::Array());
+      members.set("logprobs", logprobs_of(fresh, request_.top_logprobs));
     }
     push_in(part, text_event(part, "delta"), members);
+  }
+
+  // Written for most tokens, so without objects.
+  void push_content(const Part& part, const std::string& text) {
+    StreamEvent& event = out_.emplace_back();
+    event.name = text_event(part, "delta");
+    event.data.append(R"({"type":")").append(event.name).append(R"(","sequence_number":)");
+    event.data.append(std::to_string(sequence_++)).append(R"(,"item_id":)");
+    json::append_compact(event.data, part.item_id);
+    event.data.append(R"(,"output_index":)").append(std::to_string(index_)).append(R"(,"content_index":0,"delta":)");
+    json::append_compact(event.data, text);
+    event.data.append(R"(,"logprobs":[]})");
   }
 
   void end(const Part& part) {

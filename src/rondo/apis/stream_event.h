@@ -11,8 +11,14 @@ struct StreamEvent {
 
   bool operator==(const StreamEvent&) const = default;
   // As it goes over the wire.
+  void append_to(std::string& out) const {
+    if (!name.empty()) out.append("event: ").append(name).append("\n");
+    out.append("data: ").append(data).append("\n\n");
+  }
   [[nodiscard]] std::string text() const {
-    return (name.empty() ? "" : "event: " + name + "\n") + "data: " + data + "\n\n";
+    std::string out;
+    append_to(out);
+    return out;
   }
 };
 

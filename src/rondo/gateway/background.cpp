@@ -68,7 +68,7 @@ class BackgroundSink final : public ReplySink, public std::enable_shared_from_th
   void send(std::span<const apis::StreamEvent> events) override {
     std::vector<apis::StreamEvent> now;
     for (const apis::StreamEvent& event : events) {
-      fresh_ += event.text();
+      event.append_to(fresh_);
       look_at(event);
       (held_.empty() && !apis::is_terminal(event) ? now : held_).push_back(event);
     }
@@ -325,7 +325,7 @@ void stream_again(Service::State& state, const ResponseRecord& record, std::int6
   if (exchange.request().method == "HEAD") return exchange.finish();  // nobody waits for the events
   if (record.has_ended() && record.chunks == 0) {
     std::string text;
-    for (const apis::StreamEvent& event : apis::replayed(record.body, open_responses)) text += event.text();
+    for (const apis::StreamEvent& event : apis::replayed(record.body, open_responses)) event.append_to(text);
     std::int64_t number = 0;
     exchange.write(events_behind(text, after, number));
     return exchange.finish();

@@ -23,7 +23,7 @@ class HttpSink final : public ReplySink {
 
   void send(std::span<const apis::StreamEvent> events) override {
     std::string text;
-    for (const apis::StreamEvent& event : events) text += event.text();
+    for (const apis::StreamEvent& event : events) event.append_to(text);
     if (!text.empty()) exchange_.write(text);
   }
 

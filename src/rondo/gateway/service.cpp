@@ -29,23 +29,37 @@ chat::Api api_of(std::string_view path) {
   return is_responses ? chat::Api::kResponses : chat::Api::kChat;
 }
 
+// A request that a worker has read, with its prompt where that is not for an engine to make.
+struct Generation {
+  ReadRequest read;               // of one that is passed on
+  std::shared_ptr<TurnRun> turn;  // of others
+};
+
 void generate(State& state, chat::Api api, Exchange exchange) {
-  const auto read = [&state, api](const net::ServerRequest& http) {
+  const auto read = [&state, api](const net::ServerRequest& http) -> apis::Outcome<Generation> {
     const RequestParts parts = parts_of(http);
     auto read = read_parts(state, api, parts);
-    if (read.ok()) keep_request(state, parts);
-    return read;
+    if (!read.ok()) return read.fault();
+    keep_request(state, parts);
+    if (is_passed(read.value())) return Generation{.read = std::move(read.value()), .turn = nullptr};
+    auto turn = std::make_shared<TurnRun>(state.shared_from_this(), std::move(read.value()), nullptr);
+    turn->plan();
+    return Generation{.read = {}, .turn = std::move(turn)};
   };
-  const auto run = [&state](ReadRequest read, Streams::Ticket ticket, Exchange exchange) {
-    read.ticket = std::move(ticket);
-    const bool is_response = read.request.api == kResponsesApi;
-    if (is_passed(read) && !is_response) return pass_on(state.shared_from_this(), std::move(read), std::move(exchange));
-    auto sink = http_sink(std::move(exchange), read.request.stream);
-    if (is_response) sink = response_sink(state, read, std::move(sink));
-    if (is_passed(read)) return pass_response(state.shared_from_this(), std::move(read), std::move(sink));
-    std::make_shared<TurnRun>(state.shared_from_this(), std::move(read), std::move(sink))->begin();
+  const auto run = [&state](Generation made, Streams::Ticket ticket, Exchange exchange) {
+    const ReadRequest& asked = made.turn ? made.turn->asked() : made.read;
+    const bool is_response = asked.request.api == kResponsesApi;
+    if (!made.turn && !is_response) {
+      made.read.ticket = std::move(ticket);
+      return pass_on(state.shared_from_this(), std::move(made.read), std::move(exchange));
+    }
+    auto sink = http_sink(std::move(exchange), asked.request.stream);
+    if (is_response) sink = response_sink(state, asked, std::move(sink));
+    if (made.turn) return made.turn->begin_planned(std::move(ticket), std::move(sink));
+    made.read.ticket = std::move(ticket);
+    pass_response(state.shared_from_this(), std::move(made.read), std::move(sink));
   };
-  read_then_run<ReadRequest>(state, api, std::move(exchange), read, run);
+  read_then_run<Generation>(state, api, std::move(exchange), read, run);
 }
 
 void complete(State& state, Exchange exchange) {

@@ -1,6 +1,7 @@
 #include "gateway/turn_run.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "gateway/engine_terms.h"
@@ -18,24 +19,39 @@ void TurnRun::begin() {
     if (!ticket.ok()) return sink_->refuse(read_.request.api, ticket.fault());
     read_.ticket = std::move(ticket.value());
   }
+  watch();
+  const auto self = shared_from_this();
+  state_->off_loop(read_.bytes, [self] { self->plan(); }, [self] { self->submit(); });
+}
+
+void TurnRun::begin_planned(Streams::Ticket ticket, std::shared_ptr<ReplySink> sink) {
+  read_.ticket = std::move(ticket);
+  sink_ = std::move(sink);
+  watch();
+  submit();
+}
+
+void TurnRun::plan() {
+  plan_begin_ = state_->loop.now();
+  prepared_.emplace(prepare());
+  plan_end_ = state_->loop.now();
+}
+
+// Its time, and its client.
+void TurnRun::watch() {
   if (const net::Milliseconds time = state_->parts.options.request_time; time.count() > 0) {
-    time_limit_ = state_->loop.after(time, [weak = weak_from_this()] {
+    const auto spent = std::chrono::floor<net::Milliseconds>(plan_end_ - plan_begin_);
+    time_limit_ = state_->loop.after(std::max(time - spent, net::Milliseconds::zero()), [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->time_out();
     });
   }
-  const auto self = shared_from_this();
   sink_->on_gone([weak = weak_from_this()] {
     if (const auto turn = weak.lock()) turn->gone();
   });
-  const auto plan = [self] {
-    self->plan_begin_ = self->state_->loop.now();
-    self->prepared_.emplace(self->prepare());
-    self->plan_end_ = self->state_->loop.now();
-  };
-  state_->off_loop(read_.bytes, plan, [self] { self->submit(*std::exchange(self->prepared_, std::nullopt)); });
 }
 
-void TurnRun::submit(apis::Outcome<engine::Request> request) {
+void TurnRun::submit() {
+  apis::Outcome<engine::Request> request = *std::exchange(prepared_, std::nullopt);
   if (!request.ok()) return sink_->refuse(read_.request.api, request.fault());
   if (is_gone_) return;
   if (is_late_) return fail(late());
@@ -84,8 +100,13 @@ void TurnRun::on_start(const engine::Start& start) {
 void TurnRun::tell(const std::vector<apis::TurnEvent>& events) {
   for (const apis::TurnEvent& event : events) {
     collector_->add(event);
-    if (is_streaming_) sink_->send(writer_->add(event));
+    if (is_streaming_) std::ranges::move(writer_->add(event), std::back_inserter(told_));
   }
+}
+
+void TurnRun::send_told() {
+  if (!told_.empty()) sink_->send(told_);
+  told_.clear();
 }
 
 void TurnRun::on_tokens(std::size_t choice, std::span<const engine::SampledToken> tokens) {
@@ -94,6 +115,7 @@ void TurnRun::on_tokens(std::size_t choice, std::span<const engine::SampledToken
     state_->metrics.first_token(std::chrono::duration<double>(*visit.first_token - visit.began).count());
   }
   for (const engine::SampledToken& token : tokens) take(choice, token);
+  send_told();
 }
 
 apis::Tokens TurnRun::told_of(const engine::SampledToken& token) const {
@@ -165,6 +187,7 @@ void TurnRun::on_end(const engine::Outcome& outcome) {
   for (std::size_t i = 0; i < choices_.size(); ++i) {
     if (!choices_[i].has_ended) end_choice(i, finish_of(outcome.choices[i].stop));
   }
+  send_told();
   keep_all(outcome);
 }
 

@@ -23,6 +23,10 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
 
   // Makes the prompt on a worker, then begins; answers where the request can't be served.
   void begin();
+  // The same where a worker has the turn already: plan() there, without a sink, then begin_planned() on the loop.
+  void plan();
+  void begin_planned(Streams::Ticket ticket, std::shared_ptr<ReplySink> sink);
+  [[nodiscard]] const ReadRequest& asked() const { return read_; }
 
   void on_start(const engine::Start& start) override;
   void on_tokens(std::size_t choice, std::span<const engine::SampledToken> tokens) override;
@@ -50,11 +54,14 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   [[nodiscard]] apis::Naming naming(std::size_t choice);
 
   // turn_run.cpp
-  void submit(apis::Outcome<engine::Request> request);
+  void watch();
+  void submit();
   void gone();
   void time_out();
   [[nodiscard]] net::Headers headers(const engine::Usage* usage) const;
+  // What it makes of them is sent together, by send_told().
   void tell(const std::vector<apis::TurnEvent>& events);
+  void send_told();
   void take(std::size_t choice, const engine::SampledToken& token);
   // What the client is told of a token besides its text.
   [[nodiscard]] apis::Tokens told_of(const engine::SampledToken& token) const;
@@ -84,6 +91,7 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   std::optional<apis::TurnCollector> collector_;
   apis::ReplyMeta meta_;
   std::unique_ptr<apis::TurnWriter> writer_;
+  std::vector<apis::StreamEvent> told_;
   std::unique_ptr<engine::Submission> submission_;
   std::optional<std::int64_t> reasoning_budget_;            // that the template is not told
   std::optional<apis::Outcome<engine::Request>> prepared_;  // from the worker to the loop
