@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""`rondo serve` under load while everything around it fails: engines are killed and come back, clients vanish, Redis goes away.
+"""`rondo serve` under load while everything around it fails: engines are killed and come back, clients vanish, Redis goes away, a
+disk is full.
 
     tests/serve_faults_test.py --program build/release/rondo
 
 Whatever happens, the server lives; each answer is in the shape of its API; a conversation goes on with exactly the ids of the turn
 that its client was shown last; in the end, with everything back, each client is answered, and the server ends in order (with the
 sanitizers: nothing leaked).  RONDO_FAULTS=SECONDS of it (4), RONDO_SEED=S, RONDO_FAULTS_STORE=redis|sqlite|memory;
+RONDO_FAULTS_DISK=FOLDER on a small file system of its own: turns are kept there, by SQLite, and now and then nothing is left of it;
 RONDO_FAULTS_MB=N: the server, which keeps 4 MB of turns in memory then, grows by no more than that behind the first quarter.
 """
 import argparse
@@ -28,6 +30,7 @@ import serve_kill_test
 
 MODEL = serve_kill_test.MODEL
 CLIENTS = 6
+MOST_DISK_BYTES = 1 << 30
 TURN_RAM_MB = 4  # few enough that a short run has more turns
 FAULTS = (404, 429, 500, 502, 503, 504)  # 404: a stored response of which a fault let nothing be kept
 
@@ -167,12 +170,32 @@ def wait(chance, until, most):
     time.sleep(min(chance.uniform(0.1, most), max(0.0, until - time.monotonic())))
 
 
+@contextlib.contextmanager
+def full(disk):
+    """Nothing is left of the file system that `disk` lies on."""
+    filler = pathlib.Path(disk, "filler")
+    try:
+        with open(filler, "wb", buffering=0) as file:
+            for size in (1 << 20, 1 << 12, 1):
+                with contextlib.suppress(OSError):
+                    while file.write(bytes(size)):
+                        pass
+        yield
+    finally:
+        filler.unlink()
+
+
 def trouble(engines, redis, folder, chance, until):
     """Kills one thing after the other, and starts it again."""
     kills = 0
+    disk = os.environ.get("RONDO_FAULTS_DISK")
     while time.monotonic() < until:
         wait(chance, until, 0.6)
         kills += 1
+        if disk and chance.random() < 0.3:
+            with full(disk):
+                wait(chance, until, 0.4)
+            continue
         if redis and chance.random() < 0.3:
             redis[0].kill()
             redis[0].wait()
@@ -208,6 +231,10 @@ def finish(clients, violations):
 
 def store_in(folder):
     """Where turns are kept, and the server of it if there is one, in a list."""
+    if disk := os.environ.get("RONDO_FAULTS_DISK"):
+        if shutil.disk_usage(disk).total > MOST_DISK_BYTES:
+            raise SystemExit(f"{disk} is on a large file system, which this would fill")
+        return [], f"sqlite:{tempfile.mkdtemp(dir=disk)}/turns"
     named = os.environ.get("RONDO_FAULTS_STORE") or ("redis" if shutil.which("redis-server") else "sqlite")
     if named == "redis":
         child, address = serve_kill_test.redis_server(folder)
@@ -221,9 +248,11 @@ def run(program, seconds, seed, folder):
     redis, store = store_in(folder)
     errors = pathlib.Path(folder) / "errors"
     urls = [word for engine in engines for word in ("--url", engine.url)]
+    disk = os.environ.get("RONDO_FAULTS_DISK")
+    bound = ["--store-max-mb", str(shutil.disk_usage(disk).total >> 22)] if disk else []
     with open(errors, "wb") as log:
         server = subprocess.Popen([str(program), "serve", str(MODEL), *urls, "--port", "0", "--store", store, "--turn-ram", str(TURN_RAM_MB),
-                                   "--log", "off", "--json"],
+                                   "--log", "off", "--json", *bound],
                                   stdout=subprocess.PIPE, stderr=log, text=True)
     violations = []
     try:
