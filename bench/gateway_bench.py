@@ -132,8 +132,9 @@ def processor_s(child):
 
 def line(name, value, base):
     added = {key: value[key] - base[key] for key in ("best", "p50", "p99")}
+    own = f"   {value['own']:6.0f} us of processor" if "own" in value else ""
     print(f"  {name:28} best {value['best']:9.0f}  p50 {value['p50']:9.0f}  p99 {value['p99']:9.0f} us"
-          f"   adds best {added['best']:8.0f}  p50 {added['p50']:8.0f}  p99 {added['p99']:8.0f}", flush=True)
+          f"   adds best {added['best']:8.0f}  p50 {added['p50']:8.0f}  p99 {added['p99']:8.0f}{own}", flush=True)
 
 
 def best_of(rounds, measure):
@@ -142,21 +143,32 @@ def best_of(rounds, measure):
 
 
 def small_requests(bench):
-    print("a small request for one token, one after the other")
-    ids = bench.body("ids.json", {"model": "fake-model", "token_ids": list(range(97, 123)) * 2, "sampling_params": {"max_tokens": 1}, "stream": True})
-    small = bench.body("small.json", SMALL)
     fake, text = bench.fake(), bench.text_engine()
-    targets = {"engine (ids)": (fake + "/inference/v1/generate", ids), "engine (text)": (text + "/v1/chat/completions", small)}
-    targets["rondo"] = (bench.rondo("serve", BYTES, "--url", fake)[1] + "/v1/chat/completions", small)
-    targets["rondo, SQLite"] = (bench.rondo("serve", BYTES, "--url", fake, "--store", f"sqlite:{bench.folder}/turns")[1] + "/v1/chat/completions", small)
+    gateways = {name: bench.rondo("serve", BYTES, "--url", fake, "--store", store)
+                for name, store in (("rondo", "memory"), ("rondo, SQLite", f"sqlite:{bench.folder}/turns"))}
     for name in ("smg", "litellm"):
         if peer := bench.peer(name, text):
-            targets[name] = (peer[0] + "/v1/chat/completions", small)
+            gateways[name] = (peer[1], peer[0])
     count = 100 if bench.is_quick else 1000
-    results = {name: best_of(3, lambda target=target: bench.measure("latency", *target, count)) for name, target in targets.items()}
-    for name, result in results.items():
-        is_rondo = name.startswith(("rondo", "engine (ids)"))
-        line(name, result, results["engine (ids)" if is_rondo else "engine (text)"])
+
+    def measure(url, body, child):
+        before = child and processor_s(child)
+        result = bench.measure("latency", url, body, count)
+        if child:  # the load asks a tenth more before it counts
+            result["own"] = (processor_s(child) - before) * 1e6 / (count + max(3, count // 10))
+        return result
+
+    for tokens in (1, 16):
+        print(f"a small request, {tokens} token{'s' if tokens > 1 else ''} sampled, one after the other")
+        ids = bench.body("ids.json", {"model": "fake-model", "token_ids": list(range(97, 123)) * 2, "sampling_params": {"max_tokens": tokens},
+                                      "stream": True})
+        small = bench.body("small.json", {**SMALL, "max_tokens": tokens})
+        targets = {"engine (ids)": (fake + "/inference/v1/generate", ids, None), "engine (text)": (text + "/v1/chat/completions", small, None)}
+        targets |= {name: (url + "/v1/chat/completions", small, child) for name, (child, url) in gateways.items()}
+        results = {name: best_of(3, lambda target=target: measure(*target)) for name, target in targets.items()}
+        for name, result in results.items():
+            is_rondo = name.startswith(("rondo", "engine (ids)"))
+            line(name, result, results["engine (ids)" if is_rondo else "engine (text)"])
 
 
 def long_history(bench):
