@@ -143,23 +143,12 @@ def best_of(rounds, measure):
 
 
 def small_requests(bench):
-    for tokens in (1, 16):
-        small_request(bench, tokens)
-
-
-def small_request(bench, tokens):
-    print(f"a small request for {tokens} token{'s' if tokens > 1 else ''}, one after the other")
-    ids = bench.body("ids.json", {"model": "fake-model", "token_ids": list(range(97, 123)) * 2, "sampling_params": {"max_tokens": tokens},
-                                  "stream": True})
-    small = bench.body("small.json", {**SMALL, "max_tokens": tokens})
     fake, text = bench.fake(), bench.text_engine()
-    targets = {"engine (ids)": (fake + "/inference/v1/generate", ids, None), "engine (text)": (text + "/v1/chat/completions", small, None)}
-    for name, store in (("rondo", "memory"), ("rondo, SQLite", f"sqlite:{bench.folder}/turns{tokens}")):
-        child, url = bench.rondo("serve", BYTES, "--url", fake, "--store", store)
-        targets[name] = (url + "/v1/chat/completions", small, child)
+    gateways = {name: bench.rondo("serve", BYTES, "--url", fake, "--store", store)
+                for name, store in (("rondo", "memory"), ("rondo, SQLite", f"sqlite:{bench.folder}/turns"))}
     for name in ("smg", "litellm"):
         if peer := bench.peer(name, text):
-            targets[name] = (peer[0] + "/v1/chat/completions", small, peer[1])
+            gateways[name] = (peer[1], peer[0])
     count = 100 if bench.is_quick else 1000
 
     def measure(url, body, child):
@@ -169,10 +158,17 @@ def small_request(bench, tokens):
             result["own"] = (processor_s(child) - before) * 1e6 / (count + max(3, count // 10))
         return result
 
-    results = {name: best_of(3, lambda target=target: measure(*target)) for name, target in targets.items()}
-    for name, result in results.items():
-        is_rondo = name.startswith(("rondo", "engine (ids)"))
-        line(name, result, results["engine (ids)" if is_rondo else "engine (text)"])
+    for tokens in (1, 16):
+        print(f"a small request, {tokens} token{'s' if tokens > 1 else ''} sampled, one after the other")
+        ids = bench.body("ids.json", {"model": "fake-model", "token_ids": list(range(97, 123)) * 2, "sampling_params": {"max_tokens": tokens},
+                                      "stream": True})
+        small = bench.body("small.json", {**SMALL, "max_tokens": tokens})
+        targets = {"engine (ids)": (fake + "/inference/v1/generate", ids, None), "engine (text)": (text + "/v1/chat/completions", small, None)}
+        targets |= {name: (url + "/v1/chat/completions", small, child) for name, (child, url) in gateways.items()}
+        results = {name: best_of(3, lambda target=target: measure(*target)) for name, target in targets.items()}
+        for name, result in results.items():
+            is_rondo = name.startswith(("rondo", "engine (ids)"))
+            line(name, result, results["engine (ids)" if is_rondo else "engine (text)"])
 
 
 def long_history(bench):

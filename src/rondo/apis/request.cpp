@@ -102,6 +102,17 @@ void check_tools(GenerateRequest& out, std::optional<Fault>& fault) {
   }
 }
 
+// A template's variable that would stand in for what the request says in a field of its own, which nobody would then read.
+std::optional<Fault> replaced_field(const GenerateRequest& request) {
+  for (const auto& [name, is_said] : {std::pair("messages", true), std::pair("tools", request.tools.has_value()),
+                                      std::pair("documents", request.documents.has_value())}) {
+    if (!is_said || request.kwargs.find(name) == nullptr) continue;
+    const std::string param = "chat_template_kwargs." + std::string(name);
+    return invalid(param, "`" + param + "` would replace what the request itself says");
+  }
+  return std::nullopt;
+}
+
 // Moves what chat/ made of the messages.
 std::optional<Fault> translate(json::Value body, const ReadOptions& options, GenerateRequest& out) {
   const json::Value* kwargs = body.find("chat_template_kwargs");
@@ -128,7 +139,7 @@ std::optional<Fault> translate(json::Value body, const ReadOptions& options, Gen
   out.media = media_place(out);
   if (options.refuse_unknown_tools && !request.left_out_tools.empty())
     return invalid("tools", "the tool `" + request.left_out_tools.front() + "` is not known here", "unsupported_value");
-  std::optional<Fault> fault;
+  std::optional<Fault> fault = replaced_field(out);
   check_tools(out, fault);
   return fault;
 }

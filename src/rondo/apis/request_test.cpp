@@ -130,6 +130,17 @@ TEST_CASE("wrong types and values are refused with their field") {
       "messages[0].content[0].input: `messages[0].content[0].input` is missing or of the wrong type");
 }
 
+TEST_CASE("a variable of the template does not replace what the request says itself") {
+  const auto of = [](const std::string& members) { return refusal(kChat, chat_with(members)); };
+  const std::string tools = R"("tools": [{"type": "function", "function": {"name": "f"}}], )";
+  CHECK(of(R"("chat_template_kwargs": {"messages": []})") ==
+        "chat_template_kwargs.messages: `chat_template_kwargs.messages` would replace what the request itself says");
+  CHECK(of(tools + R"("chat_template_kwargs": {"tools": []})").starts_with("chat_template_kwargs.tools: "));
+  CHECK(of(R"("documents": [{"text": "d"}], "chat_template_kwargs": {"documents": []})")
+            .starts_with("chat_template_kwargs.documents: "));
+  CHECK(of(R"("chat_template_kwargs": {"documents": [], "tools": [], "x": 1})").empty());
+}
+
 TEST_CASE("limits: nesting, messages, stops") {
   std::string deep = R"({"messages": [], "x": )";
   for (int i = 0; i < 300; ++i) deep += "[";
