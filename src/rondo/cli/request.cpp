@@ -138,7 +138,7 @@ Status add_kwargs(json::Object& request, const std::string& argument) {
     request.set("kwargs", std::move(value).value());
     return Done{};
   }
-  for (json::Member& member : value.value().as_object()) known->as_object().set(member.key, std::move(member.value));
+  for (const json::Member& member : value.value().as_object()) known->as_object().set(member.key, member.value);
   return Done{};
 }
 
