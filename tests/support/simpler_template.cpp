@@ -146,7 +146,7 @@ std::vector<Simplification> simplifications(const TemplateShape& shape) {
        }},
       {"plain parameters", [](TemplateShape& s) { s.parameter = TemplateShape().parameter; }},
       {"plain thought", reset("", &TemplateShape::thought).apply},
-      {"JSON arguments", [](TemplateShape& s) { s.argument_form = ArgumentForm::kJson; }},
+      reset("JSON arguments", &TemplateShape::argument_form),
       {"reasoning where there is some",
        [](TemplateShape& s) {
          if (s.reasoning != ReasoningPlace::kNone) s.reasoning = ReasoningPlace::kWhereThere;

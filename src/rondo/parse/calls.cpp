@@ -78,16 +78,15 @@ bool Machine::piece_literal(const Marker& literal) {
 
 // A name, id or index: up to white space or to what the format writes behind it.  Inside an escape nothing ends a name.
 bool Machine::piece_slot(CallPiece::Kind kind) {
-  const std::span<const format::Escape> escapes = kind == CallPiece::Kind::kName
-                                                      ? std::span(syntax_->format->calls.name_escapes)
-                                                      : std::span<const format::Escape>();
+  const bool is_name = kind == CallPiece::Kind::kName || kind == CallPiece::Kind::kNameInId;
+  const std::span<const format::Escape> escapes =
+      is_name ? std::span(syntax_->format->calls.name_escapes) : std::span<const format::Escape>();
   const std::vector<CallPiece>& all = syntax_->format->calls.pieces;
   const bool json_next =
       syntax_->format->calls.arguments != format::ArgumentStyle::kParameters &&
       std::all_of(all.begin() + static_cast<std::ptrdiff_t>(call_.piece) + 1, all.end(), [](const CallPiece& piece) {
         return piece.kind == CallPiece::Kind::kArguments || is_blank(piece.text);
       });
-  const bool is_name = kind == CallPiece::Kind::kName || kind == CallPiece::Kind::kNameInId;
   const std::size_t begin = skip_space(pos_);
   std::size_t end = begin;
   bool is_found = false;
@@ -123,7 +122,8 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
   pos_ = end;
   ++call_.piece;
   if (is_name && !call_.has_name) {
-    call_.name = kind == CallPiece::Kind::kNameInId ? name_in_id(text) : format::unescaped(text, escapes);
+    const std::string meant = format::unescaped(text, escapes);
+    call_.name = kind == CallPiece::Kind::kNameInId ? name_in_id(meant) : meant;
     if (kind == CallPiece::Kind::kNameInId) call_.id = std::move(text);
     call_.has_name = true;
     if (envelope_.early_arguments) (void)commit_early();
