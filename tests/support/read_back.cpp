@@ -83,7 +83,8 @@ std::string difference(const MessageParts& wanted, const chat::AssistantMessage&
 
 bool may_stop_early(const format::Format& format, const MessageParts& wanted) {
   const auto says_so = [](const std::string& note) {
-    return note.starts_with("only the next turn's header ends a turn");
+    return note.starts_with("only the next turn's header ends a turn") ||
+           note.starts_with("only the calls' close ends a turn of calls");
   };
   const std::size_t blocks = wanted.calls.size() + (wanted.content.empty() ? 0 : 1);
   return blocks > 1 && std::ranges::any_of(format.notes, says_so);

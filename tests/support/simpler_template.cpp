@@ -110,7 +110,7 @@ std::vector<Simplification> simplifications(const TemplateShape& shape) {
        }},
       {"plain parameters", [](TemplateShape& s) { s.parameter = TemplateShape().parameter; }},
       {"plain thought", reset("", &TemplateShape::thought).apply},
-      {"JSON arguments", [](TemplateShape& s) { s.argument_form = ArgumentForm::kJson; }},
+      reset("JSON arguments", &TemplateShape::argument_form),
       {"reasoning where there is some",
        [](TemplateShape& s) {
          if (s.reasoning != ReasoningPlace::kNone) s.reasoning = ReasoningPlace::kWhereThere;
@@ -119,9 +119,8 @@ std::vector<Simplification> simplifications(const TemplateShape& shape) {
        [](TemplateShape& s) {
          if (s.reasoning == ReasoningPlace::kByPrompt) s.reasoning = ReasoningPlace::kAlways;
        }},
-      {"plain values", [](TemplateShape& s) { s.parameter.filters.clear(); }},
-      reset("plain names", &TemplateShape::name_filter),
-      reset("plain arguments", &TemplateShape::argument_filter),
+      {"as they are",
+       [](TemplateShape& s) { s.parameter.filters = s.name_filter = s.argument_filter = std::string(); }},
       {"quoted strings", [](TemplateShape& s) { s.parameter.raw_strings = false; }},
       {"no call brackets", [](TemplateShape& s) { s.call = {}; }},
       reset("id marks", &TemplateShape::id_marks),

@@ -145,7 +145,10 @@ std::size_t content_close_in(const Evidence& evidence, const Written& tail, cons
     const std::size_t last = alone != nullptr ? alone->turn.last_of_call(0) : kNone;
     const std::size_t stop =
         last == kNone ? 0 : same_back(tail, written(alone->turn, last + 1, alone->turn.tokens.size()), evidence.atoms);
-    if (stop < tail.text.size() && !is_blank(tail.text.substr(tail.text.size() - stop))) return tail.text.size() - stop;
+    // White space alone closes nothing: then both end alike, with marks that look the same.
+    const std::string_view text = tail.text;
+    if (!is_blank(text.substr(text.size() - stop)) && !is_blank(text.substr(0, text.size() - stop)))
+      return text.size() - stop;
   }
   return tail.begins.empty() ? 0 : tail.begins.back();
 }

@@ -98,20 +98,31 @@ std::string heading_close(const Blocks& blocks, const format::Calls& calls) {
 }
 
 // Content may follow the calls; white space between them and the content belongs to what closes the calls.
-format::Calls with_content_behind(const Evidence& evidence, format::Calls calls) {
+CallPart with_content_behind(const Evidence& evidence, const Ending& ending, CallPart part) {
   const Variant* both = evidence.find({.content = true, .calls = 1}, Parts{true, true, 1});
-  if (both == nullptr) return calls;
+  if (both == nullptr) return part;
   const std::size_t last = both->turn.last_of_call(0);
   const std::size_t content = both->turn.first(SlotKind::kContent);
-  if (last == kNone || content == kNone || content < last) return calls;
+  if (last == kNone || content == kNone || content < last) return part;
+  format::Calls& calls = part.calls;
   calls.content_behind = true;
   std::string& close = is_blank(calls.section_close) ? calls.call_close : calls.section_close;
   const std::string between = both->turn.literals(last + 1, content);
+  // What stands in front of content, and ends no other turn, ends none: it closes the section.
+  const bool is_open = is_blank(calls.section_close) && !is_blank(calls.section_open);
+  const auto is_stop = [&part](const std::string& stop) { return trimmed(stop) == trimmed(part.stops.front()); };
+  if (is_open && part.stops.size() == 1 && std::ranges::none_of(ending.stops, is_stop) &&
+      contains(between, part.stops.front())) {
+    calls.section_close = part.stops.front();
+    part.stops.clear();
+    part.remarks.note("only the calls' close ends a turn of calls: who stops at it sees no content behind it");
+    return part;
+  }
   const std::size_t at = is_blank(close) ? std::string::npos : between.rfind(trimmed(close));
-  if (at == std::string::npos) return calls;
+  if (at == std::string::npos) return part;
   const std::string rest = between.substr(at + trimmed(close).size());
   if (is_blank(rest) && !rest.empty() && trimmed_end(close) == close) close += rest;
-  return calls;
+  return part;
 }
 
 // Whether a turn with calls goes without what closes their section.
@@ -217,7 +228,7 @@ CallPart infer_calls(const Evidence& evidence, const Blocks& blocks, const Endin
   if (!out.calls.present) return out;
   out.calls = with_made_ids(evidence, std::move(out.calls));
   out.calls.heading_close = heading_close(blocks, out.calls);
-  out.calls = with_content_behind(evidence, std::move(out.calls));
+  out = with_content_behind(evidence, ending, std::move(out));
   out.calls.may_stay_open = may_stay_open(evidence, out.calls);
   out.calls = with_escapes(evidence, std::move(out.calls));
   return out;

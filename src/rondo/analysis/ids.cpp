@@ -72,6 +72,7 @@ void find_counted_piece(const Turn& followed, format::Calls& calls) {
     if (is_repeated || contains(followed.behind, probe::call_id(0))) {
       front.resize(front.size() - mark.size());
       name->kind = PieceKind::kNameInId;
+      name->front = mark;
       if (counted != ":") name->text = counted;
       pieces.erase(before, std::next(index));
       return;

@@ -151,6 +151,18 @@ Remarks lost_values(const Evidence& evidence, const Blocks& blocks, const format
   return out;
 }
 
+// A block's close and a call's opener that touch and share a sign (`%%/a%%%%b%%`): with one sign less the opener is still
+// there, and the close is text.
+void note_touching_marks(const Blocks& blocks, const format::Calls& calls, Remarks& remarks) {
+  if (!calls.present) return;
+  const std::string& open = is_blank(calls.section_open) ? calls.call_open : calls.section_open;
+  for (const std::string* close : {&blocks.content.close, &blocks.reasoning.close}) {
+    if (is_blank(*close) || is_blank(open) || close->back() != open.front()) continue;
+    remarks.note("`" + std::string(trimmed(*close)) + "` ends with the sign that `" + std::string(trimmed(open)) +
+                 "` begins with: where one of them lacks it, the first is read as text and the second as what it is");
+  }
+}
+
 // White space at the ends of texts, which the template cuts off.
 format::Trims find_trims(const Evidence& evidence, Remarks& remarks) {
   format::Trims out;
@@ -189,6 +201,7 @@ Lost find_losses(const Evidence& evidence, const Blocks& blocks, const format::C
   out.remarks.add(lost_borders(evidence, blocks));
   out.remarks.add(lost_calls(evidence, calls));
   out.remarks.add(lost_values(evidence, blocks, calls, ending));
+  note_touching_marks(blocks, calls, out.remarks);
   out.trims = find_trims(evidence, out.remarks);
   return out;
 }

@@ -9,6 +9,7 @@
 
 #include "analysis/evidence.h"
 #include "chat/reasoning_fields.h"
+#include "format/escapes.h"
 #include "json/print.h"
 #include "probe/words.h"
 
@@ -241,7 +242,8 @@ void Finder::find_arguments() {
   const std::string spelled = json::to_compact(json::Value(given));
   const Texts as_object = call_texts({.arguments = given});
   const Texts as_text = call_texts({.arguments = spelled});
-  const bool is_encoded_twice = as_text.holds(json::to_compact(json::Value(spelled)));
+  const std::string encoded = json::to_compact(json::Value(spelled));
+  const bool is_encoded_twice = as_text.holds(format::escaped(encoded, format_.calls.argument_escapes));
   const bool takes_object = as_object.holds("v0") && !as_object.holds("'k0': 'v0'");
   // A template that writes parameters one by one has another syntax for a text.
   const bool is_other_syntax = takes_object && format_.calls.arguments == format::ArgumentStyle::kParameters;

@@ -57,6 +57,8 @@ TEST_CASE("arguments: an object that is serialised, a text that is printed, or b
   };
   CHECK(arguments("c.function.arguments | tojson") == MessageRules::Arguments::kObject);
   CHECK(arguments("c.function.arguments") == MessageRules::Arguments::kText);
+  // Also where what is serialised is then written in other characters.
+  CHECK(arguments("(c.function.arguments | tojson | replace('\"', '&quot;'))") == MessageRules::Arguments::kObject);
   CHECK(arguments("(c.function.arguments if c.function.arguments is string else c.function.arguments | tojson)") ==
         MessageRules::Arguments::kAny);
   const std::string members = "{%- for k, v in c.function.arguments.items() %}{{- k + ':' + v + ';' }}{%- endfor %}";

@@ -127,6 +127,49 @@ TEST_CASE("characters that are written in another way inside names of tools and 
   CHECK(escapes("'<do ' + " + name + " + '>' + (" + json + R"( | replace('<', '\\u003c')) + '</do>')") == "|");
 }
 
+TEST_CASE("what stands between calls and content closes their section") {
+  const std::string calls =
+      "{%- if m.tool_calls %}{{- '[[acts]]' }}{%- for c in m.tool_calls %}{{- '<do>' + (c.function | tojson) + '</do>' "
+      "}}"
+      "{%- endfor %}{{- '[[over]]' }}{%- endif %}";
+  const auto turns = [&calls](const std::string& content) {
+    return "{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n" + calls + content +
+           "{%- endfor %}\n{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}";
+  };
+  // Only the next turn ends a turn; or what closes the content does.
+  for (const char* content :
+       {"{{- m.content or '' }}", "{%- if m.content %}{{- '<say>' + m.content + '</say>' }}{%- endif %}"}) {
+    const auto format = format_of(turns(content));
+    CHECK(format->calls.content_behind);
+    CHECK(format->calls.section_close == "[[over]]");
+    CHECK(std::ranges::find(format->stops.tool, "[[over]]") == format->stops.tool.end());
+    CHECK(has_note(*format, "only the calls' close ends a turn of calls: who stops at it sees no content behind it"));
+  }
+}
+
+TEST_CASE("content and calls that close with the same mark behind other white space") {
+  const auto format = format_of(
+      "{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n{%- if m.tool_calls %}{{- '{{acts' }}{%- for c in "
+      "m.tool_calls %}{{- '<do>' + (c.function | tojson) + '</do>' }}{%- endfor %}{{- 'over}}' }}{%- endif %}"
+      "{%- if m.content %}{{- '{{say ' + m.content + ' over}}' }}{%- endif %}{{- '<|fin|>' }}{%- endfor %}\n"
+      "{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}");
+  CHECK(format->content.close == " over}}");
+  CHECK(format->calls.section_close == "over}}");
+  CHECK(format->stops.content == std::vector<std::string>{"<|fin|>"});
+}
+
+TEST_CASE("a close and an opener that share a sign are named") {
+  const auto format = format_of(
+      "{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n{%- if m.content %}{{- '%%say%%' + m.content + "
+      "'%%/say%%' "
+      "}}{%- endif %}{%- for c in m.tool_calls or [] %}{{- '%%do%%' + (c.function | tojson) + '%%/do%%' }}{%- endfor %}"
+      "{{- '<|fin|>' }}{%- endfor %}\n{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}");
+  CHECK(
+      has_note(*format,
+               "`%%/say%%` ends with the sign that `%%do%%` begins with: where one of them lacks it, the first is read "
+               "as text and the second as what it is"));
+}
+
 // Reasoning that only the prompt opens: history cuts it out of the content.
 std::string with_inline_reasoning(const std::string& questions, const std::string& prompt) {
   return "{%- for m in messages %}\n{{- '[' + m.role + '>' }}\n{%- set text = m.content or '' %}\n" + questions +

@@ -67,7 +67,8 @@ struct CallPiece {
   // kNameInId: the id, which carries the name (`functions.NAME:0`).
   enum class Kind : std::uint8_t { kLiteral, kName, kId, kNameInId, kIndex, kArguments };
   Kind kind = Kind::kLiteral;
-  std::string text;  // of a literal; of kNameInId: what stands before the counter, where that is no colon
+  std::string text;        // of a literal; of kNameInId: what stands before the counter, where that is no colon
+  std::string front = {};  // of kNameInId: what the template itself writes before the name
   bool operator==(const CallPiece&) const = default;
 };
 

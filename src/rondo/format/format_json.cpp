@@ -81,6 +81,7 @@ template <typename V>
 void visit(V& v, CallPiece& x) {
   v.field("kind", x.kind);
   v.field("text", x.text);
+  v.field("front", x.front);
 }
 
 template <typename V>

@@ -283,9 +283,10 @@ void CallBuilder::slot(Line& line, const Tool& tool, const CallPiece& piece, std
     case CallPiece::Kind::kNameInId: {
       CharSet word = name_characters().without(CharSet::any_of(".:"));
       const NodeId between = g.choice({g.literal("."), g.literal(":")});
-      const NodeId prefix = g.optional(g.sequence({g.repeat(g.chars(word), 1, kUnbounded), between}));
+      const NodeId any = g.sequence({g.repeat(g.chars(word), 1, kUnbounded), between});
+      const NodeId prefix = g.optional(piece.front.empty() ? any : g.literal(piece.front));
       const NodeId counted = g.literal(piece.text.empty() ? ":" : piece.text);
-      line.add(g.token(g.sequence({prefix, g.literal(tool.name), g.optional(g.sequence({counted, digits}))})));
+      line.add(g.token(g.sequence({prefix, g.literal(tool.written), g.optional(g.sequence({counted, digits}))})));
       return;
     }
     default: return;

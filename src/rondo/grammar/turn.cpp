@@ -71,11 +71,15 @@ class TurnBuilder {
     return is_there ? trimmed(format_.reasoning.open) : "";
   }
 
-  // How much of `marker` the prompt ends with.
+  // How much of `marker` the prompt ends with.  The end of a longer mark that is whole begins nothing.
   [[nodiscard]] std::size_t begun(std::string_view marker) const {
     const std::string_view tail = trimmed(options_.prompt_tail);
     std::size_t size = std::min(marker.size(), tail.size());
     while (size > 0 && !tail.ends_with(marker.substr(0, size))) --size;
+    for (const std::string* other : {&format_.reasoning.open, &format_.reasoning.close, &format_.header}) {
+      const std::string_view whole = trimmed(*other);
+      if (whole.size() > size && tail.ends_with(whole)) return 0;
+    }
     constexpr std::size_t kLeast = 2;  // a single bracket is no begin
     return size >= kLeast ? size : 0;
   }

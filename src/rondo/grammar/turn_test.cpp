@@ -60,6 +60,25 @@ TEST_CASE("names and arguments are taken as the template escapes them") {
   CHECK(!accepts(grammar, "<call>R&amp;D<args>{&quot;n&quot;: &quot;a&quot;}</call>"));
 }
 
+TEST_CASE("the end of a mark that the prompt opens with begins no other one") {
+  const auto format =
+      format::from_json(json::parse(R"({"header": "[bot]", "reasoning": {"present": true, "open": "@@muse@@",
+    "close": "@@/muse@@"}, "content": {"open": "@@say@@", "close": "@@/say@@"}, "stops": {"content": ["<eot>"]}, "calls":
+    {"present": true, "envelope": "json_object", "roles": {"name": ["name"], "arguments": ["arguments"]}}})")
+                            .value());
+  REQUIRE(format.ok());
+  TurnOptions options;
+  options.tools = json::parse(kTools).value();
+  options.choice = ToolChoice::kRequired;
+  options.prompt_tail = "[bot]@@muse@@";
+  const auto made = turn_grammar(format.value(), options);
+  REQUIRE(made.ok());
+  CHECK(accepts(made.value().grammar, R"(Hm.@@/muse@@{"name": "find", "arguments": {"q": "x"}}<eot>)"));
+  CHECK(accepts(made.value().grammar,
+                R"(Hm.@@/muse@@@@say@@Yes.@@/say@@{"name": "find", "arguments": {"q": "x"}}<eot>)"));
+  CHECK(!accepts(made.value().grammar, R"(Hm.@@/muse@@{"name": "find"}<eot>)"));
+}
+
 TEST_CASE("tools whose names begin alike are told apart, and none is text") {
   const Grammar grammar = required_call(kTagged + "}}", R"([{"name": "find", "parameters": {"type": "object",
     "required": ["q"], "properties": {"q": {"type": "string"}}}}, {"name": "find_more", "parameters": {"type": "object",

@@ -78,9 +78,9 @@ bool Machine::piece_literal(const Marker& literal) {
 
 // A name, id or index: up to white space or to what the format writes behind it.  Inside an escape nothing ends a name.
 bool Machine::piece_slot(CallPiece::Kind kind) {
-  const std::span<const format::Escape> escapes = kind == CallPiece::Kind::kName
-                                                      ? std::span(syntax_->format->calls.name_escapes)
-                                                      : std::span<const format::Escape>();
+  const bool is_name = kind == CallPiece::Kind::kName || kind == CallPiece::Kind::kNameInId;
+  const std::span<const format::Escape> escapes =
+      is_name ? std::span(syntax_->format->calls.name_escapes) : std::span<const format::Escape>();
   const std::vector<CallPiece>& all = syntax_->format->calls.pieces;
   const bool json_next =
       syntax_->format->calls.arguments != format::ArgumentStyle::kParameters &&
@@ -107,7 +107,10 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
     } else if (!is_end_) {
       return false;
     }
-    is_found = is_found || (json_next && byte == '{') || is_space(byte);
+    // An object right behind the name of a tool is its arguments, also where the format has them one by one.
+    const bool is_object = byte == '{' && (json_next || (is_name && syntax_->options.tools && end > begin &&
+                                                         syntax_->is_known_tool(buffer_.substr(begin, end - begin))));
+    is_found = is_found || is_object || is_space(byte);
     if (!is_found && (!is_name_byte(byte) || end - begin > kLongestName)) {
       return attempt_.is_open ? fail_attempt(end, "the name of a tool call cannot be read")
                               : break_call(chat::CallStatus::kMalformed, "a tool call is malformed");
@@ -115,12 +118,12 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
   }
   if (!is_found && !(is_end_ && !attempt_.is_open)) return false;
   std::string text = buffer_.substr(begin, end - begin);
-  const bool is_name = kind == CallPiece::Kind::kName || kind == CallPiece::Kind::kNameInId;
   if (text.empty() && is_name && !call_.has_name) return fail_attempt(end, "a tool call has no name");
   pos_ = end;
   ++call_.piece;
   if (is_name && !call_.has_name) {
-    call_.name = kind == CallPiece::Kind::kNameInId ? name_in_id(text) : format::unescaped(text, escapes);
+    const std::string meant = format::unescaped(text, escapes);
+    call_.name = kind == CallPiece::Kind::kNameInId ? name_in_id(meant) : meant;
     if (kind == CallPiece::Kind::kNameInId) call_.id = std::move(text);
     call_.has_name = true;
     if (envelope_.early_arguments) (void)commit_early();
@@ -353,7 +356,7 @@ bool Machine::break_call(chat::CallStatus status, const char* why) {
 
 bool Machine::recover() {
   MarkerSet::Found found;
-  const bool is_text = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters;
+  const bool is_text = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters || call_.has_arguments;
   const MarkerSet& set = thoughts_.have_call ? syntax_->reasoning_recover_set : syntax_->recover_set;
   if (!scan(set, is_text ? EventKind::kArguments : EventKind::kMarker, found)) return false;
   if (found.id == kReasoningClose) {  // behind a call that was only thought of

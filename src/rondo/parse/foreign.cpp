@@ -136,7 +136,8 @@ MatchKind Machine::own_opener(const MarkerSet::Found& found, std::vector<std::st
   if (found.id != kSectionOpen && found.id != kCallOpen) return MatchKind::kNone;
   pos_ = found.begin + found.size;
   thoughts_.have_call = false;
-  begin_attempt(found.id == kSectionOpen, Opening::kMarker);
+  // Punctuation proves nothing in a fence either.
+  begin_attempt(found.id == kSectionOpen, found.marker->is_distinct() ? Opening::kMarker : Opening::kHalf);
   closes_ = std::move(closes);
   if (found.id == kCallOpen) return start_body() ? MatchKind::kFull : MatchKind::kNone;
   phase_ = Phase::kSection;

@@ -577,45 +577,4 @@ bool Machine::is_inside_json() const {
   return is_read && scanner_.started() && !scanner_.done();
 }
 
-// What makes the JSON of a call complete; inside arguments as these are written.
-std::string Machine::json_closing() const {
-  const bool is_inside = phase_ == Phase::kJsonArguments || phase_ == Phase::kEarlyArguments ||
-                         envelope_.capture == JsonCall::Capture::kArguments;
-  if (!has_escaped_arguments() || !is_inside) return scanner_.closing();
-  const std::span<const format::Escape> escapes = syntax_->format->calls.argument_escapes;
-  const std::string_view begun = std::string_view(buffer_).substr(pos_);
-  if (begun.empty()) return format::escaped(scanner_.closing(), escapes);
-  // The escape that has begun becomes a character first.
-  const std::string rest = rest_of_escape(begun, escapes, "");
-  JsonScanner after = scanner_;
-  const std::string whole = std::string(begun) + rest;
-  for (const char byte : format::unescaped(whole, escapes)) (void)after.step(byte);
-  return rest + format::escaped(after.closing(), escapes);
-}
-
-std::string Machine::closing_text() const {
-  const format::Calls& calls = syntax_->format->calls;
-  std::string section = section_.is_open ? calls.section_close : "";
-  switch (phase_) {
-    case Phase::kUndecided:
-    case Phase::kFencedAnswer:
-    case Phase::kEnded: return "";
-    case Phase::kReasoning: return syntax_->format->reasoning.close;
-    case Phase::kTop:
-      if (std::string call = opener_closing(); !call.empty()) return call + section;
-      return heading_closing() + (top_.is_wrapped ? syntax_->format->content.close : "") + section;
-    case Phase::kBetween: return opener_closing() + section;
-    case Phase::kSection: return opener_closing() + calls.section_close;
-    case Phase::kJson: return json_closing() + calls.call_close + section;
-    case Phase::kAfterCall:
-    case Phase::kRecover: return calls.call_close + section;
-    case Phase::kPieces:
-    case Phase::kRawArguments: return after_arguments_closing() + section;
-    case Phase::kEarlyArguments: return json_closing() + rest_of_call(call_.piece + 1) + section;
-    case Phase::kJsonArguments:
-      return (call_.has_arguments ? json_closing() : "{}") + after_arguments_closing() + section;
-    default: return parameters_closing() + after_arguments_closing() + section;
-  }
-}
-
 }  // namespace rondo::parse

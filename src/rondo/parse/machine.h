@@ -79,7 +79,6 @@ class Machine {
   [[nodiscard]] std::size_t plain_prefix(std::string_view text) const;
   void take_plain(std::string_view text);
   [[nodiscard]] bool is_reading_json_arguments() const;
-  [[nodiscard]] std::string json_closing() const;
   void drop_reported();
   void run();
   [[nodiscard]] bool step();
@@ -244,6 +243,9 @@ class Machine {
   void end_value(std::size_t end, std::size_t terminator_end);
   void stream_value(std::size_t end);
   bool finish_parameters();
+
+  // closing.cpp: what completes a turn that breaks off
+  [[nodiscard]] std::string json_closing() const;
   [[nodiscard]] std::string parameters_closing() const;
   [[nodiscard]] std::string rest_of_escape(std::string_view written, std::span<const format::Escape> escapes,
                                            std::string_view closing) const;

@@ -64,6 +64,12 @@ bool Machine::parameter() {
   }
   emit(EventKind::kMarker, pos_);
   if (found.kind == MatchKind::kFull) return finish_parameters();
+  if (call_.parameters == 0 && buffer_[at] == '{') {  // models write all arguments as one object
+    scanner_ = JsonScanner();
+    call_.has_arguments = true;
+    phase_ = Phase::kJsonArguments;
+    return true;
+  }
   if (syntax_->parameter_open.empty()) {
     phase_ = Phase::kKey;
     return true;
@@ -478,68 +484,6 @@ void Machine::end_value(std::size_t end, std::size_t terminator_end) {
   pos_ = std::max(terminator_end, head_);
   emit(EventKind::kMarker, pos_);
   phase_ = Phase::kParameter;
-}
-
-// What completes an escape that has begun where the text ends, if `closing` would become a part of it: as one of the
-// characters that begin it, where these have an escape.
-std::string Machine::rest_of_escape(std::string_view written, std::span<const format::Escape> escapes,
-                                    std::string_view closing) const {
-  const std::string begun(written.substr(format::whole_units(written, escapes)));
-  if (begun.empty() || format::unit_size(begun + std::string(closing), escapes) <= begun.size()) return "";
-  const auto completes = [&](const format::Escape& escape) { return escape.written.starts_with(begun); };
-  auto found = std::ranges::find_if(
-      escapes, [&](const format::Escape& escape) { return completes(escape) && escape.text == begun; });
-  if (found == escapes.end()) found = std::ranges::find_if(escapes, completes);
-  return found->written.substr(begun.size());
-}
-
-std::string Machine::parameters_closing() const {
-  const format::Parameters& parameters = syntax_->format->calls.parameters;
-  const std::string repeated = parameters.key_in_close.empty() ? "" : parameters.key_in_close + parameter_.key;
-  std::string out;
-  if (phase_ == Phase::kKey) out = parameters.key_close;
-  if (phase_ == Phase::kKey || phase_ == Phase::kValueOpen) {
-    const auto form = std::find_if(parameters.forms.begin(), parameters.forms.end(),
-                                   [](const ValueForm& f) { return f.type == ValueType::kString; });
-    if (form != parameters.forms.end()) out += form->open + form->close;
-    out += repeated + parameters.close;
-  } else if (phase_ == Phase::kValue) {
-    if (parameter_.nesting.quote != 0) out += parameter_.nesting.quote;
-    const std::string closing = parameter_.forms.front()->close + repeated + parameters.close;
-    out += rest_of_escape(std::string_view(buffer_).substr(head_), parameter_.escapes, closing) + closing;
-  }
-  return out;
-}
-
-// The rest of a call from `piece` on, without arguments.
-std::string Machine::rest_of_call(std::size_t piece) const {
-  std::string out;
-  const auto& pieces = syntax_->format->calls.pieces;
-  const bool is_json = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters;
-  for (; piece < pieces.size(); ++piece) {
-    if (pieces[piece].kind == format::CallPiece::Kind::kLiteral) out += pieces[piece].text;
-    if (is_json && pieces[piece].kind == format::CallPiece::Kind::kArguments) out += "{}";
-  }
-  return out + syntax_->format->calls.call_close;
-}
-
-std::string Machine::after_arguments_closing() const {
-  if (phase_ == Phase::kPieces) return rest_of_call(call_.piece);
-  const auto& pieces = syntax_->format->calls.pieces;
-  const auto arguments = std::ranges::find(pieces, format::CallPiece::Kind::kArguments, &format::CallPiece::kind);
-  return rest_of_call(static_cast<std::size_t>(arguments - pieces.begin()) + 1);
-}
-
-// What closes a call, or a section, whose opener has begun and is not complete.
-std::string Machine::opener_closing() const {
-  const format::Calls& calls = syntax_->format->calls;
-  if (!calls.present || !options().calls) return "";
-  const std::string_view begun = format::trimmed(std::string_view(buffer_).substr(head_));
-  const Marker section(calls.section_open);
-  if (const std::string_view rest = section.missing_behind(begun); !rest.empty())
-    return std::string(rest) + section.trail() + calls.section_close;
-  const std::string_view rest = syntax_->call_open.missing_behind(begun);
-  return rest.empty() ? "" : std::string(rest) + syntax_->call_open.trail() + rest_of_call(0);
 }
 
 }  // namespace rondo::parse
