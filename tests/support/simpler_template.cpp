@@ -19,6 +19,10 @@ Simplification reset(const char* name, Member TemplateShape::* member) {
   return {name, [member](TemplateShape& shape) { shape.*member = TemplateShape().*member; }};
 }
 
+void drop_filters(TemplateShape& shape) {
+  for (std::string* filter : {&shape.parameter.filters, &shape.name_filter, &shape.argument_filter}) filter->clear();
+}
+
 void add_bracket_steps(std::vector<Simplification>& out) {
   const std::pair<const char*, Brackets TemplateShape::*> kinds[] = {
       {"header", &TemplateShape::header},   {"thought", &TemplateShape::thought},
@@ -119,8 +123,7 @@ std::vector<Simplification> simplifications(const TemplateShape& shape) {
        [](TemplateShape& s) {
          if (s.reasoning == ReasoningPlace::kByPrompt) s.reasoning = ReasoningPlace::kAlways;
        }},
-      {"as they are",
-       [](TemplateShape& s) { s.parameter.filters = s.name_filter = s.argument_filter = std::string(); }},
+      {"as they are", drop_filters},
       {"quoted strings", [](TemplateShape& s) { s.parameter.raw_strings = false; }},
       {"no call brackets", [](TemplateShape& s) { s.call = {}; }},
       reset("id marks", &TemplateShape::id_marks),
