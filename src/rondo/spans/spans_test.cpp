@@ -140,7 +140,7 @@ TEST_CASE("a changed message: what is before it is reused, later turns stand as 
   CHECK(plan.expected == gateway.ids_of(keys[0]).size() + Gateway().model->tokenize("[[tool>>", true).value().size());
   REQUIRE(plan.cause);
   CHECK(plan.cause->name == "message-edited");
-  CHECK(plan.cause->path == "messages[3]");
+  CHECK(plan.cause->path == "messages[3].content");
   CHECK(plan.cause->lost_tokens > 0);
   // The answer is written by the template; the last turn was sampled.
   const auto of_answer = std::ranges::find(plan.owners, 4) - plan.owners.begin();
