@@ -157,7 +157,7 @@ void note_touching_marks(const Blocks& blocks, const format::Calls& calls, Remar
   if (!calls.present) return;
   const std::string& open = is_blank(calls.section_open) ? calls.call_open : calls.section_open;
   for (const std::string* close : {&blocks.content.close, &blocks.reasoning.close}) {
-    if (is_blank(*close) || is_blank(open) || close->back() != open.front()) continue;
+    if (is_blank(*close) || is_blank(open) || close->back() != open.front() || format::is_space(open.front())) continue;
     remarks.note("`" + std::string(trimmed(*close)) + "` ends with the sign that `" + std::string(trimmed(open)) +
                  "` begins with: where one of them lacks it, the first is read as text and the second as what it is");
   }
