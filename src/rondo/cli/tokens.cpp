@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/utf8.h"
+#include "cli/io.h"
 #include "cli/paint.h"
 #include "json/print.h"
 #include "pages/token_page.h"
