@@ -1,5 +1,5 @@
-// What becomes of the values of arguments: which are printed as Python prints them, which cannot be told apart
-// afterwards.
+// Finds what happens to argument values: which are printed as Python prints them, and which can no longer be told
+// apart.
 #include <algorithm>
 #include <map>
 
@@ -29,7 +29,7 @@ bool is_same(const json::Value& a, const json::Value& b) {
 
 Saying call_with(json::Object arguments) { return {"", "", {{std::string(kToolName), std::move(arguments)}}}; }
 
-// How an argument was written, and what can be read of it.
+// How the template wrote an argument, and what the parser reads from it.
 struct Written {
   WrittenTurn turn;
   json::Value tools;
@@ -126,7 +126,8 @@ class ArgumentAudit {
     report_loss(kind, *written, typed);
   }
 
-  // Another value that is written as this one, if there is one: the proof that nobody can tell.
+  // Reports another value that is written the same way, if there is one.  It proves that no reader can tell the two
+  // apart.
   void report_loss(const ArgumentKind& kind, const Written& written, const std::optional<json::Value>& read) {
     report::Finding finding;
     finding.path = std::string(kArguments) + ".k";
@@ -156,7 +157,7 @@ class ArgumentAudit {
     causes::TemplatePlace around;
     std::size_t at = 0;
     for (const text::Run& run : rendered.text.runs()) {
-      // Of a value that is left out only the call around it can be shown.
+      // For a value that is left out, only the call around it can be shown.
       const std::string path = run.is_input() ? rendered.origins.paths.to_string(run.path()) : "";
       if (path.starts_with(kArguments)) return causes::place_at(trials_.context().chat_template, rendered, at);
       if (path.starts_with("messages[1].tool_calls[0]"))
@@ -215,7 +216,7 @@ class ArgumentAudit {
     }
   }
 
-  // A break that tells of one such value is told more of.
+  // Adds the details to a break that this value caused.
   bool add_to_break(const PythonValue& found) {
     const auto known = std::ranges::find_if(report_.findings, [](const report::Finding& finding) {
       return finding.rule == "python-value" && !finding.scenarios.empty() &&
@@ -237,10 +238,10 @@ class ArgumentAudit {
 
 struct Pair {
   Saying first;
-  Saying second;  // what is left of it
+  Saying second;  // what remains of it
 };
 
-// Two messages that a loss of the format says cannot be told apart; nullopt for losses that other rules report.
+// Two messages that look the same because of a loss of the format; nullopt for losses that other rules report.
 std::optional<Pair> alike(const std::string& loss) {
   const Saying call = call_with({{"k", "v"}});
   Saying said = call;
@@ -256,7 +257,7 @@ std::optional<Pair> alike(const std::string& loss) {
   return std::nullopt;
 }
 
-// Losses that other rules tell: breaks, and arguments above.
+// Losses that other rules report: breaks, and arguments above.
 bool is_told_elsewhere(const std::string& loss) {
   return loss.starts_with("white space") || loss.ends_with(" arguments") || loss == "calls in history" ||
          loss == "answers without reasoning" || loss == "reasoning in history";
@@ -277,7 +278,7 @@ void report_collision(const Trials& trials, const format::Loss& loss, report::Re
     finding.proof = shortened(sent) + " is written as " + shortened(first->text);
     if (second && second->text == first->text) finding.proof += ", as the message without it is";
   } else {
-    // Several calls, or values that only markers would tell apart: shown by what two calls look like.
+    // Losses between several calls, and values that only markers would separate, show in a turn with two calls.
     setting.tools = true;
     Saying parts = call_with({{"k", R"(it's "x")"}});
     if (loss.what == "calls behind content") parts.content = kAnswerWord;

@@ -18,7 +18,7 @@ std::string shown_from(std::string_view text, std::size_t at) {
   return std::string(utf8::head(text.substr(std::min(at, text.size())), kShownBehind));
 }
 
-// How many ids the next prompt shares with what the model has seen, and which tokens stand around the end of that.
+// How many ids the next prompt shares with what the model has seen, and the tokens around the point where they part.
 std::optional<probe::Extent> compare_tokens(const AuditContext& context, const Step& step, report::Break& out) {
   const std::size_t prompt = step.prompt_ids.size();
   const std::size_t total = prompt + step.completion_ids.size();
@@ -47,7 +47,7 @@ report::Break find_break(const Stage& stage, const Played& played) {
   const AuditContext context = stage.context(played.with_tools);
   const Step& step = *played.broken;
   report::Break out;
-  // Read as every other command reads it, whatever is known of how it was made.
+  // Reads the completion as every other command does, whatever is known about how it was made.
   causes::Sampled sampled = causes::read_sampled(context.format, step.prompt.text.bytes(), step.sampled.text,
                                                  step.sampled.text.size() - step.sampled.stop_begin);
   sampled.is_cut = step.sampled.is_cut;

@@ -36,7 +36,7 @@ Result<std::vector<const Scenario*>> chosen(const std::vector<std::string>& want
   return out;
 }
 
-// Everything that one check makes on its way.
+// The state of one check.
 class Checker {
  public:
   Checker(const Subject& subject, std::unique_ptr<const Stage> first, const Options& options)
@@ -68,7 +68,7 @@ class Checker {
   }
 
  private:
-  // A template that runs out of its limits again and again is not played to the end.
+  // A template that keeps exceeding its limits is not played to the end.
   static constexpr std::size_t kMostFailures = 3;
 
   void play_one(const Stage& stage, const std::vector<Setting>& settings, const Scenario& scenario,
@@ -88,7 +88,7 @@ class Checker {
   [[nodiscard]] Error limit() const { return {ErrorCode::kLimit, limit_, subject_.chat_template->name()}; }
 
   const Subject& subject_;
-  const Stage& first_;  // the default's; `stages_` has it
+  const Stage& first_;  // the stage of the default setting; `stages_` owns it
   const Options& options_;
   Stages stages_;
   std::size_t done_ = 0;

@@ -1,10 +1,10 @@
-// Dates and times in the prompt.
+// Finds dates and times in the prompt.
 #include "audit/property_groups.h"
 
 namespace rondo::audit {
 namespace {
 
-// Differ in every part that a date or time has.
+// The two times differ in every part of a date or time.
 constexpr jinja::LocalTime kBefore{2026, 3, 14, 15, 9, 26};
 constexpr jinja::LocalTime kAfter{2031, 11, 28, 4, 51, 53};
 
@@ -18,7 +18,7 @@ TrialSetting at(TrialSetting setting, const jinja::LocalTime& now) {
   return setting;
 }
 
-// A variable that takes the date's place, if there is one.
+// A variable that can replace the date, if there is one.
 std::optional<report::Remedy> fixing_variable(const Trials& trials, const ClockShape& shape) {
   for (const std::string& name : trials.own_variables()) {
     TrialSetting setting = shape.setting;

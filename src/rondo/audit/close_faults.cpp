@@ -1,4 +1,4 @@
-// Whether every turn ends with a stop, and with one.
+// Checks that every turn ends with a stop, and with only one.
 #include <algorithm>
 #include <set>
 
@@ -29,11 +29,11 @@ std::vector<Kind> kinds(const Trials& trials) {
   return out;
 }
 
-// A turn as it stands between others.
+// A turn with its neighbours.
 struct Placed {
   jinja::Rendered render;
-  std::size_t data_end = 0;    // behind the turn's own data
-  std::size_t own_end = 0;     // ... and what the template writes for it behind that
+  std::size_t data_end = 0;    // after the turn's own data
+  std::size_t own_end = 0;     // after what the template writes for the turn
   std::size_t next_begin = 0;  // the first data of the next message
 };
 
@@ -63,7 +63,7 @@ class CloseAudit {
   }
 
  private:
-  // The same fault of several kinds of turns is one.
+  // The same fault in several kinds of turns is reported once.
   struct Fault {
     report::Finding finding;
     std::vector<std::string> kinds;
@@ -88,7 +88,7 @@ class CloseAudit {
     Placed out{std::move(rendered).value()};
     const auto own = render::data_extent(out.render, 1);
     const auto next = render::data_extent(out.render, 2);
-    // Turns that stand in another order than their messages say nothing here.
+    // This rule cannot judge turns that are written in another order than their messages.
     if (!own || !next || next->begin < own->end) return std::nullopt;
     if (!parts.calls.empty() && out.render.text.bytes().find(kToolName) > own->end) return std::nullopt;
     out.data_end = own->end;
@@ -105,7 +105,7 @@ class CloseAudit {
     return out;
   }
 
-  // Tokens that stand between two calls of a turn close a call, not the turn.
+  // A token between two calls of a turn closes a call, not the turn.
   void find_inner() {
     if (!trials_.writes_calls() || trials_.format().input.single_call) return;
     const auto placed = place(kinds(trials_).back().parts);
@@ -125,7 +125,7 @@ class CloseAudit {
     return std::find(ends.begin(), ends.end(), id) != ends.end() || (plain && plain->id == id);
   }
 
-  // History may end turns with another token than the model does: then it shows where nothing follows.
+  // History may end turns with another token than the model does.  That token shows when nothing follows the turn.
   [[nodiscard]] bool is_closed_alone(const Kind& kind) const {
     const TrialSetting setting{.tools = !kind.parts.calls.empty()};
     const auto alone = trials_.render({user_message(), trials_.assistant(kind.parts)}, setting);
@@ -136,7 +136,7 @@ class CloseAudit {
     return !stops_in(tail).empty() || has_stop_text(tail);
   }
 
-  // The stops of the format, which may be plain text, in what the template writes for the turn itself.
+  // The format's stops, which may be plain text, in the text that the template writes for the turn itself.
   [[nodiscard]] bool has_stop_text(std::string_view own) const {
     const format::Stops& stops = trials_.format().stops;
     for (const auto* list : {&stops.content, &stops.tool, &stops.history_close}) {
@@ -148,7 +148,7 @@ class CloseAudit {
     return false;
   }
 
-  // Without the model's vocabulary, something in brackets may be a token.
+  // Without the model's vocabulary, any bracketed word may be a token.
   [[nodiscard]] bool may_have_token(std::string_view text) const {
     if (trials_.context().has_tokenizer) return false;
     const std::vector<std::size_t> cuts = format::unit_boundaries(text);
@@ -167,7 +167,7 @@ class CloseAudit {
     if (!stops_in(between).empty() || has_stop_text(own) || is_closed_alone(kind) || may_have_token(between))
       return true;
     const bool is_call = !kind.parts.calls.empty();
-    if (is_call && !plain_is_closed_) return false;  // said of plain turns already
+    if (is_call && !plain_is_closed_) return false;  // plain turns already report it
     report::Finding finding = finding_of("unclosed-turn", is_call ? report::Level::kError : report::Level::kWarning);
     finding.sentence = "no stop token stands behind a turn with ";
     finding.proof = "between the turn and what follows stands " + shortened(between);
@@ -184,7 +184,8 @@ class CloseAudit {
   void check_once(const Kind& kind, const Placed& placed) {
     const std::string& text = placed.render.text.bytes();
     const std::string_view own = std::string_view(text).substr(placed.data_end, placed.own_end - placed.data_end);
-    // A block of the turn may be closed before the turn: only what ends generation, or the same again, is one too many.
+    // A block inside the turn may close before the turn does.  Only a token that ends generation, or a repeated one, is
+    // too many.
     const std::vector<render::Marker> all = stops_in(own);
     std::vector<render::Marker> stops;
     for (const render::Marker& stop : all) {
@@ -199,7 +200,7 @@ class CloseAudit {
     keep(std::move(finding), kind);
   }
 
-  // The last turn of a conversation that is not to be continued, as training data has it.
+  // The last turn of a conversation that nobody continues, as in training data.
   void check_last() {
     if (!plain_is_closed_) return;
     const auto rendered = trials_.render({user_message(), plain_message("assistant", kAnswerWord)}, {});

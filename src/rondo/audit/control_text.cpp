@@ -1,4 +1,5 @@
-// Which fields can write control tokens: as text that reads like one, or by completing one that the template begins.
+// Finds fields that can write control tokens, either with text that reads like one or by completing one that the
+// template begins.
 #include <algorithm>
 
 #include "audit/property_groups.h"
@@ -26,7 +27,7 @@ std::optional<ControlMarker> ending_token(const AuditContext& context) {
   return std::nullopt;
 }
 
-// A field, and a conversation that has `text` in it.
+// A field, and a conversation that carries `text` in it.
 json::Value tool_with(std::string_view place, const std::string& text) {
   const auto or_text = [&](std::string_view here, const char* other) { return place == here ? text : other; };
   json::Object parameter{{"type", "string"}, {"description", or_text("parameter description", "the key")}};
@@ -98,7 +99,7 @@ std::vector<Trial> all_fields(const Trials& trials, const std::string& text) {
   return out;
 }
 
-// Where the render has the token in text that came from the conversation.
+// Where the render has the token inside text from the conversation.
 std::optional<std::size_t> find_token(const Trials& trials, const jinja::Rendered& rendered,
                                       const ControlMarker& token) {
   const std::vector<render::Marker> markers = render::markers(trials.context().tokenizer, rendered.text.bytes());
@@ -117,7 +118,7 @@ std::optional<std::size_t> find_token(const Trials& trials, const jinja::Rendere
 
 // ---- Tokens that a field completes
 
-// The value at a path of the conversation; nullptr for keys, and for what is not there.
+// The value at a path of the conversation; nullptr for keys and for paths that do not exist.
 json::Value* value_at(json::Value& root, const text::PathTable& paths, text::PathId path) {
   if (paths.depth(path) <= 1) return &root;
   json::Value* parent = value_at(root, paths, paths.parent(path));
@@ -133,13 +134,12 @@ json::Value* value_at(json::Value& root, const text::PathTable& paths, text::Pat
   }
 }
 
-// What the field between `before` and `after` has to hold to make an added token together with them; "" if nothing
-// does.
+// What the field between `before` and `after` must hold so that the three form an added token; "" if nothing does.
 std::string missing_part(std::string_view token, std::string_view before, std::string_view after) {
   for (std::size_t begun = 1; begun + 1 < token.size(); ++begun) {
     if (!before.ends_with(token.substr(0, begun))) continue;
     for (std::size_t rest = token.size() - begun - 1; rest > 0; --rest) {
-      // A bracket on each side is not enough: markup has them, and its names are not meant as tokens.
+      // A bracket on each side is not enough: markup has brackets too, and its names are not meant as tokens.
       if (begun + rest < 3 || !after.starts_with(token.substr(token.size() - rest))) continue;
       return std::string(token.substr(begun, token.size() - begun - rest));
     }
@@ -147,7 +147,7 @@ std::string missing_part(std::string_view token, std::string_view before, std::s
   return "";
 }
 
-// messages[2].role to messages[].role.
+// Turns messages[2].role into messages[].role.
 std::string pattern(const std::string& path) {
   std::string out;
   for (std::size_t i = 0; i < path.size(); ++i) {
@@ -157,7 +157,7 @@ std::string pattern(const std::string& path) {
   return out;
 }
 
-// A conversation of three messages has some hundred runs.
+// A conversation of three messages has a few hundred runs.
 constexpr std::size_t kRuns = 2000;
 
 class GlueFinder {
@@ -199,7 +199,7 @@ class GlueFinder {
     return chat::is_api_role(value) || std::find(compared.begin(), compared.end(), value) != compared.end();
   }
 
-  // Renders with that value, and reports if the token is there.
+  // Renders with that value and reports it if the token appears.
   bool prove(const json::Array& messages, const TrialSetting& setting, const Claim& claim) {
     const text::PathTable& paths = claim.rendered.origins.paths;
     json::Value changed(messages);

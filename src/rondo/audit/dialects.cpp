@@ -10,7 +10,7 @@ constexpr std::array<std::string_view, 13> kMissingFilters = {
     "center",   "filesizeformat", "forceescape", "from_json", "fromjson", "random",  "striptags",
     "truncate", "urlencode",      "urlize",      "wordcount", "wordwrap", "xmlattr",
 };
-// What minijinja-contrib's `pycompat` has of the methods of strings, dictionaries and lists.
+// The methods of strings, dictionaries and lists that minijinja-contrib's `pycompat` adds.
 constexpr std::array<std::string_view, 29> kAddedMethods = {
     "capitalize", "count",   "endswith", "find",      "format",  "get",     "isalnum", "isalpha",
     "isascii",    "isdigit", "islower",  "isnumeric", "isspace", "isupper", "items",   "join",
@@ -23,7 +23,7 @@ bool is_in(const std::array<std::string_view, kCount>& names, std::string_view n
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// `tojson` of the engine itself knows `indent` alone.
+// The engine's own `tojson` accepts `indent` only.
 bool has_python_keyword(const jinja::Feature& feature) {
   return feature.name == "tojson" && std::any_of(feature.keywords.begin(), feature.keywords.end(),
                                                  [](const std::string& keyword) { return keyword != "indent"; });
@@ -51,7 +51,7 @@ std::string without_spaces(std::string_view bytes) {
   return out;
 }
 
-// What Python writes around values in lists and dictionaries, as JSON writes it.
+// Rewrites what Python puts around values in lists and dictionaries as JSON has it.
 std::string with_json_marks(std::string_view bytes) {
   std::string out(bytes);
   for (char& byte : out) {
@@ -62,8 +62,8 @@ std::string with_json_marks(std::string_view bytes) {
   return out;
 }
 
-// A string's characters as they stand between double quotes.  Python escaped what it quotes with; a quote that it did
-// not have to escape is escaped here.
+// The string's characters as they appear between double quotes.  Python escaped only its own kind of quote, so a double
+// quote that it left alone is escaped here.
 std::string in_double_quotes(std::string_view bytes) {
   std::string out;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -83,7 +83,7 @@ std::string in_double_quotes(std::string_view bytes) {
 std::string in_dialect(const jinja::Rendered& rendered, const Dialect& dialect, bool own_json) {
   const text::ChainTable& chains = rendered.origins.chains;
   const std::string_view text = rendered.text.bytes();
-  // With an indent both engines write the same spaces.
+  // With an indent, both engines write the same spaces.
   const auto is_line = [&](const text::Run& run, std::string_view bytes) {
     return run.kind == text::RunKind::kSerialiser && bytes.find('\n') != std::string_view::npos;
   };
@@ -120,7 +120,7 @@ std::string lacking(const jinja::Feature& feature) {
     case jinja::Feature::Kind::kStatement: return feature.name == "generation" ? "`{% generation %}`" : "";
     case jinja::Feature::Kind::kFilter:
       if (is_in(kMissingFilters, feature.name)) return "filter `" + feature.name + "`";
-      // Python's answer is 0.
+      // Python returns 0.
       if ((feature.name == "int" || feature.name == "float") && !feature.has_arguments)
         return "`" + feature.name + "` of text that is no number";
       return "";

@@ -1,4 +1,4 @@
-// What other front ends and template engines would write instead.
+// Finds where other front ends and template engines would write something else.
 #include <algorithm>
 
 #include "audit/dialects.h"
@@ -72,7 +72,7 @@ void compare_wrapped(const Trials& trials, report::Report& report) {
 
 // ---- Another template engine
 
-// What the template uses and minijinja does not have: the parts, each once, and the first one's place.
+// The features that the template uses and minijinja lacks, each once, with the place of the first.
 struct Parts {
   std::vector<std::string> names;
   causes::TemplatePlace place;
@@ -115,7 +115,7 @@ void report_features(const Trials& trials, report::Report& report) {
   }
 }
 
-// A conversation whose values show how they are printed: markup in texts, lists, words of Python.
+// A conversation that shows how values are printed: markup in texts, lists, words of Python.
 struct TellingSample {
   json::Array messages;
   TrialSetting setting;

@@ -11,7 +11,7 @@
 namespace rondo::audit {
 namespace {
 
-// "messages[3].tool_calls[0]" without the numbers, and without what stands below a call's arguments.
+// "messages[3].tool_calls[0]" without the indices, and without any path below a call's arguments.
 std::string pattern_of(const std::string& path) {
   constexpr std::string_view kArguments = ".arguments";
   const std::size_t arguments = path.find(kArguments);
@@ -36,7 +36,7 @@ std::string proof_of(const report::Break& broken) {
          ", and the template now writes " + text::quoted(broken.rerendered);
 }
 
-// Remedies of another case that are not known yet.
+// Adds the remedies of another case that are not in the list yet.
 void merge_remedies(const std::vector<report::Remedy>& more, std::vector<report::Remedy>& out) {
   for (const report::Remedy& remedy : more) {
     const auto same = std::ranges::find(out, remedy.sentence, &report::Remedy::sentence);
@@ -73,7 +73,7 @@ void sort_findings(report::Report& report) {
 
 void add_findings(report::Report& report) {
   using Key = std::tuple<causes::CauseKind, std::int32_t, std::int32_t, std::string>;
-  std::map<Key, std::pair<bool, std::size_t>> known;  // in the notes; where
+  std::map<Key, std::pair<bool, std::size_t>> known;  // whether it is in the notes; index
   for (const report::Case& played : report.cases) {
     if (!played.broken || played.is_inherent) continue;
     const causes::Cause& cause = played.broken->cause;
@@ -92,13 +92,14 @@ void add_findings(report::Report& report) {
 
 namespace {
 
-// What the template says: the quoted part of a refusal's proof.
+// The template's own words: the quoted part of a refusal's proof.
 std::string_view reason_of(const report::Finding& finding) {
   const std::string_view proof = finding.proof;
   return proof.substr(std::min(proof.find('"'), proof.size()));
 }
 
-// Whether the same refusal was found by another conversation; then that has the remedies of both, and the worse level.
+// Merges the finding into one for the same refusal, if another conversation found it.  The merged finding has the
+// remedies of both and the worse level.
 bool is_merged(report::Finding& finding, report::Report& report) {
   for (std::vector<report::Finding>* const list : {&report.findings, &report.notes}) {
     const auto known = std::ranges::find_if(*list, [&](const report::Finding& other) {

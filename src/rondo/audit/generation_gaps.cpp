@@ -1,4 +1,4 @@
-// {% generation %} blocks beside what is sampled, and the grammar beside what the template writes.
+// Compares {% generation %} blocks with what is sampled, and the grammar with what the template writes.
 #include <algorithm>
 
 #include "audit/marks.h"
@@ -41,7 +41,7 @@ void report_generation(const Trials& trials, const json::Array& messages, const 
 
 // ---- Grammars
 
-// The turn without what follows its stop: the grammar is over the output of a model.
+// The turn without what follows its stop, because the grammar describes only the model's output.
 std::string until_stop(const format::Format& format, const std::string& text) {
   std::size_t from = 0;
   for (const std::string_view name : {kToolName, kSecondToolName}) {
@@ -61,11 +61,11 @@ std::string until_stop(const format::Format& format, const std::string& text) {
   return out;
 }
 
-// A matcher follows all readings of a text at once, some microseconds for each character; a trial's turn has some
-// hundred.
+// A matcher follows all readings of a text at once and takes some microseconds for each character.  A trial's turn has
+// a few hundred characters.
 constexpr std::size_t kTurnBytes = 8192;
 
-// How many bytes of `text` fit.
+// How many bytes of `text` the grammar accepts.
 std::size_t accepted_size(const grammar::Grammar& grammar, const std::string& text) {
   grammar::Matcher matcher(grammar);
   std::size_t at = 0;
@@ -114,7 +114,8 @@ class GrammarAudit {
   }
 
  private:
-  // Whether the parser reads the message: what it cannot read, `unreadable-turn` and `argument-fidelity` are about.
+  // Whether the parser reads the message.  The rules `unreadable-turn` and `argument-fidelity` report those that it
+  // cannot read.
   [[nodiscard]] bool is_read(const WrittenTurn& written, const Saying& parts, const json::Value& tools) const {
     parse::Options options;
     options.tools = tools;
@@ -132,7 +133,7 @@ class GrammarAudit {
     return true;
   }
 
-  // The choices whose grammars refuse a turn, and where the first one ends.
+  // The tool choices whose grammars refuse a turn, and where the first of them stops.
   struct Refusal {
     std::vector<std::string> choices;
     std::string proof;
@@ -153,7 +154,7 @@ class GrammarAudit {
   void report(const std::string& what, const Refusal& refusal) {
     report::Finding finding;
     finding.rule = "grammar-gap";
-    // Where quotes inside strings stand as they are, no grammar can tell where a string ends.
+    // If the template leaves quotes inside strings unescaped, no grammar can tell where a string ends.
     finding.level = loses_quotes(trials_.format()) ? report::Level::kWarning : report::Level::kError;
     finding.sentence = "with " + listed(refusal.choices) + " the grammar refuses a turn with " + what;
     finding.proof = refusal.proof;

@@ -24,7 +24,7 @@ std::string range(std::size_t begin, std::size_t end) {
   return std::to_string(count == 0 ? begin : begin + 1) + (count == 1 ? "" : "," + std::to_string(count));
 }
 
-// One hunk for changes that stand close together.
+// One hunk for changes that are close together.
 std::string hunk(const Lines& before, const Lines& after, std::span<const LineChange> changes) {
   const std::size_t lead = std::min(changes.front().old_begin, kContext);
   const std::size_t tail = std::min(before.size() - changes.back().old_end, kContext);
@@ -53,7 +53,7 @@ std::vector<std::string_view> lines_with_breaks(std::string_view text) {
   return out;
 }
 
-// By the longest common subsequence of the lines between equal beginnings and ends.
+// Finds the longest common subsequence of the lines between the common beginning and the common end.
 std::vector<LineChange> line_changes(const std::vector<std::string_view>& before,
                                      const std::vector<std::string_view>& after) {
   std::size_t head = 0;
@@ -65,7 +65,7 @@ std::vector<LineChange> line_changes(const std::vector<std::string_view>& before
   const std::size_t columns = new_end - head;
   if (rows == 0 && columns == 0) return {};
   if ((rows + 1) * (columns + 1) > kMostCells) return {{head, old_end, head, new_end}};
-  // common[i][j]: of lines i.. and j..
+  // common[i][j]: the length for lines i.. and j..
   std::vector<std::uint32_t> common((rows + 1) * (columns + 1), 0);
   const auto cell = [&](std::size_t i, std::size_t j) -> std::uint32_t& { return common[i * (columns + 1) + j]; };
   for (std::size_t i = rows; i-- > 0;) {

@@ -16,22 +16,22 @@ namespace {
 
 using jinja::TokenKind;
 
-// A byte of what the template writes: a byte of a literal, or all that the expression of a token writes.
+// A byte that the template writes.  It belongs to a literal, or to the output of the expression at a token.
 struct Place {
   std::size_t token = 0;
-  std::optional<std::size_t> offset;  // of a literal's text; behind its last byte for ends
+  std::optional<std::size_t> offset;  // in a literal's text; one past its last byte for ends
   auto operator<=>(const Place&) const = default;
 };
 
-// What a template under test writes for the training conversations, and where its marks go wrong.
+// What a candidate template writes for the training conversations, and where its marks are wrong.
 struct Trained {
   std::vector<std::string> texts;
   std::size_t gaps = 0;
   bool has_marks = false;
 };
 
-// How an old mark goes: with the line that it stands on alone, by itself, or with a comment in its place that keeps the
-// white space around it.
+// How an old mark is removed: with the line that it has to itself, alone, or replaced by a comment that keeps the white
+// space around it.
 enum class Removal : std::uint8_t { kLine, kTag, kComment };
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
@@ -66,7 +66,7 @@ class Marker {
   }
 
  private:
-  // The two marks, as they are spelled.
+  // The two marks as this template spells them.
   struct Tags {
     std::string begin;
     std::string end;
@@ -77,7 +77,7 @@ class Marker {
     std::set<Place> ends;
   };
 
-  // nullopt where it does not compile, or refuses what one trains on.
+  // nullopt if the template does not compile, or refuses a training conversation.
   [[nodiscard]] std::optional<Trained> train(const std::string& source, Places* places) const {
     auto compiled = jinja::Template::compile(source, {}, stage_.subject().chat_template->name());
     if (!compiled.ok()) return std::nullopt;
@@ -120,7 +120,8 @@ class Marker {
     if (!token) return std::nullopt;
     if (spot.run->kind == text::RunKind::kLiteral)
       return Place{*token, spot.run->source_offset + (at - spot.begin) + behind};
-    // An output has one place for all that it joins: the text beside the value says where that stands in it.
+    // An output statement has one place for all values that it joins.  The text next to the value shows which of them
+    // is meant.
     const auto index = static_cast<std::size_t>(spot.run - runs.data());
     const std::size_t beside = behind == 0 ? index - 1 : index + 1;  // wraps before the first
     if (beside < runs.size() && runs[beside].kind == text::RunKind::kLiteral) {
@@ -165,7 +166,7 @@ class Marker {
     return source.apply(std::move(edits));
   }
 
-  // The template with marks in each spelling of white space.
+  // The template with marks, once for each spelling of the white space around them.
   static std::vector<std::string> with_marks(const Source& source, const Places& places) {
     const SourceBlocks blocks(source);
     const Level level = common_level(source, blocks, places);
@@ -181,9 +182,9 @@ class Marker {
     return out;
   }
 
-  // The innermost body that all places stand in: a statement, and which of its branches.
+  // The innermost body that contains all places: a statement, and which of its branches.
   struct Level {
-    const SourceBlock* block = nullptr;  // nullptr: the template itself
+    const SourceBlock* block = nullptr;  // nullptr: the whole template
     std::size_t branch = 0;
   };
 
@@ -213,7 +214,7 @@ class Marker {
     return common.empty() ? Level{} : common.front();
   }
 
-  // The statement around a place that stands directly in the body; nullptr where the place does itself.
+  // The statement around a place that is directly in the body; nullptr if the place itself is.
   static const SourceBlock* child_of(const SourceBlocks& blocks, const Level& level, std::size_t byte) {
     const SourceBlock* child = nullptr;
     for (const SourceBlock* block : blocks.around(byte)) {
@@ -240,13 +241,14 @@ class Marker {
     return to != nullptr || add_cut(source, nullptr, &last, tags, edits);
   }
 
-  // A text of an output, and where the marks cut it: before its text `at`, or inside a constant.
+  // A text of an output statement, and where the marks cut it: before the operand `at`, or inside a constant.
   struct Cut {
     std::size_t operand = 0;
-    std::size_t offset = 0;  // of a constant's text
+    std::size_t offset = 0;  // in a constant's text
   };
 
-  // Cuts the output, or the text between tags, that the places stand in.  With both, they stand in the same output.
+  // Cuts the output statement, or the text between tags, that contains the places.  If both are given, they are in the
+  // same output.
   static bool add_cut(const Source& source, const Place* first, const Place* last, const Tags& tags,
                       std::vector<Edit>& edits) {
     const Place& place = first != nullptr ? *first : *last;
@@ -280,7 +282,7 @@ class Marker {
     return true;
   }
 
-  // What an output joins; the whole where it does something else.
+  // The operands that an output joins; the whole expression if it does something else.
   static std::vector<TokenRange> operands_of(const Source& source, TokenRange tag) {
     std::vector<TokenRange> out;
     std::size_t from = tag.begin;

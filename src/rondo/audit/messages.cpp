@@ -7,7 +7,7 @@ namespace rondo::audit {
 
 json::Value message_of(const format::Format& format, const Saying& saying) {
   format::InputShape shape = format.input;
-  // Reasoning is sent in one place, and also where the template shows none; a turn without calls has a text.
+  // Reasoning is sent even if the template never shows it, and a turn without calls has some text.
   if (!shape.reasoning_part.empty()) {
     shape.reasoning_field.clear();
   } else if (shape.reasoning_field.empty()) {

@@ -1,4 +1,4 @@
-// Content as text and as text parts; content that is null, empty or absent beside calls.
+// Compares content as text with content as text parts, and null, empty and absent content beside calls.
 #include <algorithm>
 #include <functional>
 
@@ -8,21 +8,21 @@
 namespace rondo::audit {
 namespace {
 
-// Without white space between them, which some templates trim.
+// There is no white space between the two parts, because some templates trim it.
 constexpr std::string_view kWholeWord = "word-oneword-two";
 constexpr std::string_view kFirstWord = "word-one";
 constexpr std::string_view kSecondWord = "word-two";
 
 enum class Reading : std::uint8_t {
-  kUnknown,  // this role's text is not written either
-  kRead,     // as the text
-  kOther,    // otherwise than the text
-  kPrinted,  // the list is printed as a value
+  kUnknown,  // the template does not write this role's text either
+  kRead,     // same as the text
+  kOther,    // different from the text
+  kPrinted,  // the template prints the list as a value
   kDropped,
   kRefused,
 };
 
-// A role, and a conversation with the content of its message to be filled in.
+// A role, and a conversation in which the content of its message is a blank to fill in.
 struct Slot {
   std::string role;
   std::string path;
@@ -34,7 +34,7 @@ struct Slot {
 struct Outcome {
   Reading reading = Reading::kUnknown;
   std::string as_text;
-  std::string as_parts;  // or the refusal
+  std::string as_parts;  // or the error message
   causes::TemplatePlace place;
 };
 
@@ -118,7 +118,7 @@ std::string proof_of(const Outcome& outcome) {
   return difference({"as text", outcome.as_text}, {"as one part", outcome.as_parts});
 }
 
-// What two parts become, for roles whose parts are read.
+// Checks what two parts become, for roles whose parts the template reads.
 class TwoParts {
  public:
   TwoParts(const Trials& trials, report::Report& report) : trials_(trials), report_(report) {}
@@ -172,7 +172,7 @@ class TwoParts {
 
 // ---- Content beside calls
 
-// The message with a call and with that content; nullopt: none.
+// The message with a call and that content; nullopt leaves the content out.
 json::Array call_messages(const Trials& trials, const std::optional<json::Value>& content) {
   json::Value call = trials.assistant({"", "", {first_call()}});
   json::Object message{{"role", "assistant"}};
@@ -181,7 +181,7 @@ json::Array call_messages(const Trials& trials, const std::optional<json::Value>
   return {user_message(), message, trials.result(0, kToolName, kResultWord)};
 }
 
-// Where null content was printed as a word.
+// Where the template printed null content as a word.
 std::optional<std::size_t> printed_null(const jinja::Rendered& rendered) {
   std::size_t at = 0;
   for (const text::Run& run : rendered.text.runs()) {
@@ -203,7 +203,7 @@ void compare_no_content(const Trials& trials, report::Report& report) {
     report::Finding finding;
     finding.path = "messages[1].content";
     if (!rendered.ok()) {
-      if (!empty.ok()) continue;                                        // what it refuses is not the content
+      if (!empty.ok()) continue;                                        // it refuses something other than the content
       if (!is_null && rendered.error().line == refused_line) continue;  // for the same reason
       refused_line = rendered.error().line;
       finding.rule = "refused";
@@ -278,8 +278,8 @@ void find_part_differences(const Trials& trials, report::Report& report) {
     finding.place = outcome.place;
     finding.proof = proof_of(outcome);
     if (readers.empty()) {
-      // The template knows text only, as most do; whoever has parts must join them first.  Where that is not told, text
-      // gets lost.
+      // Like most templates, this one reads text only, so a client with parts must join them first.  If the template
+      // does not say so, text is lost.
       finding.level = outcome.reading == Reading::kDropped ? report::Level::kWarning : report::Level::kNote;
       finding.sentence = "content must be text: text parts " + told(outcome.reading);
       add_finding(report, std::move(finding));

@@ -38,7 +38,7 @@ bool begins_with(const std::vector<tokenizer::Piece>& pieces, const Step& step) 
   return true;
 }
 
-// What the completion says.  Where a token that ends turns closes parts of them too, only the last one ends this turn.
+// Reads the completion.  If a token that ends turns also closes parts of them, only its last occurrence ends this turn.
 Result<render::ParsedCompletion> read(const AuditContext& context, const Step& step) {
   std::span<const TokenId> ids = step.completion_ids;
   const auto is_stop = [&](TokenId id) { return context.profile.is_stop(id); };
@@ -78,7 +78,7 @@ class Player {
   }
 
  private:
-  // Notes why the rest is not played.
+  // Records why the rest is not played.
   bool skip(std::string why) {
     played_.outcome.note = std::move(why);
     return false;
@@ -107,13 +107,13 @@ class Player {
     return true;
   }
 
-  // Reasoning that only content can hold is none that a flexible scenario asks for.
+  // If only content can hold the reasoning, a flexible scenario does not ask for it.
   [[nodiscard]] bool shows_reasoning() const {
     const format::Format& format = stage_.format();
     return format.reasoning.present && !(scenario_.is_flexible && format.reasoning.in_content);
   }
 
-  // What of a turn the template knows.
+  // The parts of a turn that the template supports.
   [[nodiscard]] ScenarioTurn fitting(ScenarioTurn turn) const {
     if (!scenario_.is_flexible) return turn;
     if (!shows_reasoning()) turn.reasoning.clear();
@@ -124,8 +124,8 @@ class Player {
     return turn;
   }
 
-  // Without the part that a template does not take beside the others: reasoning, or content where reasoning is what the
-  // scenario is about.
+  // Drops the part that the template does not accept beside the others: reasoning, or the content if the scenario is
+  // about reasoning.
   [[nodiscard]] ScenarioTurn accepted(const AuditContext& context, ScenarioTurn turn) const {
     if (!scenario_.is_flexible || turn.reasoning.empty() || turn.content.empty() || turn.calls.empty()) return turn;
     json::Array messages = messages_;
@@ -165,7 +165,7 @@ class Player {
     return render_again(context, turn, saying, std::move(step));
   }
 
-  // What the model writes behind the prompt; false if nothing is known.
+  // Samples what the model writes after the prompt; false if nothing is known about that.
   bool say(const AuditContext& context, const ScenarioTurn& turn, const Saying& saying, Step& step) {
     if (sending_.samples != nullptr && played_.turn < sending_.samples->size()) {
       step.sampled = (*sending_.samples)[played_.turn];
@@ -193,9 +193,9 @@ class Player {
           render::encode_range(context.turn(), *step.again, 0, step.again->text.size(), render::ContentSpecials::kText);
     } else {
       step.refusal = again.error();
-      // A template may say that it does not take such a conversation; breaking down over it is another thing.
+      // A template may say that it does not accept such a conversation.  Breaking down over it is another matter.
       const bool is_meant = again.error().code == ErrorCode::kTemplateRaised;
-      // Forms that a template does not take are a property of it (properties.h), and no broken prefix.
+      // A form that the template does not accept is one of its properties (properties.h), not a broken prefix.
       const bool is_other_form =
           scenario_.arguments != ArgumentsForm::kWanted || scenario_.content != ContentForm::kWanted;
       if (is_meant || is_other_form || again.error().code == ErrorCode::kLimit)
@@ -224,7 +224,7 @@ class Player {
     if (!step.again) return;
     const text::Origins& origins = step.again->origins;
     for (const text::Run& run : step.again->text.runs()) {
-      // Ids are given to calls by whoever reads them; what the model did not write of them need not be shown.
+      // Whoever reads a call gives it an id.  History need not show an id that the model did not write.
       if (!render::is_message_data(run, origins) || origins.paths.step_name(run.path()) == "id") continue;
       played_.data_bytes += run.size;
     }
@@ -255,7 +255,7 @@ class Player {
         }
       }
     }
-    // A call that was not understood has no result; the conversation goes on all the same.
+    // A call that was not understood has no result.  The conversation continues without one.
     if (out.empty()) out.push_back(probe::plain_message("user", kNextQuestion));
     return out;
   }
@@ -333,7 +333,7 @@ class Player {
     if (step.again) set(outcome.bridge, bridges(context, step, same_tokens));
   }
 
-  // Whether the parser found in the turn what was meant, white space around texts aside.
+  // Whether the parser found the intended turn, apart from white space around texts.
   static bool reads(const Saying& saying, const chat::AssistantMessage& said) {
     if (format::trimmed(said.reasoning.value_or("")) != format::trimmed(saying.reasoning)) return false;
     if (format::trimmed(said.content) != format::trimmed(saying.content)) return false;
@@ -364,7 +364,7 @@ class Player {
     }
     const std::string& text = step.again->text.bytes();
     if (text.ends_with(appended.value().text)) return true;
-    // What closes the turn may differ: the bridge closes what was sampled, the template what was kept.
+    // The end of the turn may differ: the bridge closes what was sampled, and the template closes what was kept.
     const auto data = render::data_extent(*step.again, static_cast<std::int32_t>(step.history.size()) + 1);
     if (!data) return false;
     const std::string_view end = std::string_view(text).substr(data->begin);
@@ -398,7 +398,7 @@ Result<std::unique_ptr<const Stage>> Stage::make(const Subject& subject, Setting
   stage->tooled_ = stage->plain_;
   stage->tooled_.tools = scenario_tools();
   const render::TurnContext turn{*subject.chat_template, *subject.tokenizer, stage->plain_, subject.options};
-  // Some templates insist on tools.
+  // Some templates require tools.
   const bool takes_no_tools = render::render_messages(turn, {probe::plain_message("user", kQuestion)}, true).ok();
   if (!takes_no_tools) stage->plain_.tools = scenario_tools();
   stage->profile_ = render::probe_turns({*subject.chat_template, *subject.tokenizer, stage->tooled_, subject.options});

@@ -8,7 +8,7 @@
 namespace rondo::audit {
 namespace {
 
-// Bytes of a text that a proof shows beside the place it is about, and of a text that it shows whole.
+// How many bytes a proof shows on each side of its place, and how long a text may be to be shown whole.
 constexpr std::size_t kBeside = 24;
 constexpr std::size_t kWhole = 96;
 

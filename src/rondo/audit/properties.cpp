@@ -21,7 +21,7 @@ constexpr void (*kGroups[])(const Trials&, report::Report&) = {
     find_engine_differences,
 };
 
-// The template renders not even one user message, or exceeds the limits on a small conversation.
+// The template cannot render even one user message, or exceeds the limits on a small conversation.
 void report_failure(const AuditContext& context, const Error& error, report::Report& report) {
   report::Finding finding = finding_of("refused", report::Level::kError);
   finding.sentence = error.code == ErrorCode::kLimit
@@ -46,7 +46,7 @@ void find_properties(const AuditContext& context, report::Report& report) {
   for (const auto& find_group : kGroups) {
     find_group(trials, report);
     if (!trials.exhausted()) continue;
-    // From here on everything looks refused, and what was found before may be owed to that.
+    // From here on every trial looks refused, and earlier findings may have the same reason.
     report.findings = findings;
     report.notes = notes;
     report_failure(context, *trials.exhausted(), report);

@@ -1,4 +1,4 @@
-// Texts that the template puts between double quotes of its own, as JSON has them, without escaping the quotes inside.
+// Finds texts that the template puts between its own double quotes, as JSON does, without escaping the quotes inside.
 #include "audit/property_groups.h"
 #include "probe/places.h"
 
@@ -39,7 +39,7 @@ std::vector<Trial> fields(const Trials& trials) {
   return out;
 }
 
-// Where the text stands as it is, between quotes that the template wrote; npos if it does not.
+// Where the text appears unescaped between quotes that the template wrote; npos if it does not.
 std::size_t find_bare(const jinja::Rendered& rendered) {
   const std::string& text = rendered.text.bytes();
   for (std::size_t at = text.find(kQuoting); at != std::string::npos; at = text.find(kQuoting, at + 1)) {

@@ -1,8 +1,7 @@
-// Conversations that are legal, and which the template refuses or writes only in part; and what strict mode refuses.
-//
-// How bad a refusal is depends on the conversation and on whether the template means it.  A message that it raises on
-// purpose for an order of messages it does not know is a note: the model was not trained on it, and the client is told.
-// Failing on what every rollout with tools has is an error, or a warning where it is on purpose.
+// Finds legal conversations that the template refuses or writes only in part, and what strict mode refuses.  The level
+// of a refusal depends on the conversation and on whether the template means it.  If the template raises a message on
+// purpose for an unknown order of messages, that is a note: the model was not trained on it, and the client is told.
+// Failing on what every rollout with tools contains is an error, or a warning if it is on purpose.
 #include <algorithm>
 
 #include "audit/property_groups.h"
@@ -14,15 +13,15 @@ namespace {
 
 enum class Use : std::uint8_t {
   kCore,   // every client sends it
-  kCalls,  // every rollout with tools has it
-  kRare,   // legal, and seen
+  kCalls,  // every rollout with tools contains it
+  kRare,   // legal and seen in practice
 };
 
 struct Shape {
   std::string name;
   Use use = Use::kRare;
   json::Array messages;
-  std::vector<std::string_view> words;  // that the prompt must have, with the index of their message
+  std::vector<std::string_view> words;  // that the prompt must contain, with the index of their message
   TrialSetting setting;
 };
 
@@ -128,14 +127,14 @@ report::Level refusal_level(Use use, const Error& error) {
   return report::Level::kNote;
 }
 
-// Refusals of one place of the template are one finding, as bad as the worst of them.
+// Refusals from one place of the template are one finding, with the worst level among them.
 struct Refusal {
   report::Level level = report::Level::kNote;
   Error error;
   std::vector<std::string> shapes;
 };
 
-// Messages of one role that are not written.
+// Messages of one role that the template does not write.
 struct Dropped {
   std::string role;
   report::Level level = report::Level::kNote;
@@ -183,7 +182,7 @@ class RefusalAudit {
     add_finding(report_, std::move(finding));
   }
 
-  // A message whose text is not in the prompt.
+  // Finds a message whose text is missing from the prompt.
   void check_words(const Shape& shape, const jinja::Rendered& rendered) {
     const std::string& text = rendered.text.bytes();
     for (const std::string_view word : shape.words) {
@@ -215,7 +214,7 @@ class RefusalAudit {
   void report(Dropped& dropped) {
     const auto worse = std::ranges::find_if(
         dropped_, [&](const Dropped& other) { return other.role == dropped.role && other.level > dropped.level; });
-    if (worse != dropped_.end()) return;  // it is not written in simpler conversations either
+    if (worse != dropped_.end()) return;  // simpler conversations do not show it either
     dropped.finding.rule = "dropped-field";
     dropped.finding.level = dropped.level;
     dropped.finding.sentence =
@@ -230,7 +229,7 @@ class RefusalAudit {
     return shape.messages.size() > 1 ? 1 : 0;  // the name of a call
   }
 
-  // Where fewer messages follow, the text may be written: the condition that then goes another way.
+  // The text may be written if fewer messages follow.  This is the condition that then goes the other way.
   [[nodiscard]] causes::TemplatePlace flipped_place(const Shape& shape, std::size_t index, std::string_view word,
                                                     const jinja::Rendered& rendered) const {
     for (std::size_t count = shape.messages.size() - 1; count > index; --count) {
@@ -261,7 +260,7 @@ json::Value with_text_arguments(json::Value message) {
   return message;
 }
 
-// Clients send arguments as a string of JSON; where the template needs an object, somebody has to parse them first.
+// Clients send arguments as a string of JSON.  If the template needs an object, someone must parse them first.
 void find_refused_arguments(const Trials& trials, report::Report& report) {
   if (!trials.writes_calls()) return;
   const json::Value call = trials.assistant({"", "", {first_call()}});

@@ -14,7 +14,7 @@ bool holds(const Played& played) {
          outcome.note.empty();
 }
 
-// What `setting` sets beyond `kwargs`.
+// What `setting` sets in addition to `kwargs`.
 json::Object added_by(const Setting& setting, const json::Object& kwargs) {
   json::Object out;
   for (const json::Member& member : setting.kwargs) {
@@ -24,7 +24,7 @@ json::Object added_by(const Setting& setting, const json::Object& kwargs) {
   return out;
 }
 
-// Whether everything that `kwargs` sets is set so in `setting` too: a remedy adds to what the caller wants.
+// Whether `setting` keeps everything that `kwargs` sets.  A remedy may only add to what the caller wants.
 bool keeps(const Setting& setting, const json::Object& kwargs) {
   return std::ranges::all_of(kwargs, [&](const json::Member& member) {
     const json::Value* kept = setting.kwargs.find(member.key);
@@ -32,7 +32,7 @@ bool keeps(const Setting& setting, const json::Object& kwargs) {
   });
 }
 
-// `first_prompt`: a setting that asks something else of the model, such as not to think, is no remedy.
+// `first_prompt`: a setting that changes what the model is asked to do, such as not to think, is not a remedy.
 void try_settings(Stages& stages, const std::vector<Setting>& settings, const Stage& stage, const Scenario& scenario,
                   const std::string& first_prompt, std::vector<report::Remedy>& out) {
   std::vector<const Setting*> smallest_first;
@@ -91,8 +91,8 @@ void try_content(const Stage& stage, const Scenario& scenario, std::vector<repor
   }
 }
 
-// What to do in the template about a value that it prints, or serialises again.  The spelling of a single value is lost
-// with the text that it stood in: no template gets it back.
+// The change to the template for a value that it prints or serialises again.  If one value lost its spelling together
+// with the text around it, no template can restore it.
 std::string patch_for_value(const causes::Cause& cause, const std::string& at) {
   if (cause.path.ends_with(".content")) return "let the template write content only where there is some" + at;
   if (cause.path.ends_with(".arguments")) return "let the template copy arguments that are a string as they are" + at;
@@ -101,7 +101,7 @@ std::string patch_for_value(const causes::Cause& cause, const std::string& at) {
              : "";
 }
 
-// What to do in the template.
+// The change to make in the template.
 std::string patch_for(const causes::Cause& cause) {
   const std::string at = cause.place.line > 0 ? " at line " + std::to_string(cause.place.line) : "";
   switch (cause.kind) {

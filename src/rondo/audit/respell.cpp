@@ -1,4 +1,4 @@
-// How a sampled turn may be spelled otherwise: white space, JSON, cut off, malformed.
+// Respells a sampled turn: white space, JSON, cut off, malformed.
 #include <algorithm>
 #include <utility>
 
@@ -16,7 +16,7 @@ using render::Extent;
 
 constexpr const char* kNoJson = "the template does not write calls as JSON";
 
-// Replaces bytes of the text; regions behind them move.
+// Replaces bytes of the text and moves the regions after them.
 void replace(Sampled& sampled, Extent part, const std::string& by) {
   sampled.text.replace(part.begin, part.end - part.begin, by);
   const auto move = [&](std::size_t& at) {
@@ -32,7 +32,7 @@ void replace(Sampled& sampled, Extent part, const std::string& by) {
   move(sampled.stop_begin);
 }
 
-// Behind the bracket that closes the one at `begin`; npos if there is none.
+// The offset after the bracket that closes the one at `begin`; npos if there is none.
 std::size_t closing_end(std::string_view text, std::size_t begin) {
   std::size_t depth = 0;
   bool in_string = false;
@@ -54,7 +54,7 @@ std::size_t closing_end(std::string_view text, std::size_t begin) {
   return std::string_view::npos;
 }
 
-// The JSON value around or at `call`, the outermost one that begins behind `from`.
+// The outermost JSON value around or at `call` that begins after `from`.
 std::optional<Extent> json_around(std::string_view text, Extent call, std::size_t from) {
   std::optional<Extent> out;
   for (std::size_t at = std::min(call.end, text.size()); at-- > from;) {
@@ -66,7 +66,7 @@ std::optional<Extent> json_around(std::string_view text, Extent call, std::size_
   return out;
 }
 
-// The JSON values that hold the calls; one for several calls in one array.
+// The JSON values that hold the calls.  Several calls in one array are one value.
 std::vector<Extent> json_of_calls(const Sampled& sampled) {
   std::vector<Extent> out;
   std::size_t from = 0;
@@ -94,7 +94,7 @@ std::optional<std::string> respell_json(Sampled& sampled, bool compact) {
   return std::nullopt;
 }
 
-// The innermost JSON object in [begin, end) of the text that equals `value`, numbers by their value.
+// The innermost JSON object in [begin, end) of the text that equals `value`; numbers compare by value.
 std::optional<Extent> find_json(std::string_view text, Extent within, const json::Value& value) {
   const std::string wanted = canonical(value);
   for (std::size_t at = within.end; at-- > within.begin;) {
@@ -107,7 +107,7 @@ std::optional<Extent> find_json(std::string_view text, Extent within, const json
   return std::nullopt;
 }
 
-// Writes numbers, false and null of tagged parameters as `spelled` has them.
+// Rewrites numbers, false and null in tagged parameters the way `spelled` writes them.
 bool respell_scalars(const json::Value& spelled, Extent call, Sampled& sampled) {
   bool is_changed = false;
   for (const json::Member& member : spelled.as_object()) {
@@ -141,9 +141,9 @@ std::optional<std::string> respell_own(const ScenarioTurn& turn, Sampled& sample
   return "the template writes no such value as JSON";
 }
 
-// Cuts the text inside `region`, behind a word.
+// Cuts the text inside `region` after a word.
 std::optional<std::string> cut(const std::optional<Extent>& region, const char* what, Sampled& sampled) {
-  constexpr std::size_t kShare = 60;  // in a hundred
+  constexpr std::size_t kShare = 60;  // percent
   if (!region || region->end <= region->begin + 2) return std::string("the turn has no ") + what;
   std::size_t at = region->begin + (region->end - region->begin) * kShare / 100;
   while (at > region->begin + 1 && utf8::is_continuation(sampled.text[at])) --at;
@@ -167,7 +167,7 @@ std::optional<std::string> break_call(Sampled& sampled) {
   return "nothing closes the call";
 }
 
-// Takes away the white space in front of (or behind) byte `at`.
+// Removes the white space before (or after) byte `at`.
 std::optional<std::string> tighten(Sampled& sampled, std::size_t at, bool behind) {
   std::size_t begin = at;
   std::size_t end = at;

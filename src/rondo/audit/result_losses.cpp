@@ -1,4 +1,4 @@
-// What becomes of tool results: their order, the ids and names that tie them to their calls.
+// Finds what happens to tool results: their order, and the ids and names that connect them to their calls.
 #include "audit/property_groups.h"
 
 namespace rondo::audit {
@@ -17,7 +17,7 @@ class ResultAudit {
 
   void run() {
     const auto one = trials_.render(with(one_call_, {trials_.result(0, kToolName, kResultWord)}), setting_);
-    if (!one.ok()) return;  // find_refusals says so
+    if (!one.ok()) return;  // find_refusals reports it
     if (one.value().text.bytes().find(kResultWord) == std::string::npos) return;
     check_name(one.value().text.bytes());
     check_id(one.value().text.bytes());
@@ -31,7 +31,7 @@ class ResultAudit {
     return out;
   }
 
-  // Results of the public chat APIs have an id, and no name.
+  // In the public chat APIs a result has an id but no name.
   void check_name(const std::string& named) {
     json::Value result = trials_.result(0, kToolName, kResultWord);
     result.as_object().erase("name");
@@ -128,7 +128,7 @@ class ResultAudit {
     add_finding(report_, std::move(finding));
   }
 
-  // Whether something of the second call's id stands beside its result, or its number.
+  // Whether a part of the second call's id, or its number, is beside its result.
   [[nodiscard]] bool tells_call(const jinja::Rendered& rendered) const {
     const json::Value other = trials_.result(0, kToolName, kSecondResultWord);
     const auto changed = trials_.text(with(two_calls_, {trials_.result(0, kToolName, kResultWord), other}), setting_);

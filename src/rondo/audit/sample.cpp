@@ -14,7 +14,7 @@ namespace {
 
 using render::Extent;
 
-// How much of the beginning of `text` the end of `before` already is.
+// How much of the beginning of `text` is already the end of `before`.
 std::size_t already_written(std::string_view before, std::string_view text) {
   std::size_t size = std::min(before.size(), text.size());
   while (size > 0 && !before.ends_with(text.substr(0, size))) --size;
@@ -82,7 +82,7 @@ class Sampler {
     return is_open() && text.find(close) == std::string_view::npos;
   }
 
-  // The reasoning in the format's markers, and behind it what history shows.
+  // The reasoning between the format's markers, followed by what history shows.
   Sample compose(const Regions& regions) {
     const bool open = is_open();
     if (reasoning_.empty()) {
@@ -117,18 +117,18 @@ class Sampler {
     return find_regions(*form_, format_, index_, {begin, extent_.end});
   }
 
-  // Whether the prompt ends with reasoning that is over, because it was switched off.
+  // Whether the prompt ends with a closed reasoning block, because reasoning was switched off.
   [[nodiscard]] bool closes_reasoning() const {
     const std::string_view close = format::trimmed(format_.reasoning.close);
     const std::size_t header = format_.header.empty() ? std::string::npos : prompt_.rfind(format_.header);
     std::size_t from = header == std::string::npos ? prompt_.size() : header + format_.header.size();
-    // Where no header stands between two turns, the last one is that of an earlier turn.
+    // Without a header between two turns, the last one belongs to an earlier turn.
     from = std::max(from, said_end_);
     return !close.empty() && std::string_view(prompt_).substr(from).find(close) != std::string_view::npos;
   }
 
-  // Where content or calls begin in the template's form, with the markers that open them.  What stands before is the
-  // template's: a header, the end of what came before, reasoning.
+  // Where content or calls begin in the template's form, including the markers that open them.  Everything before is
+  // the template's: a header, the end of the previous turn, reasoning.
   [[nodiscard]] std::size_t rest_begin() const {
     const std::size_t turn = turn_begin();
     const Regions regions = regions_from(turn);
@@ -139,7 +139,7 @@ class Sampler {
     for (const Extent& call : regions.calls) calls = std::min(calls, call.begin);
     if (calls < text.size()) calls = opened_at(text, call_mark(), calls);
     const std::size_t begin = std::min(content, calls);
-    // Where only white space opens the turn, the model writes it, unless the prompt has.
+    // If the turn opens with white space only, the model writes it, unless the prompt already has it.
     const std::string_view lead = text.substr(0, begin);
     if (begin > 0 && format::is_blank(lead) && !prompt_.ends_with(lead)) return turn;
     return begin < text.size() ? turn + begin : extent_.end;
@@ -152,12 +152,12 @@ class Sampler {
     return turn + opened_at(text, format_.reasoning.open, regions_from(turn).reasoning->begin);
   }
 
-  // Not where the model began, which a prompt that is not gone on with does not say.
+  // This is not where the model began: a prompt that nobody continues does not show that.
   [[nodiscard]] std::size_t turn_begin() const {
     return std::min(extent_.begin, render::turn_begin(*form_, index_).value_or(extent_.begin));
   }
 
-  // The last place before `data` where `mark` begins; `data` itself if there is none.
+  // The last place before `data` at which `mark` begins; `data` itself if there is none.
   [[nodiscard]] static std::size_t opened_at(std::string_view text, std::string_view mark, std::size_t data) {
     const std::string_view core = format::trimmed(mark);
     const std::size_t found = core.empty() ? std::string_view::npos : text.substr(0, data).rfind(core);
@@ -165,7 +165,7 @@ class Sampler {
     const std::size_t space = mark.find(core);
     return text.substr(0, found).ends_with(mark.substr(0, space)) ? found - space : found;
   }
-  // What calls begin with; bare JSON begins with its bracket.
+  // The text that opens calls.  Bare JSON opens with its bracket.
   [[nodiscard]] std::string_view call_mark() const {
     const format::Calls& calls = format_.calls;
     if (!format::is_blank(calls.section_open)) return calls.section_open;
@@ -174,7 +174,7 @@ class Sampler {
     return calls.envelope == format::Envelope::kJsonArray ? "[" : "{";
   }
 
-  // Content that history does not show stands where models write it: before the calls.
+  // If history does not show the content, it goes where models write it: before the calls.
   void add_content(std::size_t from, Sampled& out) const {
     if (content_.empty() || out.regions.content) return;
     std::size_t at = out.regions.reasoning ? std::max(from, rest_of(out)) : from;
@@ -189,7 +189,7 @@ class Sampler {
     }
   }
 
-  // Behind the reasoning's close.
+  // The offset after the close of the reasoning.
   [[nodiscard]] std::size_t rest_of(const Sampled& out) const {
     const std::size_t found = out.text.find(format_.reasoning.close, out.regions.reasoning->end);
     return found == std::string::npos ? out.regions.reasoning->end : found + format_.reasoning.close.size();
@@ -215,7 +215,7 @@ class Sampler {
     return {std::move(out), ""};
   }
 
-  // A model says nothing behind the first stop that follows what it had to say, though a template may write more.
+  // A model stops at the first stop after its output, even if a template writes more.
   static void cut_behind_stop(const std::vector<std::string>& stops, Sampled& out) {
     const std::size_t calls = out.regions.calls.empty() ? std::string::npos : out.regions.calls.back().end;
     const std::size_t content = out.regions.content ? out.regions.content->end : std::string::npos;
@@ -232,7 +232,7 @@ class Sampler {
     out.text.resize(end);
   }
 
-  // The likeliest first.
+  // The most likely stop first.
   [[nodiscard]] std::vector<std::string> known_stops() const {
     std::vector<std::string> out = has_calls_ ? format_.stops.tool : format_.stops.content;
     const std::vector<std::string>& others = has_calls_ ? format_.stops.content : format_.stops.tool;
@@ -248,7 +248,7 @@ class Sampler {
   const std::string& prompt_;
   json::Array messages_;
   std::int32_t index_ = 0;
-  std::size_t said_end_ = 0;  // of the prompt: behind the last byte that came from a message
+  std::size_t said_end_ = 0;  // in the prompt: after the last byte that came from a message
   std::string reasoning_;
   std::string content_;
   bool has_calls_ = false;

@@ -57,7 +57,7 @@ void add(std::vector<Scenario>& out, const char* name, const char* title, std::v
   out.push_back(std::move(scenario));
 }
 
-// What a turn may hold, and what may follow it.
+// What a turn may contain, and what may follow it.
 void add_turns(std::vector<Scenario>& out) {
   add(out, "content", "an answer, a question", {says("", kAnswer, kUser)});
   add(out, "reasoning-content", "reasoning and an answer, a question", {says(kThought, kAnswer, kUser)});
@@ -92,7 +92,7 @@ void add_turns(std::vector<Scenario>& out) {
   add(out, "call-user", "a call, its result and a question", {asks("", "", {weather()}, {"results", "user"})});
 }
 
-// Longer ways through a conversation.
+// Longer paths through a conversation.
 void add_ways(std::vector<Scenario>& out) {
   add(out, "call-answer", "a call, its result, an answer, a question",
       {asks("", "", {weather()}), says("", kAnswer, kUser)});
@@ -107,7 +107,7 @@ void add_ways(std::vector<Scenario>& out) {
       {says("", kAnswer, {"developer", "user"})});
 }
 
-// How models spell, where it is not as the template does.
+// Spellings that models use and the template does not.
 void add_spellings(std::vector<Scenario>& out) {
   const auto begin = static_cast<std::ptrdiff_t>(out.size());
   add(out, "space-before-content", "a newline before the answer",
@@ -163,7 +163,7 @@ void add_spellings(std::vector<Scenario>& out) {
   }
 }
 
-// How clients send a turn back.
+// Forms in which clients send a turn back.
 void add_forms(std::vector<Scenario>& out) {
   const auto begin = static_cast<std::ptrdiff_t>(out.size());
   add(out, "arguments-text", "arguments sent back as a string", {asks(kThought, "", {weather()})});

@@ -16,19 +16,19 @@
 namespace rondo::audit {
 namespace {
 
-// A report has to be read: what more settings would show, the single ones have mostly shown.
+// A report must stay readable.  Most of what more settings would show, the single ones have shown already.
 constexpr std::size_t kMostSettings = 12;
-// Names that are no switches: special tokens, and functions.
+// Names that are not switches: special tokens and functions.
 constexpr std::string_view kNoKnobs[] = {
     "continue_final_message", "unk_token", "pad_token", "raise_exception", "namespace", "range", "dict",
     "strftime_now",           "cycler"};
 
 // What a template writes under some kwargs.
 struct Outlook {
-  std::vector<std::string> texts;  // of the probes; "" where it refuses
+  std::vector<std::string> texts;  // of the probes; "" for one that is refused
   std::size_t refused = 0;
   std::size_t thoughts = 0;      // how often reasoning of an earlier turn is shown
-  bool prints_variable = false;  // the variable's own value is written
+  bool prints_variable = false;  // whether the variable's own value is written
 };
 
 class Prober {
@@ -55,7 +55,7 @@ class Prober {
     Outlook out;
     chat::Conversation conversation = base_;
     conversation.kwargs = kwargs;
-    // What a switch does may show only where there are no tools.
+    // The effect of a switch may show only without tools.
     for (const bool has_tools : {true, false}) {
       if (!has_tools) conversation.tools.reset();
       for (const json::Array& probe : probes_) {
@@ -102,7 +102,7 @@ struct Tried {
   Outlook outlook;
 };
 
-// The values of variable `name` that change what is written, each effect once.
+// The values of variable `name` that change the prompt, one for each effect.
 std::vector<Tried> try_variable(const Constants& constants, const Prober& prober, const std::string& name,
                                 const json::Object& kwargs, const Outlook& before) {
   std::vector<json::Value> values = {true, false};
@@ -112,7 +112,7 @@ std::vector<Tried> try_variable(const Constants& constants, const Prober& prober
   std::vector<Tried> out;
   for (const json::Value& value : values) {
     Tried tried{{name, value}, prober.look(with(kwargs, {name, value}), name)};
-    // A variable that is written is a text, of which true and false are no values.
+    // A variable that is printed is a text, so true and false are not values of it.
     if (value.is_bool() && tried.outlook.prints_variable) continue;
     if (tried.outlook.refused > before.refused || tried.outlook.texts == before.texts) continue;
     const bool is_known =
@@ -145,7 +145,7 @@ Settings find_settings(const jinja::Template& chat_template, const format::Forma
     }
   }
   for (const Tried& tried : singles) out.list.push_back({name_of(tried.member), with(base.kwargs, tried.member)});
-  // Switches that say what becomes of reasoning show it only where there is some.
+  // A switch that decides what happens to reasoning shows its effect only if there is some.
   const auto thinking = std::ranges::max_element(singles, {}, [&](const Tried& tried) {
     return tried.outlook.texts[0] != before.texts[0] ? tried.outlook.thoughts : 0;
   });

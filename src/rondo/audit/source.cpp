@@ -20,7 +20,7 @@ bool closes(TokenKind kind) {
   return kind == TokenKind::kRParen || kind == TokenKind::kRBracket || kind == TokenKind::kRBrace;
 }
 
-// The end of a token that begins at `begin` and is followed by one at `next`.
+// The end of the token that begins at `begin`; the next token begins at `next`.
 std::size_t token_end(std::string_view text, TokenKind kind, std::size_t begin, std::size_t next) {
   if (is_bracket(kind)) {
     const std::string_view bracket = kind == TokenKind::kBlockEnd ? "%}" : "}}";
@@ -112,7 +112,7 @@ std::size_t Source::operand_begin(std::size_t token) const {
   std::size_t at = token;
   while (at > first) {
     std::size_t begin = closes(tokens_[at - 1].kind) ? group_begin(at - 1) : at - 1;
-    // Brackets behind a name or another bracket are a call or a subscript of it.
+    // Brackets after a name or another bracket are a call or a subscript of it.
     while (begin > first && opens(tokens_[begin].kind) &&
            (closes(tokens_[begin - 1].kind) || tokens_[begin - 1].kind == TokenKind::kName)) {
       const bool is_word = is_name(begin - 1, "in") || is_name(begin - 1, "not") || is_name(begin - 1, "and") ||

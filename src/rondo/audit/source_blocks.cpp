@@ -37,7 +37,7 @@ void SourceBlocks::add(std::size_t open, std::size_t close, std::vector<std::siz
   } else {
     bool opens = kOpening.contains(word);
     if (word == "set") {
-      opens = true;  // `set x` has a body, `set x = y` has none
+      opens = true;  // `set x` has a body, `set x = y` does not
       for (std::size_t at = open; at < close; ++at) opens = opens && !source_.is(at, TokenKind::kAssign);
     }
     if (!opens) return;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kBytes = 256;
 
-// The printable character that a byte-level vocabulary has for a byte: printable Latin-1 characters stand for
-// themselves, the others follow U+0100.
+// The printable character that a byte-level vocabulary uses for a byte.  Printable Latin-1 characters represent
+// themselves; the others follow from U+0100.
 std::string printable_stand_in(int byte) {
   const auto is_printable = [](int b) {
     return (b >= '!' && b <= '~') || (b >= 0xA1 && b <= 0xAC) || (b >= 0xAE && b <= 0xFF);

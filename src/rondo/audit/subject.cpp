@@ -10,7 +10,7 @@
 namespace rondo::audit {
 namespace {
 
-// Scenarios are short: what needs more than this means harm.
+// Scenarios are short.  A template that needs more output than this is malicious.
 constexpr std::size_t kMostOutputBytes = std::size_t{1} << 20U;
 constexpr std::size_t kMostMemoryBytes = std::size_t{32} << 20U;
 constexpr std::uint64_t kMostInstructions = 400'000;

@@ -1,11 +1,11 @@
-// What of the request's tools does not reach the prompt.
+// Finds which parts of the request's tools do not reach the prompt.
 #include "audit/property_groups.h"
 #include "json/parse.h"
 
 namespace rondo::audit {
 namespace {
 
-// Each part of the definition in a word of its own.
+// Each part of the definition has a word of its own.
 constexpr const char* kRichTool = R"([{"type":"function","function":{"name":"locate_ship","description":"ship-text",
  "parameters":{"type":"object","properties":{
   "harbour":{"type":"string","description":"harbour-text"},
@@ -18,7 +18,7 @@ constexpr const char* kRichTool = R"([{"type":"function","function":{"name":"loc
    "sailor":{"type":"string","description":"sailor-text"}}}}},
  "required":["harbour"]}}}])";
 
-// The same without values inside values, which some templates cannot describe.
+// The same without nested values, which some templates cannot describe.
 constexpr const char* kFlatTool = R"([{"type":"function","function":{"name":"locate_ship","description":"ship-text",
  "parameters":{"type":"object","properties":{
   "harbour":{"type":"string","description":"harbour-text"},
@@ -33,7 +33,7 @@ struct ToolPart {
   std::string_view name;
 };
 
-// What a model needs to call the tool as it should.
+// What a model needs to call the tool correctly.
 constexpr ToolPart kNeeded[] = {
     {"ship-text", "the description"},
     {"harbour", "the parameters"},
@@ -42,7 +42,7 @@ constexpr ToolPart kNeeded[] = {
     {"waypoint", "parameters inside an object"},
     {"sailor", "parameters inside the items of an array"},
 };
-// What it can do without.
+// What helps the model but is not essential.
 constexpr ToolPart kHelpful[] = {
     {"4711", "minimum"},
     {"4799", "maximum"},
@@ -53,7 +53,7 @@ constexpr ToolPart kHelpful[] = {
 
 bool contains(std::string_view text, std::string_view word) { return text.find(word) != std::string_view::npos; }
 
-// For templates that never look at the tools of a request, whatever they do with tools of messages.
+// Reports templates that never look at the request's tools, whatever they do with tools inside messages.
 void report_unread(const Trials& trials, report::Report& report) {
   report::Finding finding = finding_of("tools-not-written", report::Level::kNote);
   finding.sentence = "the template does not read `tools`: tools of a request have no effect";
@@ -165,7 +165,7 @@ class ToolAudit {
     }
   }
 
-  // What is no word of its own shows by a change: types, and which parameters are required.
+  // Types and required parameters have no word of their own, so they are found by changing them.
   void report_toggles(const json::Value& tools, const jinja::Rendered& rendered) {
     const auto changed = [&tools](std::string_view key, json::Value value) {
       json::Value out = tools;
@@ -194,7 +194,7 @@ class ToolAudit {
     add_finding(report_, std::move(finding));
   }
 
-  // Tools printed as Python prints a dictionary: what the model was shown, but no JSON.
+  // Tools that are printed as a Python dictionary are what the model was shown, but they are not JSON.
   void report_python(const jinja::Rendered& rendered) {
     std::size_t at = 0;
     for (const text::Run& run : rendered.text.runs()) {
@@ -218,7 +218,7 @@ class ToolAudit {
   report::Report& report_;
   json::Array user_;
   json::Array system_;
-  json::Array messages_;  // one of them: where tools are written
+  json::Array messages_;  // conversations, in one of which the tools are written
   bool is_flat_ = false;
 };
 

@@ -8,16 +8,16 @@
 namespace rondo::audit {
 namespace {
 
-// A trial is small: it takes some thousand instructions.  A template that needs this much for one does it for harm, and
-// one that did so a few times will do it again.
+// A trial is small and takes a few thousand instructions.  A template that needs this much for one is malicious, and
+// after a few such trials it will do it again.
 constexpr std::size_t kOutputBytes = std::size_t{256} << 10U;
 constexpr std::uint64_t kInstructions = 300'000;
 constexpr std::uint64_t kIterations = 20'000;
 constexpr std::size_t kLimitsMet = 3;
-// Of a template's own variables, which are tried one by one.
+// How many of the template's own variables are tried.
 constexpr std::size_t kVariables = 48;
 
-// Stands for an absent time.
+// Used if the caller gives no time.
 constexpr jinja::LocalTime kSomeTime{2026, 3, 14, 15, 9, 26};
 
 const char* type_name(const json::Value& value) {
@@ -129,7 +129,7 @@ tmpl::ApplyOptions Trials::options(const TrialSetting& setting) const {
   options.limits.output_bytes = std::min(options.limits.output_bytes, kOutputBytes);
   options.limits.instructions = std::min(options.limits.instructions, kInstructions);
   options.limits.iterations = std::min(options.limits.iterations, kIterations);
-  // That nobody says what time it is should not look as if the template refused to render.
+  // Without a time, the template would look as if it refused to render.
   if (!options.now) options.now = kSomeTime;
   if (setting.now) options.now = setting.now;
   if (setting.strict) options.strict = *setting.strict;

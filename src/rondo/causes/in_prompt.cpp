@@ -1,4 +1,4 @@
-// Breaks before the completion: the prompt itself is written otherwise than it was.
+// Explains breaks before the completion, where the prompt itself is written differently than before.
 #include <algorithm>
 #include <iterator>
 #include <span>
@@ -12,10 +12,10 @@
 namespace rondo::causes {
 namespace {
 
-constexpr std::size_t kReach = 400;  // bytes of markup between a break and the data that it belongs to
+constexpr std::size_t kReach = 400;  // bytes of markup between a break and its data
 
-// Where the text begins that no message owns, at the end of a prompt: a generation prompt that the template writes
-// whether or not it is asked for one.
+// Where the text that no message owns begins at the end of a prompt: a generation prompt that the template writes even
+// if it is not asked for one.
 std::size_t unowned_end(const jinja::Rendered& prompt) {
   std::size_t at = prompt.text.size();
   const auto runs = prompt.text.runs();
@@ -56,7 +56,7 @@ Cause Finder::of_prompt() const {
   return of_earlier_turn();
 }
 
-// What is new is written before what was there, or what stood at the end of the prompt stands behind the turn now.
+// New text is written before old text, or the text that ended the prompt now follows the turn.
 std::optional<Cause> Finder::of_new_message(const probe::Spot& now) const {
   const std::int32_t message = now.run == nullptr ? text::kNoMessage : again_->origins.paths.message(now.run->path());
   if (message > index_) {
@@ -90,8 +90,8 @@ bool Finder::is_moved_head(const probe::Spot& then, const probe::Spot& now) cons
          event_.prompt.origins.paths.to_string(then.run->path()) != again_->origins.paths.to_string(now.run->path());
 }
 
-// Of a constant that was given a name: where the prompt's end most likely wrote it, which is the use that the last of
-// the prompt's conditions decided about.  Of everything else the place itself.
+// For a constant that has a name, the use of it that most likely wrote the end of the prompt: the one that the prompt's
+// last condition decided.  For everything else, the place itself.
 text::Literal Finder::use_of(const text::Literal& constant) const {
   const std::vector<text::Literal> uses = outline_.uses(constant);
   if (uses.empty()) return constant;
@@ -106,13 +106,13 @@ text::Literal Finder::use_of(const text::Literal& constant) const {
   return uses.back();
 }
 
-// The turn does not begin as the prompt said it would.
+// The turn begins differently from what the generation prompt announced.
 Cause Finder::of_generation_prompt(std::size_t begin) const {
   const std::string_view opened = std::string_view(event_.prompt.text.bytes()).substr(begin);
   const std::string_view open = format::trimmed(format_.reasoning.open);
   const bool opens_reasoning = !open.empty() && opened.find(open) != std::string_view::npos;
   if (held_alone()) {
-    // History does begin so, until something else follows.
+    // History begins the same way until something else follows.
     const bool is_reasoning = opens_reasoning && at_ >= begin + opened.rfind(open);
     if (is_reasoning) {
       return of_context(CauseKind::kReasoningDropped, *event_.alone, index_,
@@ -121,7 +121,7 @@ Cause Finder::of_generation_prompt(std::size_t begin) const {
     return of_context(CauseKind::kCondition, *event_.alone, index_, "the turn begins otherwise once messages follow",
                       "");
   }
-  // The text may be a constant that was given a name; what is wrong is where it is written.
+  // The text may be a named constant.  Then the fault is where the constant is written, not where it is defined.
   const text::Literal literal = use_of(written_at(template_, event_.prompt, at_));
   return make(CauseKind::kGenerationPrompt, literal,
               in_words(place_of(template_, literal)) + " opens the turn with " +
@@ -129,7 +129,7 @@ Cause Finder::of_generation_prompt(std::size_t begin) const {
                   quoted_start(again_rest()));
 }
 
-// A turn before the last prompt is written otherwise.
+// A turn before the last prompt is written differently.
 Cause Finder::of_earlier_turn() const {
   const probe::Spot then = probe::spot_at(event_.prompt, at_);
   const probe::Spot now = probe::spot_at(*again_, at_);
@@ -158,8 +158,8 @@ Cause Finder::of_earlier_turn() const {
   return cause;
 }
 
-// Something is written otherwise than in `earlier`, because other messages follow: by a condition that went another
-// way, or by another loop.
+// Something is written differently than in `earlier` because other messages follow: a condition went the other way, or
+// another loop wrote it.
 Cause Finder::of_context(CauseKind kind, const jinja::Rendered& earlier, std::int32_t message, const std::string& what,
                          std::string path) const {
   const text::Literal then = written_at(template_, earlier, at_);

@@ -1,4 +1,4 @@
-// Breaks inside the completion: the turn is written otherwise than it was sampled.
+// Explains breaks inside the completion, where the turn is written differently from what was sampled.
 #include <algorithm>
 #include <utility>
 
@@ -20,7 +20,7 @@ std::string_view without_space(std::string_view text) {
   return first == std::string_view::npos ? std::string_view() : text.substr(first);
 }
 
-// Whether both begin alike; the shorter one may end before.
+// Whether one begins with the other.
 bool are_alike(std::string_view a, std::string_view b) {
   constexpr std::size_t kEnough = 12;
   const std::size_t size = std::min({a.size(), b.size(), kEnough});
@@ -47,7 +47,7 @@ Cause Finder::of_turn() const {
   return of_the_rest();
 }
 
-// Reasoning that is gone, or that nobody sampled.
+// Reasoning that is missing, or that the model never wrote.
 std::optional<Cause> Finder::of_reasoning() const {
   const std::optional<probe::Extent>& sampled = event_.sampled.regions.reasoning;
   const std::optional<probe::Extent> shown = shown_regions().reasoning;
@@ -70,7 +70,7 @@ std::optional<Cause> Finder::of_reasoning() const {
   return make(CauseKind::kReasoningAdded, here(), what + ": " + words_here() + " writes " + quoted_start(again_rest()));
 }
 
-// The token that ended the turn is another one in history.
+// History ends the turn with another token.
 std::optional<Cause> Finder::of_stop() const {
   if (event_.sampled.is_cut || in_turn() < event_.sampled.stop_begin) return std::nullopt;
   const probe::Spot now = probe::spot_at(*again_, at_);
@@ -84,7 +84,7 @@ std::optional<Cause> Finder::of_stop() const {
                   " in its place: " + words_here());
 }
 
-// The turn was written as it was sampled while it was the last one.
+// The turn was written as sampled only while it was the last one.
 std::optional<Cause> Finder::of_what_follows() const {
   if (!held_alone()) return std::nullopt;
   const std::vector<text::Literal> places = {written_at(template_, *event_.alone, at_), here()};
@@ -94,7 +94,7 @@ std::optional<Cause> Finder::of_what_follows() const {
   return of_context(CauseKind::kCondition, *event_.alone, index_, what, message_path(""));
 }
 
-// The closest condition of those that `takes` which decided about what is written at the break.
+// The closest condition for which `takes` holds and which decided what is written at the break.
 template <typename Takes>
 std::optional<text::Literal> Finder::closest(const Takes& takes) const {
   std::optional<text::Literal> best;
@@ -128,7 +128,7 @@ std::optional<Cause> Finder::of_call() const {
   if (is_of_call) return of_value(*now.run);
   if (event_.sampled.is_cut && is_in_call)
     return make(CauseKind::kForcedClose, here(), "the call was cut off, and " + words_here() + " closes it");
-  // Punctuation of JSON that stands in the template.
+  // Punctuation of JSON that is a literal of the template.
   const char written = again_rest().front();
   const char sampled = seen_rest().front();
   const bool is_punctuation = kJsonPunctuation.find(written) != std::string_view::npos ||
@@ -146,8 +146,8 @@ std::optional<Cause> Finder::of_call() const {
   return std::nullopt;
 }
 
-// The closest condition about the arguments that decided about what is written at the break, where the client sent them
-// in the form that the template does not ask for.
+// The closest condition on the arguments that decided what is written at the break, if the client sent them in a form
+// that the template does not ask for.
 std::optional<text::Literal> Finder::argument_form() const {
   const json::Value* calls = kept_calls();
   if (calls == nullptr) return std::nullopt;
@@ -164,7 +164,7 @@ std::optional<text::Literal> Finder::argument_form() const {
   });
 }
 
-// Whether the break lies between the beginning of the first call and the end of the last.
+// Whether the break is between the beginning of the first call and the end of the last.
 bool Finder::is_in_calls() const {
   const std::vector<probe::Extent>& calls = event_.sampled.regions.calls;
   return !calls.empty() && in_turn() >= calls_begin() && in_turn() <= calls.back().end;
@@ -181,13 +181,13 @@ bool Finder::has_begun_json() const {
   return before.find_first_of("{[", from) != std::string_view::npos;
 }
 
-// What became of a value of the call.
+// What happened to a value of the call.
 Cause Finder::of_value(const text::Run& run) const {
   const text::Origins& origins = again_->origins;
   const std::string path = origins.paths.to_string(run.path());
   const std::string_view last = origins.paths.step_name(run.path());
   const bool is_key = origins.paths.step_kind(run.path()) == text::PathTable::StepKind::kKey;
-  // The filter that made the value may stand in an assignment before.
+  // The filter that made the value may be in an earlier assignment.
   const bool is_made = run.chain != text::ChainId::kNone;
   const text::Literal where = is_made ? outline_.filtered_before(here()).value_or(here()) : here();
   const std::string writes = in_words(place_of(template_, where)) + " writes " + quoted_start(again_rest()) +
@@ -210,7 +210,7 @@ Cause Finder::of_value(const text::Run& run) const {
   return make(CauseKind::kJsonRespelled, where, "the value is spelled otherwise: " + writes, path);
 }
 
-// A part of the turn that is not written, or somewhere else.
+// A part of the turn that is missing, or written somewhere else.
 std::optional<Cause> Finder::of_missing_part() const {
   const Regions shown = shown_regions();
   const Regions& sampled = event_.sampled.regions;
@@ -232,13 +232,13 @@ std::optional<Cause> Finder::of_missing_part() const {
   return std::nullopt;
 }
 
-// The closest condition that decided about what is written at the break; that place itself if there is none.
+// The closest condition that decided what is written at the break; the break itself if there is none.
 text::Literal Finder::decided_at() const {
   return closest([](const jinja::Decision&) { return true; }).value_or(here());
 }
 
-// The condition about `because`, another field of the message, that decides over `field`; decided_at() if there is
-// none.
+// The condition on `because`, another field of the message, that decides whether `field` is written; decided_at() if
+// there is none.
 text::Literal Finder::lost_at(std::string_view field, std::string_view because) const {
   const text::PathTable& paths = again_->origins.paths;
   for (const jinja::Decision& decision : again_->decisions) {
@@ -253,7 +253,7 @@ text::Literal Finder::lost_at(std::string_view field, std::string_view because) 
   return decided_at();
 }
 
-// White space alone.
+// Only white space differs.
 std::optional<Cause> Finder::of_space() const {
   const std::string_view seen = seen_rest();
   const std::string_view again = again_rest();
@@ -272,7 +272,7 @@ std::optional<Cause> Finder::of_space() const {
   return make(CauseKind::kLostMarkup, here(), "white space of the turn became part of a field");
 }
 
-// White space that was sampled and is gone: cut off a field, or never part of one.
+// Sampled white space that is missing: it was trimmed from a field, or was never part of one.
 Cause Finder::of_lost_space() const {
   const probe::Spot behind = probe::input_from(*again_, at_, 64);
   const jinja::Strip* best = nullptr;
@@ -280,7 +280,7 @@ Cause Finder::of_lost_space() const {
   for (const jinja::Strip& strip : again_->strips) {
     if (again_->origins.paths.message(strip.path) != index_) continue;
     const bool is_field = behind.run != nullptr && behind.run->path() == strip.path;
-    // A condition may strip the field too, only to look at it.
+    // A condition may strip the field only to test it.
     const bool is_written = !outline_.is_condition({strip.line, strip.column});
     const int rank = (is_field ? 2 : 0) + (is_written ? 1 : 0);
     if (rank <= best_rank) continue;

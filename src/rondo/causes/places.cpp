@@ -9,7 +9,7 @@
 namespace rondo::causes {
 namespace {
 
-// The offset in the source; behind its end where there is no such place.
+// The offset in the source; one past its end if there is no such place.
 std::size_t offset_of(std::string_view source, const text::Literal& place) {
   std::size_t at = 0;
   for (std::int32_t line = 1; line < place.line && at < source.size(); ++line)
@@ -17,7 +17,7 @@ std::size_t offset_of(std::string_view source, const text::Literal& place) {
   return at + static_cast<std::size_t>(std::max(place.column, 1) - 1);
 }
 
-// The place behind `text`, which stands at `place`.
+// The place after `text`, which begins at `place`.
 text::Literal behind(text::Literal place, std::string_view text) {
   for (const char c : text) {
     place.column = c == '\n' ? 1 : place.column + 1;
@@ -26,8 +26,8 @@ text::Literal behind(text::Literal place, std::string_view text) {
   return place;
 }
 
-// The place of byte `offset` of a literal.  Template text stands in the source as it is; a string constant may not (its
-// newlines are escapes) and counts as one place.
+// The place of byte `offset` of a literal.  Template text appears in the source unchanged.  A string constant may have
+// escapes, so it counts as one place.
 text::Literal literal_place(const jinja::Template& chat_template, std::size_t literal, std::size_t offset) {
   const text::Literal at = chat_template.literals()[literal];
   const std::string_view before = std::string_view(chat_template.literal_texts()[literal]).substr(0, offset);
@@ -35,8 +35,8 @@ text::Literal literal_place(const jinja::Template& chat_template, std::size_t li
   return source.substr(std::min(offset_of(source, at), source.size())).starts_with(before) ? behind(at, before) : at;
 }
 
-// Decisions of two renders correspond when the same condition was evaluated for the same input element, and as often
-// before.
+// Two decisions of two renders correspond if the same condition was evaluated for the same input element, for the same
+// number of times.
 class DecisionKeys {
  public:
   using Key = std::tuple<std::uint32_t, std::string, std::int32_t, std::uint32_t>;
@@ -72,7 +72,7 @@ text::Literal written_at(const jinja::Template& chat_template, const jinja::Rend
   if (spot.run->kind != text::RunKind::kLiteral) return place;
   const std::string_view source = chat_template.source();
   const std::size_t from = offset_of(source, place);
-  // A string constant has its place; of text between tags each line has its own.
+  // A string constant has one place.  In text between tags each line has its own.
   if (from < source.size() && (source[from] == '\'' || source[from] == '"')) return place;
   const std::string_view text = chat_template.literal_texts()[spot.run->origin];
   return behind(place, text.substr(0, spot.run->source_offset + (at - spot.begin)));
@@ -131,7 +131,7 @@ const jinja::Decision* flip_around(const jinja::Outline& outline, const jinja::R
                                    const jinja::Rendered& after, std::int32_t message,
                                    const std::vector<text::Literal>& places) {
   const jinja::Decision* best = nullptr;
-  std::tuple<bool, std::size_t> best_rank;  // of another message; how far
+  std::tuple<bool, std::size_t> best_rank;  // whether it is of another message; distance
   const std::vector<const jinja::Decision*> all = flips(before, after);
   for (const jinja::Decision* flip : all) {
     const jinja::Decision& decision = *flip;
@@ -144,7 +144,7 @@ const jinja::Decision* flip_around(const jinja::Outline& outline, const jinja::R
       best_rank = rank;
     }
   }
-  // What the condition asks may be a variable that another flip has set, for the same message.
+  // The condition may ask about a variable that another flip has set for the same message.
   const auto message_of_decision = [&](const jinja::Decision* decision) {
     return after.origins.contexts.at(decision->context).message;
   };

@@ -17,7 +17,7 @@ std::string on_line(const Source& source, std::size_t token) {
   return " on line " + std::to_string(source.line_of(source.tokens()[token].begin));
 }
 
-// Splits [range) at the names `word` that stand outside of brackets.
+// Splits [range) at each `word` that is outside brackets.
 std::vector<TokenRange> split_at(const Source& source, TokenRange range, std::string_view word) {
   std::vector<TokenRange> out;
   std::size_t from = range.begin;
@@ -30,8 +30,8 @@ std::vector<TokenRange> split_at(const Source& source, TokenRange range, std::st
   return out;
 }
 
-// The condition whose first token is `begin`: up to the end of its tag, the `else` of an inline if, or a closing
-// bracket.
+// The condition whose first token is `begin`.  It ends at the end of its tag, at the `else` of an inline if, or at a
+// closing bracket.
 TokenRange condition_at(const Source& source, std::size_t begin) {
   const std::size_t limit = source.tag_of(begin).end;
   std::size_t at = begin;
@@ -67,7 +67,7 @@ bool strips(const Source& source, std::size_t mark) {
          kMethods.contains(source.tokens()[mark + 1].text) && source.is(mark + 2, TokenKind::kLParen);
 }
 
-// Whether the operand reads a member of that name last: `call.arguments`, `call['arguments']`, `arguments`.
+// Whether the operand's last member has that name: `call.arguments`, `call['arguments']`, `arguments`.
 bool ends_with_member(const Source& source, TokenRange operand, std::string_view name) {
   if (operand.begin == operand.end) return false;
   const std::size_t last = operand.end - 1;
@@ -76,7 +76,7 @@ bool ends_with_member(const Source& source, TokenRange operand, std::string_view
          source.is(last - 1, TokenKind::kString) && source.tokens()[last - 1].text == name;
 }
 
-// Of the `tojson` whose `|` is `mark`.
+// Replaces the `tojson` whose `|` is `mark`.
 Candidate verbatim_candidate(const Source& source, std::size_t mark) {
   const TokenRange call = call_at(source, mark);
   const TokenRange operand{source.operand_begin(mark), mark};
@@ -88,7 +88,7 @@ Candidate verbatim_candidate(const Source& source, std::size_t mark) {
             "arguments given as text are copied" + on_line(source, mark),
             true};
   }
-  // The call as one object: written member by member, in the order of the object.
+  // The call as one object, written member by member in the object's order.
   const std::string name = "(" + value + ".name" + filter + ")";
   const std::string arguments = value + ".arguments";
   return {{source.replace(whole, "('{\"name\": ' ~ " + name + " ~ ', \"arguments\": ' ~ " + arguments + " ~ '}' if " +
@@ -97,7 +97,7 @@ Candidate verbatim_candidate(const Source& source, std::size_t mark) {
           true};
 }
 
-// The variable of the last loop that begins before a token; "" if none does.
+// The variable of the last loop that begins before a token; "" if there is none.
 std::string loop_name_before(const Source& source, std::size_t token) {
   for (std::size_t at = token; at > 1; --at) {
     if (source.is(at - 2, TokenKind::kBlockBegin) && source.is_name(at - 1, "for")) return source.tokens()[at].text;
@@ -105,7 +105,7 @@ std::string loop_name_before(const Source& source, std::size_t token) {
   return "";
 }
 
-// What is asked about the last message, asked about the last of its role.
+// Asks about the last message of a role instead of the last message.
 void add_last_of_role(const Source& source, TokenRange condition, std::vector<Candidate>& out) {
   for (std::size_t at = condition.begin; at + 2 < condition.end; ++at) {
     const std::string item = loop_name_before(source, at);
@@ -117,8 +117,8 @@ void add_last_of_role(const Source& source, TokenRange condition, std::vector<Ca
   }
 }
 
-// What is asked about the last one, asked about the first: `loop.first` for `loop.last`, `[0]` for `[-1]`, and `== 0`
-// for another end of a comparison.
+// Asks about the first message instead of the last: `loop.first` for `loop.last`, `[0]` for `[-1]`, and `== 0` for the
+// other end of a comparison.
 void add_mirrors(const Source& source, TokenRange condition, std::vector<Candidate>& out) {
   const auto add = [&](TokenRange range, const std::string& text) {
     out.push_back({{source.replace(range, text)},

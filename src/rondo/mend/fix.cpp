@@ -23,18 +23,19 @@ namespace rondo::mend {
 namespace {
 
 constexpr std::size_t kMostRounds = 24;      // each makes one change
-constexpr std::size_t kMostIdleRounds = 3;   // in a row that win nothing
+constexpr std::size_t kMostIdleRounds = 3;   // consecutive rounds without a gain
 constexpr std::size_t kMostTrials = 1500;    // of an edit on all goals
 constexpr std::size_t kMostTries = 12'000;   // of an edit on the goal that asked for it
 constexpr std::size_t kMostToggles = 24;     // conditions of one turn
-constexpr std::size_t kSameBreakBytes = 24;  // bytes by which two breaks are known to be the same
+constexpr std::size_t kSameBreakBytes = 24;  // two breaks are the same if this many bytes agree
 
-// Whether a setting turns switches: what else a variable may hold is not known well enough to mend a template for it.
+// Whether a setting only turns switches.  What other variables may hold is not known well enough to mend a template for
+// it.
 bool is_switch(const Setting& setting) {
   return std::ranges::all_of(setting.kwargs, [](const json::Member& member) { return member.value.is_bool(); });
 }
 
-// A source, what became of the goals under it, and the edits that made it.
+// A source, the result of each goal under it, and the edits that made it.
 struct State {
   Source source;
   std::vector<Attempt> attempts;
@@ -48,7 +49,7 @@ struct Choice {
   Candidate candidate;
 };
 
-// A goal that breaks under the template as it stands, and how.
+// A goal that breaks under the current template, and how.
 struct Broken {
   std::size_t goal = 0;
   std::unique_ptr<const Stage> stage;
@@ -80,7 +81,8 @@ class Fixer {
     }
     current_ = original_;
     Fix out;
-    // Edits that only bring a break further are steps on the way to one that mends it; without that one they go again.
+    // An edit that only moves a break further is a step towards one that mends it.  Without that final edit the steps
+    // are undone.
     State reached{source_, current_, {}};
     std::size_t idle = 0;
     for (std::size_t round = 0; round < kMostRounds && idle < kMostIdleRounds && improve(out); ++round) {
@@ -108,7 +110,8 @@ class Fixer {
     return *stages_[static_cast<std::size_t>(goal.setting - settings_.data())];
   }
 
-  // Every goal under the template of `subject`; with `compare` nullopt as soon as one is not kept.
+  // Plays every goal under the template of `subject`.  If `compare` is given, stops with nullopt at the first goal that
+  // is not kept.
   [[nodiscard]] std::optional<std::vector<Attempt>> attempts(const Subject& subject, bool compare) const {
     std::vector<Attempt> out;
     const Setting* setting = nullptr;
@@ -140,9 +143,9 @@ class Fixer {
     return out;
   }
 
-  // Makes an edit that helps; false if none does.  The edits for one break are tried before those for the next: the
-  // first break that an edit mends is mended by the best of them.  Where none mends any, the one that keeps most is
-  // made.
+  // Makes an edit that helps; false if none does.  The edits for one break are tried before those for the next, so the
+  // first break that can be mended gets the best edit for it.  If no edit mends any, this makes the one that keeps
+  // most.
   bool improve(Fix& out) {
     const Score now = score(current_);
     Choice best{now, std::nullopt, {}};
@@ -171,7 +174,7 @@ class Fixer {
     return true;
   }
 
-  // `goal`: the one that asked for the edit, and is to gain by it.
+  // `goal`: the goal that asked for the edit and must gain by it.
   void try_one(Candidate candidate, std::optional<std::size_t> goal, const Score& now,
                std::unordered_set<std::string>& seen, Choice& best) {
     if (tries_ >= kMostTries || trials_ >= kMostTrials) return;
@@ -189,7 +192,7 @@ class Fixer {
     best = {reached, std::move(tried), std::move(candidate)};
   }
 
-  // With what the model wrote under the original template.
+  // Plays with the completions that the model wrote under the original template.
   [[nodiscard]] Played played(const Stage& stage, std::size_t goal) const {
     audit::Sending sending;
     sending.samples = &original_[goal].samples;
@@ -202,8 +205,8 @@ class Fixer {
     return reached.holds || reached.kept > current_[goal].kept;
   }
 
-  // Goals that break, one for each way of breaking: first those that a template that only appends has, and of them
-  // those with reasoning, which say more of a turn.
+  // Goals that break, one for each way of breaking.  Those that an append-only template would keep come first, and
+  // among them those with reasoning, which show more of a turn.
   [[nodiscard]] std::vector<Broken> broken_goals(const Subject& subject) const {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < goals_.size(); ++i) {
@@ -224,7 +227,7 @@ class Fixer {
     return out;
   }
 
-  // The texts around a difference, and what wrote the one that is to be mended.
+  // The texts around a difference, and what wrote the one to be mended.
   [[nodiscard]] static std::string way_of(const Step& step) {
     const std::string seen = step.seen();
     const std::string& again = step.again->text.bytes();
@@ -236,7 +239,7 @@ class Fixer {
     return out;
   }
 
-  // Edits that may mend a break, the most likely ones first.
+  // Edits that may mend a break, the most likely first.
   [[nodiscard]] std::vector<Candidate> likely_for(const Broken& broken, const Subject& subject) const {
     const Step& step = *broken.played.broken;
     std::vector<Candidate> out;
@@ -262,7 +265,7 @@ class Fixer {
       const auto more = causes::flips(*step.alone, *step.again);
       flipped.insert(flipped.begin(), more.begin(), more.end());
     }
-    // What was asked about the turn itself is the likelier cause.
+    // A condition on the turn itself is the more likely cause.
     const auto index = static_cast<std::int32_t>(step.history.size());
     std::ranges::stable_partition(flipped, [&](const jinja::Decision* decision) {
       return step.again->origins.contexts.at(decision->context).owner() == index;
@@ -271,7 +274,8 @@ class Fixer {
       add(out, condition_candidates(source_, decision->line, decision->column, !decision->outcome));
   }
 
-  // What the if statements around what is written at a byte ask: they are to go on writing it, or not to write it.
+  // Adds the conditions of the if statements around what is written at a byte, so that they keep writing it or stop
+  // writing it.
   void add_around(const Subject& subject, const SourceBlocks& blocks, const jinja::Rendered& rendered, std::size_t at,
                   bool written, std::vector<Candidate>& out) const {
     const text::Literal place = causes::written_at(*subject.chat_template, rendered, at);
@@ -295,7 +299,7 @@ class Fixer {
     }
   }
 
-  // Conditions that were evaluated for the turn, the other way.
+  // The conditions that were evaluated for the turn, inverted.
   [[nodiscard]] std::vector<Candidate> toggles_for(const Step& step) const {
     std::vector<Candidate> out;
     const auto index = static_cast<std::int32_t>(step.history.size());
@@ -334,7 +338,7 @@ class Fixer {
   std::vector<Setting> settings_;
   const FixOptions& options_;
   Source source_;
-  std::vector<std::unique_ptr<const Stage>> stages_;  // of the original, by setting
+  std::vector<std::unique_ptr<const Stage>> stages_;  // of the original template, by setting
   std::vector<Goal> goals_;
   std::vector<Attempt> original_;
   std::vector<Attempt> current_;

@@ -16,7 +16,7 @@ std::size_t count_of(std::string_view text, std::string_view word) {
   return out;
 }
 
-// Whether `mended` shows what the model said more often than `original` did and than the model said it.
+// Whether `mended` shows what the model said more often than `original` does, and more often than the model said it.
 bool repeats(const Attempt& original, const Attempt& mended) {
   for (std::size_t turn = 0; turn < mended.samples.size() && 2 * turn + 1 < mended.texts.size(); ++turn) {
     const std::string& seen = mended.texts[2 * turn];
@@ -35,8 +35,8 @@ bool repeats(const Attempt& original, const Attempt& mended) {
   return false;
 }
 
-// Where `tail` begins in `before`, which ends with it, but for one piece that `tail` lacks and `seen` has: what stands
-// at the beginning need not stand at the end.
+// Where `tail` begins in `before`, which ends with it except for one piece that `tail` lacks and `seen` has.  Text at
+// the beginning of the tail need not be at its end.
 std::optional<std::size_t> tail_begin(std::string_view before, std::string_view tail, std::string_view seen) {
   if (before.ends_with(tail)) return before.size() - tail.size();
   std::size_t same = 0;
@@ -50,21 +50,21 @@ std::optional<std::size_t> tail_begin(std::string_view before, std::string_view 
   return is_said ? std::optional(found) : std::nullopt;
 }
 
-// Whether the text behind a turn may begin at `begin` of `before`: behind the turn's fields, and no later than what
-// closed it ends, but for what stands before it now.
+// Whether the text after a turn may begin at `begin` of `before`.  That is after the turn's fields, and no later than
+// the end of what closed the turn, apart from what is there now.
 bool is_behind(const render::Extent& tail, std::string_view before, std::size_t begin, std::string_view seen) {
   if (tail.end == 0) return true;
   if (begin < tail.begin) return false;
   return begin <= tail.end || seen.find(before.substr(tail.end, begin - tail.end)) != std::string_view::npos;
 }
 
-// Whether a turn that has its stop is closed once more by what follows.
+// Whether what follows closes a turn that already has its stop.
 bool closes(const Sampled& sample, std::string_view tail) {
   const std::string_view stop = format::trimmed(std::string_view(sample.text).substr(sample.stop_begin));
   return !stop.empty() && format::trimmed(tail).starts_with(stop);
 }
 
-// Whether what stands behind each turn that goes on is the end of what the original writes there.
+// Whether the text after each continued turn is the end of what the original writes there.
 bool follows_alike(const Attempt& original, const Attempt& mended) {
   for (std::size_t i = 0; i + 1 < std::min(original.texts.size(), mended.texts.size()); i += 2) {
     const std::string_view seen = mended.texts[i];
@@ -79,7 +79,7 @@ bool follows_alike(const Attempt& original, const Attempt& mended) {
   return true;
 }
 
-// Whether a conversation that ends with a turn is written as before, where that was the turn as it was sampled.
+// Whether a conversation that ends with a turn is written as before, if that was the turn as sampled.
 bool ends_alike(const Attempt& original, const Attempt& mended) {
   for (std::size_t i = 0; i < std::min(original.alones.size(), mended.alones.size()); ++i) {
     if (original.texts[2 * i] != mended.texts[2 * i] || !original.alones[i].starts_with(original.texts[2 * i]))

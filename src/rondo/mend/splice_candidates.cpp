@@ -15,10 +15,10 @@ namespace {
 
 using jinja::TokenKind;
 
-constexpr std::size_t kMostBlocks = 4;  // around a place, in front of or behind which an edit is made
+constexpr std::size_t kMostBlocks = 4;  // blocks around a place, before or after which an edit is made
 constexpr std::size_t kMostShown = 40;  // bytes of a text that a sentence shows
 
-// One way of saying what comes: an expression, or a constant, and when.
+// One way of writing the new text: an expression or a constant, and its condition.
 struct Variation {
   std::string value;
   std::optional<std::string> constant;
@@ -32,7 +32,7 @@ struct Part {
   std::size_t to = 0;
 };
 
-// Where a run was written: of a literal its token, of a value the first token of its expression.
+// Where a run was written: the token of a literal, or the first token of a value's expression.
 struct RunPlace {
   const text::Run* run = nullptr;
   std::size_t begin = 0;  // in the text
@@ -67,7 +67,7 @@ class Editor {
   }
 
  private:
-  // Where reasoning is a part of content, neither is a field that an edit could name.
+  // If reasoning is a part of content, an edit cannot name either as a field.
   [[nodiscard]] bool is_sayable() const {
     const bool has_field = std::ranges::any_of(
         splice_.pieces, [](const SplicePiece& piece) { return piece.kind != SplicePiece::Kind::kText; });
@@ -81,7 +81,7 @@ class Editor {
     return {spot.run, spot.begin, source_.token_at(place.line, place.column)};
   }
 
-  // What the generation prompt asks before it writes what is to come.
+  // The condition under which the generation prompt writes the new text.
   void find_prompt_condition() {
     if (splice_.prompt_bytes == 0) return;
     const RunPlace last = place_of_run(context_.step.prompt, splice_.begin + splice_.prompt_bytes - 1);
@@ -94,7 +94,7 @@ class Editor {
            (source_.is(*place.token, TokenKind::kData) || source_.is(*place.token, TokenKind::kString));
   }
 
-  // ---- What comes
+  // ---- The new text
 
   [[nodiscard]] std::string field_of(SplicePiece::Kind kind, const std::string& message) const {
     if (kind == SplicePiece::Kind::kContent) return message + ".content";
@@ -116,7 +116,7 @@ class Editor {
     return join(words, " ~ ");
   }
 
-  // A text as an expression: the names of the tokens that begin and end texts, where the template knows them.
+  // A text as an expression.  It uses the template's names for tokens at the beginning and end, if it has them.
   [[nodiscard]] std::string said(const std::string& text) const {
     const std::pair<std::string_view, const std::optional<std::string>&> tokens[] = {
         {"eos_token", context_.base.eos_token}, {"bos_token", context_.base.bos_token}};
@@ -157,7 +157,7 @@ class Editor {
     with("loop.last");
   }
 
-  // `is_inner`: inside of another loop, which may run more than once for a message.
+  // `is_inner`: inside another loop, which may run more than once for a message.
   [[nodiscard]] std::vector<Variation> variations(const std::string& message, bool is_inner) const {
     std::vector<Variation> out = variations(message);
     const bool has_field = std::ranges::any_of(
@@ -190,7 +190,7 @@ class Editor {
     for (const std::string& also : more) out.push_back({whole, std::nullopt, shown + also});
     const bool has_opening = splice_.prompt_bytes > 0 && splice_.pieces.front().kind == SplicePiece::Kind::kText;
     if (has_opening) {
-      // The prompt's part always, the rest where there is some.
+      // The prompt's part is always written, the rest only if there is any.
       const std::string& first = splice_.pieces.front().text;
       const std::string opening = quote(first.substr(0, splice_.prompt_bytes));
       const std::string own = first.substr(std::min(first.size(), splice_.prompt_bytes));
@@ -206,15 +206,15 @@ class Editor {
     return out;
   }
 
-  // `old`: what stands there where the condition does not hold.
+  // `old`: the text to write there if the condition does not hold.
   [[nodiscard]] static std::string expression(const Variation& variation, const std::string& old) {
     if (variation.condition.empty()) return variation.value;
     return "(" + variation.value + " if " + variation.condition + " else " + quote(old) + ")";
   }
 
-  // ---- Where it comes
+  // ---- Its place
 
-  // A part of a literal becomes what the variation says.
+  // Replaces a part of a literal by the variation.
   [[nodiscard]] std::optional<Edit> with_part(const Part& part, const Variation& variation) const {
     const SourceToken& token = source_.tokens()[part.token];
     if (part.to > token.text.size()) return std::nullopt;
@@ -244,8 +244,8 @@ class Editor {
     out_.push_back({std::move(edits), std::move(what), false});
   }
 
-  // A close that the template writes behind all messages, for a conversation that ends with the turn: once each turn
-  // has its own, that is not to be written twice.
+  // A close that the template writes after all messages, if the conversation ends with the turn.  Once each turn has
+  // its own close, this one must not be written too.
   void find_last_close() {
     const auto& alone = context_.step.alone;
     if (!splice_.is_close || !alone || splice_.begin >= alone->text.size()) return;
@@ -276,12 +276,12 @@ class Editor {
     return (is_long ? "what the model wrote is kept" : "`" + said(text) + "` is written") + line + when;
   }
 
-  // All names that may hold the message at a token, the likeliest first.
+  // All names that may hold the message at a token, the most likely first.
   [[nodiscard]] std::vector<std::string> messages_at(std::size_t token) const {
     return context_.blocks.loop_names(source_.tokens()[token].begin);
   }
 
-  // What goes are literals, or nothing is done.
+  // Replaces literals; if something else would have to go, it does nothing.
   void replace() {
     std::vector<Part> parts;
     for (std::size_t at = splice_.begin; at < splice_.end;) {
@@ -316,7 +316,7 @@ class Editor {
     return source_.tokens()[part.token].text.substr(part.from, part.to - part.from);
   }
 
-  // The text that comes, dealt out to the literals that it replaces, so that they change as little as may be.
+  // Distributes the new text over the literals that it replaces, so that they change as little as possible.
   [[nodiscard]] std::vector<std::string> shares_of(const std::vector<Part>& parts) const {
     std::string text;
     for (const SplicePiece& piece : splice_.pieces) text += piece.text;
@@ -337,7 +337,7 @@ class Editor {
     return out;
   }
 
-  // Bytes that are not in a beginning or an end that both have.
+  // How many bytes are left without the common beginning and the common end.
   [[nodiscard]] static std::size_t difference(std::string_view a, std::string_view b) {
     std::size_t shortest = std::min(a.size(), b.size());
     const std::size_t all = a.size() + b.size();
@@ -385,7 +385,7 @@ class Editor {
     }
   }
 
-  // What a tag says, to be joined with something else.
+  // The value that a tag writes, to be joined with something else.
   [[nodiscard]] std::string operand(TokenRange tag) const {
     static const std::set<std::string, std::less<>> kWords = {"if", "or", "and", "not", "in", "is"};
     std::string text(source_.text_of(tag));
@@ -396,7 +396,7 @@ class Editor {
     return text;
   }
 
-  // In front of or behind what the tag of a token writes.
+  // Inserts before or after what the tag of a token writes.
   [[nodiscard]] std::optional<Edit> beside_tag(std::size_t token, const std::string& expression, bool in_front) const {
     const TokenRange tag = source_.tag_of(token);
     if (tag.begin == tag.end) return std::nullopt;
@@ -404,7 +404,7 @@ class Editor {
     return source_.replace(tag, in_front ? expression + " ~ " + whole : whole + " ~ " + expression);
   }
 
-  // Behind the statements around `place` that end before `other`, or in front of those that begin behind it.
+  // Inserts after the statements around `place` that end before `other`, or before those that begin after it.
   void insert_beside_blocks(const RunPlace& place, const RunPlace& other, bool behind) {
     const std::size_t byte = source_.tokens()[*place.token].begin;
     std::size_t count = 0;
@@ -415,7 +415,7 @@ class Editor {
       }
       if (++count > kMostBlocks) break;
       const std::size_t at = behind ? block->end : block->begin;
-      // The loop's own variable is gone there.
+      // The loop's own variable does not exist there.
       for_each(context_.blocks.loop_names(at), *place.token, [&](const Variation& variation) {
         return std::optional(statement(at, expression(variation, ""), behind));
       });
@@ -438,7 +438,7 @@ class Editor {
     for_each(messages_at(token), token, make);
   }
 
-  // `messages`: names that may hold the message there, the likeliest first.
+  // `messages`: names that may hold the message there, the most likely first.
   template <typename Make>
   void for_each(const std::vector<std::string>& messages, std::size_t token, const Make& make) {
     for (const std::string& message : messages) {

@@ -10,18 +10,18 @@
 namespace rondo::mend {
 namespace {
 
-constexpr std::size_t kAlike = 10;      // bytes that must agree where both texts go on
+constexpr std::size_t kAlike = 10;      // bytes that must agree where the two texts meet again
 constexpr std::size_t kBack = 32;       // how far before the difference a splice may begin
-constexpr std::size_t kMostText = 400;  // of text that comes
+constexpr std::size_t kMostText = 400;  // of new text
 constexpr std::size_t kMostGone = 400;
-constexpr std::size_t kMostChanged = 240;  // bytes that go and come where both do
+constexpr std::size_t kMostChanged = 240;  // new and old bytes, if there are both
 
-// Both texts from one place on.
+// The two texts from one place on.
 struct Rests {
   std::string_view seen;
   std::string_view again;
 
-  // Whether they go on alike behind these bytes.
+  // Whether they continue alike after these bytes.
   [[nodiscard]] bool meet(std::size_t come, std::size_t go) const {
     if (come > seen.size() || go > again.size()) return false;
     const std::string_view rest = seen.substr(come);
@@ -46,11 +46,11 @@ class Splicer {
   }
 
  private:
-  // The difference itself, and what begins shortly before it: markers that differ may have the same first characters.
+  // The difference itself, and places shortly before it: two different markers may share their first characters.
   [[nodiscard]] std::vector<std::size_t> beginnings(std::size_t at) const {
     std::vector<std::size_t> out;
     std::size_t begin = 0;
-    std::size_t literals = 0;  // where the literals in front of the difference begin
+    std::size_t literals = 0;  // where the literals before the difference begin
     for (const text::Run& run : step_.again->text.runs()) {
       if (begin > at) break;
       if (begin + kBack >= at) out.push_back(begin);
@@ -59,7 +59,7 @@ class Splicer {
     }
     std::erase_if(out, [&](std::size_t place) { return place < literals; });
     std::ranges::reverse(out);
-    // Inside of a literal a marker begins with a bracket, and is not cut in two.
+    // Inside a literal, a marker begins with a bracket and must not be cut in two.
     const std::size_t bracket = at == 0 ? std::string::npos : seen_.rfind('<', at - 1);
     const bool is_inside =
         bracket != std::string::npos && bracket + kBack >= at && seen_.find_first_of("> \n", bracket) >= at;
@@ -101,7 +101,7 @@ class Splicer {
     }
   }
 
-  // Up to the next field of the message that both show.
+  // Extends to the next field of the message that both texts show.
   void add_to_data(std::size_t begin, const Rests& rests) {
     const std::size_t prompt = step_.prompt.text.size();
     const audit::Regions now = audit::find_regions(*step_.again, format_, index_, {begin, again_.size()});
@@ -116,7 +116,7 @@ class Splicer {
     if (!then.calls.empty() && !now.calls.empty()) add_field(then.calls.front(), now.calls.front());
   }
 
-  // Up to the end of the turn, in place of what history has there.
+  // Extends to the end of the turn, and replaces what history writes there.
   void add_close(std::size_t begin, const Rests& rests) {
     std::size_t at = 0;
     std::size_t end = begin;
@@ -143,7 +143,7 @@ class Splicer {
     if (std::ranges::none_of(out_, is_same)) out_.push_back(std::move(made));
   }
 
-  // What was seen in [begin, end); nullopt if that holds a part of a field, or calls.
+  // What was seen in [begin, end); nullopt if that includes a part of a field, or calls.
   [[nodiscard]] std::optional<std::vector<SplicePiece>> pieces_of(std::size_t begin, std::size_t end) const {
     const std::size_t prompt = step_.prompt.text.size();
     const audit::Regions& regions = step_.sampled.regions;

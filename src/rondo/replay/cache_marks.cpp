@@ -9,7 +9,7 @@
 namespace rondo::replay {
 namespace {
 
-// The byte behind the last one that came from the tools.
+// The offset after the last byte that came from the tools.
 std::optional<std::size_t> tools_end(const jinja::Rendered& rendered) {
   std::optional<std::size_t> out;
   std::size_t at = 0;
@@ -20,7 +20,7 @@ std::optional<std::size_t> tools_end(const jinja::Rendered& rendered) {
   return out;
 }
 
-// The byte behind the first `size` bytes of the message's content.
+// The offset after the first `size` bytes of the message's content.
 std::optional<std::size_t> content_end(const jinja::Rendered& rendered, std::int32_t message, std::size_t size) {
   const text::PathTable& paths = rendered.origins.paths;
   std::size_t at = 0;

@@ -7,7 +7,7 @@ namespace rondo::replay {
 namespace {
 
 constexpr std::uint64_t kChainSeed = 0x51ED270B;
-// Keys of different meaning must not be taken for each other.
+// Mixed into keys, so that keys of different meaning differ.
 constexpr std::uint64_t kPlain = 0x1000193;
 constexpr std::uint64_t kAnswerMark = 0x2000323;
 
@@ -83,8 +83,8 @@ ConversationStore::Entry* ConversationStore::look(std::uint64_t key) {
   return found == by_key_.end() ? nullptr : &*found->second;
 }
 
-// Whose answers stand behind what is shared?  Short answers are alike in many conversations, so `shared`, which the
-// request has its beginning from, stays unless two answers say otherwise.
+// Finds the conversation whose answers follow the shared beginning.  Short answers are alike in many conversations, so
+// the result is `shared`, which the request begins with, unless two answers say otherwise.
 ConversationStore::Entry* ConversationStore::owner_of_answers(const Incoming& request, std::size_t from,
                                                               Entry* shared) {
   std::vector<std::pair<Entry*, std::size_t>> answers = {{shared, 1}};
@@ -106,7 +106,8 @@ ConversationStore::Entry* ConversationStore::owner_of_answers(const Incoming& re
 
 ConversationState* ConversationStore::find(const Incoming& request) {
   const std::size_t instructions = request.messages.size() - request.chain.size();
-  // A beginning that is shared counts for more the longer it is; one message alone only with the same instructions.
+  // A shared beginning counts for more the longer it is.  A single message counts only if the instructions are the same
+  // too.
   std::size_t depth = 0;
   Entry* best = nullptr;
   for (std::size_t i = request.chain.size(); i > 0 && best == nullptr; --i) {
@@ -117,7 +118,7 @@ ConversationState* ConversationStore::find(const Incoming& request) {
   const bool is_whole = best != nullptr && best->state.last.chain.size() <= depth;
   if (!is_whole) best = owner_of_answers(request, instructions + depth, best);
   if (best != nullptr) return &best->state;
-  // Compacted: nothing but the name and the instructions are left.
+  // The client compacted the conversation: only the name and the instructions are left.
   const auto named = by_name_.find(request.name);
   if (request.name.empty() || named == by_name_.end()) return nullptr;
   ConversationState& state = named->second->state;
@@ -192,7 +193,7 @@ ConversationState& ConversationStore::put(ConversationState state, ConversationS
     entries_.splice(entries_.begin(), entries_, place);
   }
   place->state = std::move(state);
-  // A conversation that is rewritten again and again would gather keys without end.
+  // A conversation that is rewritten again and again would collect keys without end.
   if (place->keys.size() > 64 + 8 * place->state.last.messages.size()) {
     for (const std::uint64_t key : std::exchange(place->keys, {})) {
       const auto found = by_key_.find(key);

@@ -67,7 +67,8 @@ Result<RequestDiff> diff_requests(const PromptMaker& maker, chat::ApiRequest bef
   auto second = maker.prompt(*step.sheets[0], &*parent.prompts[0]);
   if (!second.ok()) return second.error();
   step.next.prompts[0] = std::move(second).value();
-  // What the causes are checked against: the same with what the client left out or respelled put back.
+  // Causes are checked against the same requests with restored messages: what the client left out or respelled is put
+  // back.
   Rewriter rewriter;
   Rewriter::note_first_forms(parent, now, step.comparison);
   for (const RewriteSet set : {RewriteSet::kKeepReasoning, RewriteSet::kVerbatimArguments}) {

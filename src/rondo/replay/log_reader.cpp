@@ -11,7 +11,7 @@
 namespace rondo::replay {
 namespace {
 
-// Where proxies put the body of a request, and that of a reply.
+// The keys under which proxies put the body of a request, and that of a reply.
 constexpr std::array<std::string_view, 13> kRequestKeys = {
     "request", "body",   "request_body", "requestBody",          "raw_request_body", "payload", "data",
     "json",    "params", "kwargs",       "proxy_server_request", "optional_params",  "input"};
@@ -32,7 +32,7 @@ bool is_body(const json::Value& value) {
   return input != nullptr && (input->is_array() || (input->is_string() && value.find("model") != nullptr));
 }
 
-// A string of JSON becomes what it says.
+// Replaces a string of JSON by the value in it.
 void unwrap_text(json::Value& value) {
   if (!value.is_string() || !value.as_string().starts_with('{')) return;
   if (auto parsed = json::parse(value.as_string()); parsed.ok()) value = std::move(parsed).value();
@@ -74,7 +74,7 @@ std::optional<chat::ApiReply> find_reply(const json::Value& root) {
   return std::nullopt;
 }
 
-// The date of a number of days since 1970; the algorithm of Howard Hinnant's `civil_from_days`.
+// The date that is this many days after 1970-01-01.  The algorithm is Howard Hinnant's `civil_from_days`.
 jinja::LocalTime date_of(std::int64_t days) {
   days += 719468;
   const std::int64_t era = (days >= 0 ? days : days - 146096) / 146097;
@@ -89,7 +89,7 @@ jinja::LocalTime date_of(std::int64_t days) {
   return out;
 }
 
-// Seconds since 1970, or milli-, micro- or nanoseconds where seconds would lie far in the future.
+// Reads seconds since 1970, or milli-, micro- or nanoseconds if seconds would be far in the future.
 std::optional<jinja::LocalTime> time_of(double number) {
   constexpr double kFar = 1e11;  // the year 5138
   for (int i = 0; i < 3 && number > kFar; ++i) number /= 1000;
@@ -104,7 +104,7 @@ std::optional<jinja::LocalTime> time_of(double number) {
   return out;
 }
 
-// "2026-03-14T15:09:26", whatever follows; a blank may stand for the T.
+// Reads "2026-03-14T15:09:26" and ignores what follows.  A space may replace the T.
 std::optional<jinja::LocalTime> time_of(std::string_view text) {
   constexpr std::string_view kShape = "dddd-dd-dd dd:dd:dd";
   if (text.size() < kShape.size()) return std::nullopt;
@@ -202,7 +202,7 @@ bool LogReader::next_line(std::string_view& line, bool& too_long) {
     searched_ = buffer_.size();
     if (buffer_.size() - begin_ > limits_.line_bytes) {
       too_long = true;
-      begin_ = searched_;  // what is left of the line is passed over as it comes
+      begin_ = searched_;  // the rest of the line is skipped as it arrives
     }
     if (!at_end_ && fill()) continue;
     line = std::string_view(buffer_).substr(begin_);

@@ -51,7 +51,7 @@ MadeLog::Agent MadeLog::begin(std::size_t number) {
   return out;
 }
 
-// The agent's next request with its reply, as a line.  What follows the reply comes with the next request.
+// The agent's next request with its reply, as a line.  The next request brings what follows the reply.
 std::string MadeLog::step(Agent& agent) {
   json::Object request{{"model", "m"}, {"messages", agent.messages}, {"tools", tools_[agent.number % tools_.size()]}};
   const bool is_call = agent.turn % (options_.calls + 1) < options_.calls;
@@ -61,7 +61,7 @@ std::string MadeLog::step(Agent& agent) {
   json::Object next{{"role", is_call ? "tool" : "user"}};
   if (is_call) {
     const std::string id = "call_" + std::to_string(agent.number) + "_" + std::to_string(agent.turn);
-    // One after the other: compilers differ in which part of a sum they evaluate first.
+    // Draws the numbers one by one, because compilers differ in which operand of a sum they evaluate first.
     const std::string file = std::to_string(random_() % 1000);
     const std::string line = std::to_string(random_() % 400);
     const std::string arguments = R"({"path": "src/file_)" + file + R"(", "line": )" + line + "}";

@@ -47,7 +47,8 @@ std::string_view word_at(std::string_view text, std::size_t at) {
   return text.substr(at, end - at);
 }
 
-// A number of up to four digits, perhaps with a few letters behind it ("21st", "09Z"), or the name of a month or day.
+// Whether it is a number of up to four digits, perhaps followed by a few letters ("21st", "09Z"), or the name of a
+// month or day.
 bool is_time_word(std::string_view word) {
   if (is_time_name(word)) return true;
   const auto digits = static_cast<std::size_t>(std::ranges::find_if_not(word, is_digit) - word.begin());
@@ -105,7 +106,7 @@ TextChange change_of(std::string_view before, std::string_view after) {
   while (head < shorter && before[head] == after[head]) ++head;
   std::size_t tail = 0;
   while (tail < shorter - head && before[before.size() - 1 - tail] == after[after.size() - 1 - tail]) ++tail;
-  // To the ends of the words that the difference begins and ends in.
+  // Extends to whole words at both ends of the difference.
   const auto splits = [](std::string_view text, std::size_t at) {
     return at > 0 && at < text.size() && is_word(text[at - 1]) && is_word(text[at]);
   };
@@ -119,7 +120,7 @@ TextChange change_of(std::string_view before, std::string_view after) {
   return out;
 }
 
-// The value, whatever the order of its keys and the spelling of its numbers.
+// Hashes the value regardless of the order of keys and the spelling of numbers.
 std::uint64_t hash_meaning(const json::Value& value) {
   if (value.is_object()) {
     std::uint64_t sum = 3;

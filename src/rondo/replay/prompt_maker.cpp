@@ -16,7 +16,7 @@ namespace {
 using tokenizer::Piece;
 using tokenizer::TokenId;
 
-// In place of JSON that a serialiser wrote, the characters that were sent, where these differ.
+// Replaces JSON that a serialiser wrote by the characters that were sent, if they differ.
 void put_own_spelling(std::string& text, const json::Value& answer) {
   const json::Value* calls = answer.find("tool_calls");
   if (calls == nullptr || !calls->is_array()) return;
@@ -39,9 +39,9 @@ std::string_view without_space_behind(std::string_view text) {
   return end == std::string_view::npos ? std::string_view() : text.substr(0, end + 1);
 }
 
-// How many pieces there are up to the token that closes the turn: the last that ends generation, else the last special
-// one, else the last added one; all where there is none.  Of several that end generation one behind the other, the
-// first.
+// How many pieces there are up to and including the token that closes the turn.  That is the last one that ends
+// generation, else the last special one, else the last added one; without any, all pieces count.  Of several
+// consecutive ones that end generation, the first counts.
 std::size_t pieces_up_to_stop(const tokenizer::Tokenizer& tokenizer, const render::TurnProfile& profile,
                               const std::vector<Piece>& pieces) {
   std::size_t count = pieces.size();
@@ -93,7 +93,8 @@ PromptMaker::PromptMaker(Parts parts) : parts_(std::move(parts)) {
   options.now = parts_.apply.now;
   options.limits = parts_.apply.limits;
   rules_ = analysis::find_message_rules(*parts_.chat_template, options, *parts_.format);
-  // Engines put a line end between parts, and parse arguments also for a template that takes them as they were sent.
+  // Engines put a line end between parts.  They parse arguments even for a template that accepts them as they were
+  // sent.
   rules_.part_separator = "\n";
   if (rules_.arguments == tmpl::MessageRules::Arguments::kAny)
     rules_.arguments = tmpl::MessageRules::Arguments::kObject;
@@ -151,9 +152,9 @@ Result<jinja::Rendered> PromptMaker::trace(const Sheet& sheet, bool add_generati
   return render(other, true);
 }
 
-// How many ids of `known` stay where only the first `common` bytes do: those before an added token that ends early
-// enough for nothing behind it to have a say in it.  Such a token is found whatever stands before it, and nothing
-// merges across it.
+// How many ids of `known` remain if only the first `common` bytes do.  The last id kept is before an added token that
+// ends early enough that nothing after it matters: an added token is found whatever precedes it, and no merge crosses
+// it.
 std::optional<std::size_t> PromptMaker::restart(const Prompt& known, std::size_t common) const {
   if (common <= longest_added_) return std::nullopt;
   const auto behind = std::ranges::upper_bound(known.ends, common - longest_added_);
@@ -191,13 +192,13 @@ Result<Prompt> PromptMaker::prompt(const Sheet& sheet, const Prompt* known) cons
   return out;
 }
 
-// What the template writes for the sheet's last message behind the prompt without it.
+// What the template writes for the sheet's last message, after the prompt without it.
 std::optional<std::string> PromptMaker::turn_text(Sheet& sheet, const Prompt& prompt) const {
   auto rendered = render(sheet, false);
   if (!rendered.ok()) return std::nullopt;
   const std::string& text = rendered.value().text.bytes();
   if (text.starts_with(prompt.text)) return text.substr(prompt.text.size());
-  // History has the turn otherwise than the generation prompt opens it.
+  // History writes the turn differently from how the generation prompt opens it.
   auto traced = render(sheet, true);
   if (!traced.ok()) return std::nullopt;
   const json::Array& messages = messages_of(sheet);
@@ -233,7 +234,7 @@ std::vector<TokenId> PromptMaker::sampled(Sheet& sheet, const Prompt& prompt, co
   const std::size_t count = pieces_up_to_stop(*parts_.tokenizer, profile_, pieces);
   out.reserve(count);
   for (std::size_t i = 0; i < count; ++i) out.push_back(pieces[i].id);
-  // Whatever the template writes for such a turn: it was ended.
+  // The turn was ended, whatever the template writes for it.
   const auto is_stop = [this](TokenId id) { return profile_.is_stop(id); };
   if (!out.empty() && profile_.plain.marker && std::ranges::none_of(out, is_stop))
     out.push_back(profile_.plain.marker->id);

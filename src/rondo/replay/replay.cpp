@@ -30,12 +30,12 @@ void count(std::map<std::string, std::uint64_t>& names, const std::string& name)
 
 std::size_t limited(std::size_t kept, std::size_t prompt) { return std::min(kept, prompt == 0 ? 0 : prompt - 1); }
 
-// A way of serving the log, with caches of its own from the first request on that it changes.
+// One way of serving the log.  It has its own caches from the first request that it changes.
 struct Lane {
   RewriteSet set = RewriteSet::kNone;
   std::optional<std::size_t> bridge;  // index in ConversationState::bridged
   ReplayLane out;
-  std::optional<cache::Policies> caches;  // nullopt: as the first lane's
+  std::optional<cache::Policies> caches;  // nullopt: the same as the first lane's
   std::uint64_t radix_hits = 0;           // of the last request
 
   [[nodiscard]] std::span<const TokenId> ids(const ConversationState& state) const {
@@ -103,7 +103,7 @@ struct Replay::State {
   ReplayReport totals;
 };
 
-// Puts what a chain of replies stands for in front of the messages.
+// Replaces a reference to earlier replies by the messages of those replies.
 bool Replay::State::resolve(chat::ApiRequest& request, std::uint64_t line) {
   if (request.previous_response.empty()) return true;
   const ConversationState* known = store.find_reply(request.previous_response);
@@ -130,7 +130,7 @@ void Replay::State::compare(ReplayStep& step) {
   Rewriter::note_first_forms(*step.parent, after, step.comparison);
 }
 
-// Without replies in the log the answer is the assistant's message that follows the parent's.
+// Without replies in the log, the answer is the assistant message that follows the parent's messages.
 void Replay::State::learn_answer(ReplayStep& step) {
   ConversationState& parent = *step.parent;
   Comparison& comparison = step.comparison;
@@ -200,7 +200,7 @@ void Replay::State::begin_next(ReplayStep& step) {
   ++next.requests;
 }
 
-// Serves the request in all lanes.  A lane that has been as the first one so far takes over its caches when it parts.
+// Serves the request in all lanes.  A lane that was like the first one until now copies its caches when they diverge.
 void Replay::State::serve(const ConversationState& next) {
   for (Lane& lane : lanes) {
     const bool is_rewritten = lane.set != RewriteSet::kNone && next.prompts[static_cast<std::size_t>(lane.set)];
@@ -218,7 +218,7 @@ void Replay::State::serve(const ConversationState& next) {
   }
 }
 
-// Serves the request as sent by what its marks ask to keep.
+// Serves the request as sent, with the caching that its breakpoints ask for.
 void Replay::State::serve_marked(ReplayStep& step) {
   const Incoming& request = step.request;
   const jinja::Rendered* rendered = request.cache_marks.empty() ? nullptr : traced(maker, step);
@@ -247,7 +247,8 @@ void Replay::State::blame(const FoundCause& cause, std::uint64_t line, std::uint
     known->examples.push_back({line, cause.path, cause.sentence, cause.before, cause.after, lost});
 }
 
-// The first request of a conversation: other conversations begin with the same instructions, a few words aside.
+// Blames the first request of a conversation if other conversations begin with the same instructions except for a few
+// words.
 void Replay::State::blame_instructions(const ReplayStep& step) {
   for (const RewriteSet set : {RewriteSet::kStableHeader, RewriteSet::kStableDate}) {
     const auto& sheet = step.sheets[static_cast<std::size_t>(set)];
@@ -292,7 +293,7 @@ void Replay::State::note(const LogEntry& entry) {
   count(totals.apis, std::string(to_string(entry.request.api)));
   if (!entry.request.model.empty()) count(totals.models, entry.request.model);
   for (const std::string& note : entry.request.notes) {
-    // The place does not matter here.
+    // The place is left out of the note.
     const std::size_t at = note.find(" of messages[");
     const std::size_t item = note.find(" at input[");
     count(totals.notes, note.substr(0, std::min(at, item)));

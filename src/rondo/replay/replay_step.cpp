@@ -20,7 +20,7 @@ using tokenizer::TokenId;
 constexpr std::size_t kMostKnown = 256;
 constexpr int kFindTimes = 3;
 
-// Changes after which a bridge cannot go on: it keeps what was there, and the client wants something else.
+// Changes after which a bridge cannot continue: it keeps what was there, and the client wants something else.
 bool blocks_bridge(const Change& change) {
   switch (change.kind) {
     case ChangeKind::kReasoningLeftOut:
@@ -43,7 +43,7 @@ bool is_undone(const ReplayStep& step, RewriteSet set, const Change& change) {
          chat::content_text(step.parent->instructions[index]);
 }
 
-// What the template writes behind the turn of message `index`, which the ids `before` end with.
+// What the template writes after the turn of message `index`, with which the ids `before` end.
 std::optional<std::vector<TokenId>> ids_behind(const PromptMaker& maker, const jinja::Rendered& rendered,
                                                std::int32_t index, const std::vector<TokenId>& before) {
   const tokenizer::Tokenizer& tokenizer = *maker.parts().tokenizer;
@@ -56,7 +56,7 @@ std::optional<std::vector<TokenId>> ids_behind(const PromptMaker& maker, const j
   if (marker) {
     at += marker->end;
   } else {
-    // No token ends the turn; the answer may have gone on with some of its tail.
+    // No token ends the turn, so the answer may contain some of the template's tail.
     constexpr std::size_t kLastIds = 32;
     const auto last = tokenizer.decode(std::span(before).last(std::min(kLastIds, before.size())), {});
     if (last.ok()) at += render::overlap(tokenizer, last.value(), own);
@@ -85,7 +85,7 @@ std::string without_digits(std::string_view text) {
   return out;
 }
 
-// The change that the differing byte is about; nullptr if it is none of the client's.
+// The change that touches the differing byte; nullptr if the client changed nothing there.
 const Change* change_at(const ReplayStep& step, const jinja::Rendered& rendered, const text::Run* run,
                         std::int32_t owner) {
   const text::PathId path = run == nullptr ? text::PathId::kNone : run->path();
@@ -97,7 +97,7 @@ const Change* change_at(const ReplayStep& step, const jinja::Rendered& rendered,
     if (is_of_tools && (is_tools || (owner == text::kNoMessage && source == text::kNoMessage))) return &change;
     if (change.message < 0) continue;
     if (change.message == source || change.message == owner) return &change;
-    // Messages that came or went move all that follow.
+    // Added and removed messages move all that follow.
     const bool is_structural = change.kind >= ChangeKind::kMessageEdited;
     if (is_structural && (owner < 0 || change.message <= owner)) earlier = &change;
   }
@@ -108,8 +108,8 @@ FoundCause from_change(const Change& change) {
   return {std::string(to_string(change.kind)), change.path, change.sentence, change.before, change.after, 0};
 }
 
-// With what the client left out or changed put back, in this request and those before it, would more of the last prompt
-// and its answer have stayed?  Counted from the end of the prompt, since prompts differ in length.
+// Whether more of the last prompt and its answer would have stayed if the client had kept everything in this request
+// and those before.  It counts from the end of the prompt, because prompts differ in length.
 bool remedy_helps(const ReplayStep& step, RewriteSet set, std::size_t kept) {
   const auto index = static_cast<std::size_t>(set);
   const ConversationState& parent = *step.parent;
@@ -119,31 +119,31 @@ bool remedy_helps(const ReplayStep& step, RewriteSet set, std::size_t kept) {
   return kept_then + parent.prompts[0]->ids.size() > kept + before.size();
 }
 
-// Some of `text` from byte `at` on, whole characters.
+// Some of `text` from byte `at`, in whole characters.
 std::string shown_at(std::string_view text, std::size_t at) {
   constexpr std::size_t kShown = 40;
   return std::string(utf8::head(text.substr(std::min(at, text.size())), kShown));
 }
 
-// The beginning of a reasoning, by which it is looked for in a prompt.
+// The beginning of the reasoning, which is searched for in a prompt.
 std::string_view beginning_of(std::string_view reasoning) {
   constexpr std::size_t kEnough = 24;
   return reasoning.substr(std::min(reasoning.find_first_not_of(" \t\r\n"), reasoning.size()), kEnough);
 }
 
-// Whether the change is the cause, and not what the template would have done all the same.
+// Whether the change is the cause, and not something that the template would have done anyway.
 bool is_for_certain(const ReplayStep& step, const Change& change, std::size_t kept) {
   if (change.kind == ChangeKind::kArgumentsRespelled) return remedy_helps(step, RewriteSet::kVerbatimArguments, kept);
   if (change.kind != ChangeKind::kReasoningLeftOut) return true;
   if (remedy_helps(step, RewriteSet::kKeepReasoning, kept)) return true;
-  // The template may trim it; as long as it shows it, the client has left it out.
+  // The template may trim the reasoning.  If it shows any, the client is the one that left it out.
   const auto& prompt = step.next.prompts[static_cast<std::size_t>(RewriteSet::kKeepReasoning)];
   const std::string_view text = beginning_of(change.before);
   return prompt && !text.empty() && prompt->text.find(text) != std::string::npos &&
          step.sent().text.find(text) == std::string::npos;
 }
 
-// What the answer has, of which different things may be the cause.
+// The parts of the answer, each of which may have another cause.
 std::string parts_of(const json::Value& answer) {
   std::string out;
   if (answer.find(tmpl::reasoning_field(answer)) != nullptr) out += 'r';
@@ -224,7 +224,7 @@ FoundCause CauseFinder::find(ReplayStep& step, std::size_t kept) {
   return in_template(step, kept, run);
 }
 
-// Whether both go on with the same text, in other tokens.
+// Whether both continue with the same text in different tokens.
 bool CauseFinder::is_retokenized(const ReplayStep& step, std::size_t kept) const {
   constexpr std::size_t kCompared = 16;
   const std::vector<TokenId> old_ids = joined(step.parent->prompts[0]->ids, step.parent->completion);
@@ -235,7 +235,7 @@ bool CauseFinder::is_retokenized(const ReplayStep& step, std::size_t kept) const
   return text.ok() && !text.value().empty() && std::string_view(prompt.text).substr(byte).starts_with(text.value());
 }
 
-// The search of causes/find.h, over the messages as the template got them.
+// Runs the search of causes/find.h over the messages as the template got them.
 FoundCause CauseFinder::search(ReplayStep& step, std::size_t kept) const {
   FoundCause out{"template: " + std::string(causes::to_string(causes::CauseKind::kCondition)), "", "", "", "", 0};
   const PromptMaker::Parts& parts = maker_.parts();

@@ -35,7 +35,7 @@ const json::Array* calls_of(const json::Value& message) {
   return calls != nullptr && calls->is_array() ? &calls->as_array() : nullptr;
 }
 
-// The message without members that say nothing: a content that is null says the same as an empty one, and as none.
+// The message without members that say nothing.  Null content means the same as empty or absent content.
 json::Object said(const json::Value& message) {
   json::Object out;
   for (const json::Member& member : message.as_object()) {
@@ -52,7 +52,7 @@ std::string arguments_text(const json::Value& call) {
   return arguments->is_string() ? arguments->as_string() : json::to_compact(*arguments);
 }
 
-// ".content" where the content is all that makes two messages differ; "" elsewhere.
+// ".content" if the two messages differ only in their content; "" otherwise.
 std::string edited_field(const json::Value& before, const json::Value& after) {
   json::Object was = said(before);
   json::Object is = said(after);
@@ -145,7 +145,7 @@ class Comparer {
          "", ""});
   }
 
-  // The same message, sent in another form.
+  // Compares the same message in another form.
   void compare_details() {
     const json::Value& before = before_.messages[old_];
     const json::Value& after = after_.messages[new_];
@@ -191,7 +191,7 @@ class Comparer {
     }
   }
 
-  // Finds where both go on with the same message again; false if they never do.
+  // Finds where both continue with the same message again; false if they never do.
   bool pass_over_difference() {
     if (old_ == first_answer_ && after_.messages[new_].find_string("role") != "assistant") {
       add({ChangeKind::kAnswerLeftOut, static_cast<std::int32_t>(new_), place(new_),

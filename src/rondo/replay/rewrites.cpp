@@ -16,7 +16,7 @@ constexpr std::uint64_t kToolsSeed = 0x70015;
 
 bool has(RewriteSet set, RewriteSet part) { return set == part || set == RewriteSet::kAll; }
 
-// The message with what was there at first and is missing now, or spelled otherwise; nullopt if nothing is.
+// The message with what was there at first and is now missing or spelled differently; nullopt if nothing is.
 std::optional<json::Value> restored(const json::Value& message, const FirstForm& first, RewriteSet set) {
   std::optional<json::Value> out;
   if (has(set, RewriteSet::kKeepReasoning) && first.reasoning && tmpl::reasoning_field(message).empty()) {

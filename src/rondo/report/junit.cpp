@@ -9,8 +9,8 @@
 namespace rondo::report {
 namespace {
 
-// `text` in an element or a quoted attribute.  White space other than the space is a reference, as attributes would
-// turn it into spaces.
+// Escapes `text` for an element or a quoted attribute.  White space other than the space becomes a reference, because
+// XML readers normalise it in attributes.
 std::string xml(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -27,7 +27,7 @@ std::string xml(std::string_view text) {
       case 0xFFFE:
       case 0xFFFF: utf8::append(out, utf8::kReplacement); break;
       default:
-        // The other controls have pictures in the same order.
+        // The pictures of the other controls have the same order.
         utf8::append(out, unit.code_point < 0x20 ? 0x2400 + unit.code_point : unit.code_point);
     }
     at += unit.size;
@@ -57,7 +57,7 @@ struct Totals {
   }
 };
 
-// One element <testcase>: passed, unless it is failed or skipped.
+// One <testcase> element.  It counts as passed unless it is failed or skipped.
 class TestCase {
  public:
   TestCase(std::string_view model, std::string_view name) {

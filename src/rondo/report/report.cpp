@@ -18,9 +18,9 @@ constexpr json::Names<Verdict, 3> kVerdicts{
 constexpr json::Names<Level, 3> kLevels{
     {{Level::kNote, "note"}, {Level::kWarning, "warning"}, {Level::kError, "error"}}};
 
-// The tag of the functions below.
+// The tag for the functions below.
 struct ReportJson {
-  static constexpr bool kRefusesUnknown = false;  // of another version
+  static constexpr bool kRefusesUnknown = false;  // keys of another version
 };
 
 const auto& names_of(ReportJson /*tag*/, causes::CauseKind /*type*/) { return causes::kCauseNames; }
@@ -123,7 +123,7 @@ void visit(V& v, Report& report) {
   v.always("is_own_file", report.is_own_file);
   v.always("has_tokenizer", report.has_tokenizer);
   std::string worst =
-      report.findings.empty() ? "none" : std::string(to_string(report.worst()));  // follows from the rest
+      report.findings.empty() ? "none" : std::string(to_string(report.worst()));  // derived from the rest
   v.always("worst", worst);
   v.always("findings", report.findings);
   v.always("notes", report.notes);

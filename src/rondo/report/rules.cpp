@@ -1,4 +1,4 @@
-// What findings may be about, and what each means.
+// The rules, and what each means.
 #include "report/report.h"
 
 namespace rondo::report {

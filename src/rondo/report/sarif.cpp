@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::string_view kSchema = "https://json.schemastore.org/sarif-2.1.0.json";
 
-// The path as a reference: relative ones stay relative, so that they are found below the folder of the sources.
+// The path as a URI reference.  Relative paths stay relative, so that readers resolve them against the folder of the
+// sources.
 std::string uri_of(std::string_view path) {
   std::string out = path.starts_with('/') ? "file://" : "";
   while (path.starts_with("./")) path.remove_prefix(2);
@@ -32,7 +33,7 @@ std::string uri_of(std::string_view path) {
   return out;
 }
 
-// What of a path is the same on every machine.
+// The part of a path that is the same on every machine.
 std::string_view steady_name(std::string_view path) {
   return path.starts_with('/') ? path.substr(path.rfind('/') + 1) : path;
 }
@@ -90,7 +91,7 @@ json::Value result_of(const Report& report, const Finding& finding, std::map<std
   out.set("level", std::string(to_string(finding.level)));
   out.set("message", json::Object{{"text", message_of(finding)}});
   out.set("locations", json::Array{location_of(report, finding.place)});
-  // Equal findings on equal lines of one file are told apart by their order.
+  // Equal findings on equal lines of one file are distinguished by their order.
   std::string mark = hex_digest({finding.rule, steady_name(report.template_file), finding.place.source, finding.path});
   mark += ":" + std::to_string(++seen[mark]);
   out.set("partialFingerprints", json::Object{{"primaryLocationLineHash", mark}, {"rondoFinding/v1", mark}});
