@@ -28,7 +28,7 @@ Fleet::Served Fleet::serve(const Query& query) {
   Served out;
   out.place = {choice->replica, first_ + running_.size()};
   Router::Ticket ticket = router_.begin(choice->replica, ask);
-  // The last id is always computed, so that there is something to sample from.
+  // The last id is always computed, because the engine samples from its result.
   const std::size_t known = std::min(ticket.expected, query.ids.empty() ? 0 : query.ids.size() - 1);
   out.hit = known - known % options_.block;
   computed_[choice->replica] += query.ids.size() - out.hit;

@@ -87,7 +87,7 @@ FleetTree::Insertion FleetTree::insert(Replica replica, std::string_view tenant,
     record.held = static_cast<std::uint32_t>(step.used);
     record.stamp = clock_;
   }
-  // From the last to the first, so that the first becomes the newest.
+  // Goes from the last to the first, so that the first becomes the newest.
   for (auto index = records.rbegin(); index != records.rend(); ++index) {
     unlink(*index);
     link_before(*index, records_[state.ring].older);
@@ -96,7 +96,7 @@ FleetTree::Insertion FleetTree::insert(Replica replica, std::string_view tenant,
   return out;
 }
 
-// Makes `path` lead to the end of `ids`, and not through a node of which the replica holds more than that.
+// Makes `path` lead to the end of `ids`.  Nodes of which the replica holds more than that are split.
 void FleetTree::grow_path(std::string_view tenant, std::span<const TokenId> ids, Replica replica, Path& path) {
   const std::size_t matched = path.empty() ? 0 : path.back().before + path.back().used;
   const std::span<const TokenId> rest = ids.subspan(matched);
@@ -209,12 +209,12 @@ void FleetTree::extend(Index node, std::span<const TokenId> ids) {
   stored_ids_ += ids.size();
 }
 
-// Puts the first `at` ids of `node` into a node of their own above it, and returns that.
+// Moves the first `at` ids of `node` into a new node above it, and returns the new node.
 FleetTree::Index FleetTree::split(Index node, std::size_t at) {
   const std::vector<TokenId> first(nodes_[node].ids.begin(),
                                    nodes_[node].ids.begin() + static_cast<std::ptrdiff_t>(at));
   const Index above = make_node(nodes_[node].parent, first);
-  --nodes_[nodes_[node].parent].children;  // one came, one went below
+  --nodes_[nodes_[node].parent].children;  // one child came and one moved down
   Node& lower = nodes_[node];
   lower.ids.erase(lower.ids.begin(), lower.ids.begin() + static_cast<std::ptrdiff_t>(at));
   stored_ids_ -= at;
@@ -274,7 +274,7 @@ std::uint32_t FleetTree::new_record() {
   return index;
 }
 
-// The replica's record of the node, made with nothing held where there is none.
+// The replica's record of the node.  A new record holds nothing.
 std::uint32_t FleetTree::hold(Index node, Replica replica) {
   std::vector<Holder>& holders = nodes_[node].holders;
   const auto place = std::ranges::lower_bound(holders, replica, {}, &Holder::replica);

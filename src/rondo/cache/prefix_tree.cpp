@@ -80,13 +80,13 @@ PrefixTree::Index PrefixTree::make(Index parent, std::span<const TokenId> ids) {
 
 void PrefixTree::enter(Index node) { children_[edge_key(nodes_[node].parent, nodes_[node].ids.front())] = node; }
 
-// Puts the first `at` ids of `node` into a node of their own above it, and returns that.
+// Moves the first `at` ids of `node` into a new node above it, and returns the new node.
 PrefixTree::Index PrefixTree::split(Index node, std::size_t at) {
   const Index parent = nodes_[node].parent;
   const std::vector<TokenId> upper(nodes_[node].ids.begin(),
                                    nodes_[node].ids.begin() + static_cast<std::ptrdiff_t>(at));
   const Index above = make(parent, upper);
-  --nodes_[parent].children;  // one came, one went below
+  --nodes_[parent].children;  // one child came and one moved down
   Node& below = nodes_[node];
   below.ids.erase(below.ids.begin(), below.ids.begin() + static_cast<std::ptrdiff_t>(at));
   below.parent = above;

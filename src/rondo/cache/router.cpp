@@ -10,15 +10,15 @@ namespace rondo::cache {
 namespace {
 
 constexpr std::size_t kOut = std::numeric_limits<std::size_t>::max();
-// What a replica counts for whose capacity is not known.
+// The capacity assumed for a replica that does not tell its own.
 constexpr std::size_t kAssumedCapacity = std::size_t{1} << 20U;
-// Excess counts in steps, so that small differences do not outweigh an affinity: of a 64th of what a replica holds, at
-// most so many ids.
+// Excess counts in steps, so that small differences do not outweigh an affinity.  A step is a 64th of what a replica
+// holds, but at most this many ids.
 constexpr std::size_t kExcessSteps = 64;
 constexpr std::size_t kLargestExcessStep = 4096;
 constexpr std::size_t kExcessShare = 2;
-// So many ids less than expected are no proof that something was forgotten: engines compute a few again for reasons of
-// their own.
+// Up to this many ids less than expected do not prove that something was forgotten: engines recompute a few for reasons
+// of their own.
 constexpr std::size_t kSlack = 16;
 // Units are scaled down before they outgrow a double.
 constexpr double kLargestUnit = 1e100;
@@ -35,8 +35,8 @@ std::uint64_t hash_of(std::string_view text) {
   return mixed(hash);
 }
 
-// How much a key likes a replica: each key has an order of its own, from which a replica that leaves takes nothing but
-// itself.
+// How strongly a key prefers a replica.  Each key has its own order, so a replica that leaves affects only the keys
+// that preferred it.
 std::uint64_t liking(std::uint64_t key, Router::Replica replica) { return mixed(key ^ mixed(replica + 1U)); }
 
 std::uint64_t text_key(const Router::Ask& ask, std::size_t bytes) {
@@ -86,7 +86,7 @@ Router::State Router::state(Replica replica) const {
           .left_out_until_ms = entry.failures > 0 ? entry.until_ms : 0};
 }
 
-// What the replica was given lately beyond the mean, as far as it counts.
+// How much more the replica was recently given than the mean, as far as it counts.
 std::size_t Router::excess(const Entry& entry) const {
   const double mean = recent_total_ / static_cast<double>(replicas_.size());
   if (entry.recent <= mean) return 0;
@@ -116,7 +116,7 @@ bool Router::note_loads(const Ask& ask) {
   return is_any || soonest;
 }
 
-// Of two replicas with the same cost.
+// Compares two replicas with the same cost.
 bool Router::prefers(const Ask& ask, Replica a, Replica b) const {
   if (!ask.affinity.empty()) { return liking(affinity_key_, a) > liking(affinity_key_, b); }
   const Entry& one = replicas_[a];
@@ -154,7 +154,7 @@ Router::Choice Router::choose_exact(const Ask& ask) {
   for (const std::size_t load : loads_) least = std::min(least, load);
   tree_.find(ask.tenant, ask.ids, path_);
   for (auto step = path_.rbegin(); step != path_.rend(); ++step) {
-    // No replica that holds only this much can be cheaper.
+    // A replica that holds only this much cannot be cheaper.
     if (best.replica && least + size - (step->before + step->used) > best.cost) break;
     for (const FleetTree::Holder& holder : tree_.holders(step->node))
       consider(holder.replica, tree_.held(*step, holder));
@@ -190,7 +190,7 @@ Router::Choice Router::choose_hash(const Ask& ask) const {
     if (loads_[replica] == kOut || static_cast<double>(replicas_[replica].running + 1) > share) continue;
     if (!best || liking(key, replica) > liking(key, *best)) best = replica;
   }
-  return {*best, 0};  // the least loaded is always within its share
+  return {*best, 0};  // the least loaded one is always within its share
 }
 
 Router::Choice Router::choose_next() const {
@@ -201,7 +201,7 @@ Router::Choice Router::choose_next() const {
   return {};
 }
 
-// Older work counts less by 1/e with each window that the fleet computes.
+// Older work decays by a factor of e with each window that the fleet computes.
 void Router::note_work(Entry& entry, std::size_t ids) {
   const auto work = static_cast<double>(ids);
   unit_ *= std::exp(std::min(work / window_, 1.0));
@@ -239,7 +239,7 @@ void Router::end(Ticket ticket, std::span<const TokenId> ids, std::optional<std:
   leave(ticket);
   replicas_[ticket.replica].failures = 0;
   const std::size_t block = replicas_[ticket.replica].facts.block;
-  // The last id is always computed, so that there is something to sample from.
+  // The last id is always computed, because the engine samples from its result.
   const std::size_t there = std::min(ticket.before.settled, ticket.prompt == 0 ? 0 : ticket.prompt - 1);
   if (cached && *cached + kSlack < there - there % block) {
     const auto missing = std::ranges::upper_bound(ticket.before.uses, *cached, {}, &FleetTree::Use::end);
@@ -261,7 +261,7 @@ std::int64_t Router::pause_after(std::size_t failures) const {
 
 void Router::fail(const Ticket& ticket, std::int64_t now_ms) {
   leave(ticket);
-  // What was on its way when the replica failed fails with it: that is one failure.
+  // Requests that were running when the replica failed fail with it.  Together they count as one failure.
   if (ticket.is_trial || !is_out(ticket.replica, now_ms)) fail(ticket.replica, now_ms);
 }
 

@@ -27,7 +27,7 @@ void SequenceIndex::add(Holder holder, std::span<const TokenId> ids) {
       ids = {};
     } else {
       const std::size_t length = common_prefix(place->ids, ids);
-      if (length < place->ids.size()) {  // a node between them, down to where they part
+      if (length < place->ids.size()) {  // adds a node where the two sequences part
         auto upper = std::make_unique<Node>();
         upper->ids.assign(place->ids.begin(), place->ids.begin() + static_cast<std::ptrdiff_t>(length));
         place->ids.erase(place->ids.begin(), place->ids.begin() + static_cast<std::ptrdiff_t>(length));
@@ -54,8 +54,8 @@ void SequenceIndex::remove(Holder holder, std::span<const TokenId> ids) {
   }
   if (path.back()->ends.erase(holder) == 0) return;
   --size_;
-  // The node goes when nothing ends in it and nothing is below; one with a single child is joined with it, and so may
-  // the node above.
+  // A node is removed if nothing ends in it and nothing is below it.  A node with a single child is joined with it,
+  // which may apply to the node above too.
   for (std::size_t i = path.size() - 1; i > 0; --i) {
     Node* node = path[i];
     if (!node->ends.empty() || node->children.size() > 1) return;

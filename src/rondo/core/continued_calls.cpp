@@ -18,7 +18,7 @@ namespace {
 
 using format::trimmed;
 
-// Marks where the arguments go on.  No real parameter has this name.
+// Marks where the arguments continue.  No real parameter has this name.
 constexpr std::string_view kMark = "rondo_goes_on_here";
 
 // Arguments that may end anywhere.

@@ -11,8 +11,8 @@ namespace rondo::core {
 namespace {
 
 struct Encoder {
-  std::string file;                    // of its template
-  std::vector<std::string> constants;  // that the code has
+  std::string file;                    // of the encoder's template
+  std::vector<std::string> constants;  // that the encoder's code contains
 };
 
 const std::vector<Encoder>& encoders() {
@@ -37,7 +37,7 @@ std::vector<std::string> missing(const Encoder& encoder, const json::Object& con
   return out;
 }
 
-// A literal of Jinja, in one line.
+// A Jinja literal on one line.
 std::string literal(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {

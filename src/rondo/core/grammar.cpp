@@ -120,11 +120,10 @@ json::Object llama_server(const GrammarText& grammar) {
       case GrammarTrigger::Kind::kWord:
         triggers.push_back(json::Object{{"type", kWord}, {"value", trigger.value}});
         break;
-      case GrammarTrigger::Kind::
-          kPattern:  // which has to match all of the text there, also what stands behind its group
+      case GrammarTrigger::Kind::kPattern:  // it must match the whole text there, including what follows its group
         triggers.push_back(json::Object{{"type", kWholePattern}, {"value", trigger.value + "[\\s\\S]*"}});
         break;
-      case GrammarTrigger::Kind::kToken:  // in the place of the word before it
+      case GrammarTrigger::Kind::kToken:  // replaces the word before it
         if (!triggers.empty() && triggers.back().find_string("value") == trigger.value) triggers.pop_back();
         triggers.push_back(
             json::Object{{"type", kToken}, {"value", trigger.value}, {"token", static_cast<std::int64_t>(trigger.id)}});
@@ -168,7 +167,7 @@ Result<std::string> text_pattern(std::string_view syntax, std::string_view defin
 
 parse::Options parse_options(const Asked& asked, bool has_tools) {
   parse::Options out;
-  // A model that was asked for an answer by a schema, and given no tools, calls none.
+  // A model that was asked for an answer by a schema and got no tools cannot call any.
   out.calls = asked.tool_choice != ToolChoice::kNone && (has_tools || !asked.response_schema);
   out.parallel_calls = asked.parallel_tool_calls;
   out.must_call = asked.tool_choice == ToolChoice::kRequired || asked.tool_choice == ToolChoice::kNamed;

@@ -39,7 +39,7 @@ Result<std::shared_ptr<const jinja::Template>> compile(const std::string& source
   return jinja::Template::compile(source, options, name);
 }
 
-// The template itself, or the one that says the same as the file.
+// The template itself, or a template that writes the same as the file.
 Result<std::string> jinja_text(const model::TemplateSource& source) {
   using Kind = model::TemplateSource::Kind;
   if (source.kind == Kind::kJinja) return source.text;
@@ -63,7 +63,7 @@ TemplateResult compile_files(const model::ModelFiles& files, const jinja::Compil
     if (!text.ok()) return text.error();
     loaded->is_encoder = source.kind == model::TemplateSource::Kind::kEncoder;
     const bool is_ours = source.kind != model::TemplateSource::Kind::kJinja;
-    // What was made of another file needs the options that it was made for.
+    // A template that we generated needs the options that it was generated for.
     auto compiled = compile(text.value(), source.path, is_ours ? jinja::CompileOptions() : options);
     if (!compiled.ok()) return compiled.error();
     (is_first ? loaded->plain : loaded->tool_use) = compiled.value();

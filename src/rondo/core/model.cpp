@@ -41,7 +41,7 @@ render::BridgeRequest request_of(const Call& call, BridgeCall& bridge, const ren
   return request;
 }
 
-// The completion of `bridge` as it is to be understood.
+// Reads the completion of `bridge`.
 Result<render::ParsedCompletion> read_completion(const BridgeCall& bridge, const render::CompletionReader& reader,
                                                  const render::TurnProfile& profile) {
   auto read = reader.read(profile, bridge.prompt, bridge.completion);
@@ -49,7 +49,7 @@ Result<render::ParsedCompletion> read_completion(const BridgeCall& bridge, const
   return read;
 }
 
-// Indices of new messages as these were sent, and what was changed in the messages and in them.
+// Reports indices and changes in terms of the new messages as they were sent.
 template <typename Next>
 void put_as_sent(const tmpl::Shaping& shaping, const tmpl::Shaping& following, Next& next) {
   next.shaped = tmpl::sentences(shaping);
@@ -64,7 +64,7 @@ void put_as_sent(const tmpl::Shaping& shaping, const tmpl::Shaping& following, N
   for (render::MediaSpan& span : next.media) sent(span.message);
 }
 
-// Message indices and paths of a prompt as the messages were sent.
+// Translates message indices and paths of a prompt back to the messages as they were sent.
 void put_as_sent(const tmpl::Shaping& shaping, render::Encoded& encoded) {
   encoded.shaped = tmpl::sentences(shaping);
   if (shaping.changes.empty()) return;
@@ -84,7 +84,7 @@ void put_as_sent(const tmpl::Shaping& shaping, render::Encoded& encoded) {
   }
 }
 
-// The template that replaces a model's own, else the model's own; null if there is neither.
+// The replacement for a model's own template, else the model's own; null if there is neither.
 TemplateResult load_template(const Source& source, Loader& loader) {
   if (source.template_text) return loader.template_from_text(*source.template_text, {});
   if (source.chat_template && is_template_text(*source.chat_template))
@@ -109,7 +109,7 @@ Result<std::shared_ptr<const Model>> Model::load(const Source& source) {
   if (!templates.ok()) return templates.error();
   auto tokenizer = loader.tokenizer(source.tokenizer.value_or(source.path));
   if (!tokenizer.ok()) {
-    // A template alone is a model too, one that has no ids.
+    // A template without a tokenizer is a model too.  It has no ids.
     const bool may_lack = tokenizer.error().code == ErrorCode::kNotFound || !files::is_folder(source.path);
     if (source.tokenizer || templates.value() == nullptr || !may_lack) return tokenizer.error();
     tokenizer = std::shared_ptr<const LoadedTokenizer>();
@@ -157,13 +157,13 @@ Result<Prepared> Model::prepare(Call& call, TokenizerUse tokenizer) const {
   return out;
 }
 
-// A message that the model continues keeps its form: of its arguments, say, only a beginning is there.
+// A message that the model continues keeps its form, because only the beginning of its arguments may be there.
 void Model::shape_messages(const Prepared& prepared, Call& call) const {
   chat::Conversation& conversation = call.conversation;
   json::Array& messages = conversation.messages;
   if (parts_.strict || messages.empty()) return;
   const auto rules = rules_of(prepared, conversation);
-  if (!rules.ok()) return;  // a template that no probe can be made of says why when it is rendered
+  if (!rules.ok()) return;  // a template that no probe fits gives its reason when it is rendered
   const bool continues = conversation.continue_final_message.has_value();
   json::Value continued;
   if (continues) {
@@ -194,7 +194,7 @@ Result<tmpl::Shaping> Model::shape_following(const Prepared& prepared, const Cal
 Result<std::shared_ptr<const tmpl::MessageRules>> Model::rules_of(const Prepared& prepared,
                                                                   const chat::Conversation& conversation) const {
   if (parts_.strict) return std::make_shared<const tmpl::MessageRules>();
-  // Most calls have no variables of their own, and pay for no key.
+  // Most calls have no variables of their own, so they need no key.
   FirstValue<std::shared_ptr<const tmpl::MessageRules>>& usual = usual_rules_[prepared.is_tool_template ? 1 : 0];
   if (conversation.kwargs.empty()) {
     if (const auto* known = usual.get()) return *known;
@@ -274,7 +274,7 @@ Result<render::Encoded> Model::encode(Call& call) const {
     auto made = prompt(use, call.conversation, use.options);
     if (!made.ok()) return made.error();
     render::InlineReasoning reasoning;
-    const auto rules = rules_of(use, call.conversation);  // lends the marks
+    const auto rules = rules_of(use, call.conversation);  // provides the marks
     if (rules.ok() && call.inline_reasoning)
       reasoning = {rules.value()->reasoning_open, rules.value()->reasoning_close, call.conversation.messages};
     auto encoded = render::encode({*use.chat_template, *use.tokenizer, call.conversation, use.options},
@@ -295,8 +295,8 @@ Result<render::Encoded> Model::encode(Call& call) const {
   return finished(std::move(encoded));
 }
 
-// Finds the turns that stand otherwise than the template would write them before what follows: raw turns, and turns
-// whose reasoning stays.
+// Finds the turns that are not as the template would write them before what follows: raw turns, and turns that keep
+// their reasoning.
 Result<render::KeptTurns> Model::keep_reasoning(Call& call, const Prepared& prepared) const {
   render::KeptTurns out{call.raw_turns, {}};
   if (!call.retention) return out;
@@ -500,7 +500,7 @@ Result<ParsedIds> Model::parse_ids(Call& call, ParseCall options, std::span<cons
 
   ParsedIds out;
   render::TokenText text(tokenizer);
-  std::size_t told = 0;  // of the text, by events
+  std::size_t told = 0;  // offset in the text, as the events report it
   const auto take = [&](const parse::Piece& piece) {
     out.text += piece.bytes;
     for (const parse::Event& event : parser.feed(std::span(&piece, 1)))

@@ -46,7 +46,7 @@ Result<analysis::Capabilities> Model::capabilities(const Call& call) const {
   }
   const auto plain = known(asked);
   if (!plain.ok()) return plain.error();
-  asked.conversation.tools = json::Array();  // for the template that is meant for tools
+  asked.conversation.tools = json::Array();  // for the template that is meant for conversations with tools
   const auto with_tools = known(std::move(asked));
   if (!with_tools.ok()) return with_tools.error();
   return capabilities_of(plain.value(), with_tools.value());
@@ -59,7 +59,7 @@ Result<std::shared_ptr<const Model>> Model::polyfilled(Polyfill polyfill) const 
   if (!found.ok()) return found.error();
   const bool all = polyfill == Polyfill::kOn;
   const auto lacks = [&](std::string_view name) { return all || !found.value().find(name)->is_supported; };
-  // A syntax of calls that the system text tells is that of the calls, too; results then answer texts.
+  // If the system text describes a syntax of calls, the calls must have it too, and results then answer texts.
   tmpl::Polyfills chosen{.developer = lacks("developer"),
                          .system = lacks("system"),
                          .late_system = lacks("late_system"),
@@ -81,7 +81,7 @@ Result<std::shared_ptr<const Model>> Model::polyfilled(Polyfill polyfill) const 
     if (*one == nullptr) continue;
     jinja::CompileOptions options = (*one)->options();
     if (!options.trim_blocks) return Error(ErrorCode::kInvalidArgument, "polyfills need `trim_blocks`", parts_.name);
-    options.keep_trailing_newline = true;  // it was dropped already
+    options.keep_trailing_newline = true;  // it was removed already
     options.prelude = tmpl::prelude_of(chosen);
     auto compiled = jinja::Template::compile((*one)->source(), options, (*one)->name());
     if (!compiled.ok()) return compiled.error();

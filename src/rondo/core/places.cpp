@@ -150,13 +150,13 @@ OriginNamer::Sent OriginNamer::sent(const text::Run& run) const {
     out.shift = front.open;
     out.path = in_message(change->message, change->sent);
   } else {
-    out.is_reshaped = true;  // a mark, or what was escaped together with one
+    out.is_reshaped = true;  // a mark, or text that was escaped together with one
     if (end <= text_end + front.close) out.path = in_message(change->message, change->sent);
   }
   return out;
 }
 
-// Reasoning may have reached the template under another name than it was sent by.
+// Reasoning may reach the template under another name than the client used.
 std::string OriginNamer::aliased(text::PathId path) const {
   const text::PathTable& paths = origins_.paths;
   std::string name = paths.to_string(path);

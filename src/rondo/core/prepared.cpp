@@ -10,7 +10,8 @@
 namespace rondo::core {
 namespace {
 
-// The conversation that a format is inferred for.  It has no messages and tools: the analysis brings its own.
+// The conversation for which the format is inferred.  It has no messages and no tools, because the analysis brings its
+// own.
 chat::Conversation without_asked(const chat::Conversation& conversation) {
   chat::Conversation base = without_messages(conversation);
   base.tools.reset();

@@ -81,7 +81,7 @@ class Writer {
   const Prepared& prepared_;
   const chat::Conversation& conversation_;
   std::shared_ptr<const format::Format> shared_format_;
-  const format::Format& format_;  // the same
+  const format::Format& format_;  // points to the same format
   const json::Value& message_;
   jinja::Rendered out_;
   text::PathId path_ = text::PathId::kNone;  // of the message
@@ -168,7 +168,7 @@ Result<jinja::Rendered> Writer::write(std::string_view field) {
 
 // --- Whether the template does it ------------------------------------------------------------------------------------
 
-// Why the template's own way does not give the message as it was given; "" if it does.
+// Why the template itself does not write the message as given; "" if it does.
 std::string fault_in(const chat::Conversation& conversation, const jinja::Rendered& rendered) {
   const std::string& field = *conversation.continue_final_message;
   const json::Value& message = conversation.messages.back();
@@ -213,7 +213,7 @@ bool is_field_of(std::string_view field, const format::Format& format) {
          (!field.empty() && field == format.input.reasoning_field);
 }
 
-// What the format says that the template writes for an answer if `kwargs` has these switches.
+// The format's record of what the template writes for an answer if `kwargs` has these switches.
 std::string usual_prompt(const format::Format& format, const json::Object& kwargs) {
   std::string_view name = "default";
   for (const char* field : {"enable_thinking", "thinking"}) {
@@ -309,8 +309,8 @@ Result<PromptTail> prompt_tail(const Prepared& prepared, chat::Conversation conv
   const auto made = make_prompt(prepared, conversation, prepared.options, [&] { return format; });
   if (!made.ok()) {
     if (continues) return made.error();
-    // A template that refuses the conversation, or never ends with it (some recurse without end for a tool of an odd type),
-    // still writes the prompt for an answer as it does for others.
+    // A template may refuse the conversation, or never end (some recurse without end for a tool of an odd type).  It
+    // still writes the prompt for an answer as it does elsewhere.
     return PromptTail{usual_prompt(*format, conversation.kwargs), ""};
   }
   const std::string& text = made.value().rendered.text.bytes();

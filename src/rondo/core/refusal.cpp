@@ -11,13 +11,13 @@
 namespace rondo::core {
 namespace {
 
-// An id that every template takes.
+// An id that every template accepts.
 constexpr std::string_view kPlainId = "abcdef000";
 
-// What many tools leave out and some templates read all the same: where it belongs, and what stands for it.
+// A member that many tools leave out and some templates read anyway: its place, and a value to use.
 struct Addition {
   std::size_t tool = 0;
-  std::vector<std::string> path;  // of members of that tool
+  std::vector<std::string> path;  // keys that lead to it in the tool
   std::string member;
   json::Value value;
 };
@@ -84,7 +84,7 @@ class Trial {
     if (!renders({})) return hint_without_messages();
     std::size_t good = 0;
     std::size_t bad = conversation_.messages.size();
-    if (renders(conversation_.messages)) return "";  // what is continued is at fault
+    if (renders(conversation_.messages)) return "";  // the continued message is at fault
     while (bad - good > 1) {
       const std::size_t middle = good + (bad - good) / 2;
       (renders(up_to(middle)) ? good : bad) = middle;
@@ -102,7 +102,7 @@ class Trial {
     return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)};
   }
 
-  // Many templates refuse a conversation without messages, whatever the rest is.
+  // Many templates refuse a conversation without messages, whatever else it has.
   [[nodiscard]] std::string hint_without_messages() {
     if (conversation_.messages.empty()) return "";
     if (conversation_.tools) {
@@ -201,7 +201,7 @@ class Trial {
     return "";
   }
 
-  // At most so many messages are tried one by one.
+  // At most this many messages are tried one by one.
   static constexpr std::size_t kScanned = 64;
 
   const Prepared& prepared_;

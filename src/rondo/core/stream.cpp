@@ -19,7 +19,7 @@ Result<ParserStream::Events> ParserStream::feed(std::span<const TokenId> ids) {
     text_ += text.value();
     std::string_view own = text.value();
     const bool is_added = tokenizer.is_added(id);
-    // In front of it there may be what ids before it began of a character.
+    // Ids before it may have left the beginning of a character in front of it.
     if (const std::string_view content = tokenizer.token_bytes(id); is_added && own.ends_with(content)) {
       const std::string_view broken = own.substr(0, own.size() - content.size());
       if (!broken.empty()) note(parser_.feed(broken), out);

@@ -11,15 +11,15 @@ namespace rondo::core {
 namespace {
 
 constexpr std::string_view kCalls = "tool_calls";
-constexpr std::size_t kMostCalls = 65536;  // a path is no reason for a larger vector
+constexpr std::size_t kMostCalls = 65536;  // a path must not force a larger vector
 
-// What of a message is in the prompt.
+// Which parts of a message are in the prompt.
 struct Written {
   bool content = false;
   bool all_calls = false;
   std::vector<bool> calls;
 
-  // `path` begins behind "messages[N]".  What holds a field is written with it, as in a dump of all calls.
+  // `path` begins after "messages[N]".  If a value is written, so are the fields inside it, as in a dump of all calls.
   void note(std::string_view path) {
     if (!path.empty()) path.remove_prefix(1);
     content = content || path.empty() || path.starts_with("content");
@@ -41,7 +41,7 @@ std::vector<std::string> unwritten_fields(const json::Array& messages, const tmp
                                           const render::Encoded& encoded) {
   std::vector<Written> written(messages.size());
   for (const render::FieldSpan& field : encoded.fields) {
-    if (field.path == "messages") return {};  // all of them at once
+    if (field.path == "messages") return {};  // all messages at once
     if (field.message < 0 || static_cast<std::size_t>(field.message) >= written.size()) continue;
     const std::size_t end = field.path.find(']');
     if (end == std::string::npos) continue;

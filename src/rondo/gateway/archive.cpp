@@ -20,7 +20,7 @@ json::Array array_in(const json::Value& value, std::string_view key) {
   return array != nullptr && array->is_array() ? array->as_array() : json::Array();
 }
 
-// nullopt for bytes that are no record.
+// nullopt if the bytes are not a record.
 std::optional<ResponseRecord> record_in(const std::string& bytes) {
   auto parsed = json::parse(bytes);
   if (!parsed.ok() || parsed.value().find("body") == nullptr) return std::nullopt;
@@ -86,7 +86,7 @@ apis::Outcome<json::Array> Archive::items_before(const ResponseRecord& record) c
   for (std::size_t i = 0; i < digests.size(); ++i) {
     const auto& bytes = found.value()[i];
     if (!record.before[i].starts_with(kResponse)) {
-      // An item that was taken out of the conversation is gone.
+      // An item that was removed from the conversation no longer exists.
       if (auto item = bytes ? json::parse(*bytes) : Result<json::Value>(Error()); item.ok())
         out.push_back(std::move(item).value());
       continue;

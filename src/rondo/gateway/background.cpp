@@ -11,11 +11,11 @@
 namespace rondo::gateway {
 namespace {
 
-constexpr net::Milliseconds kTick{400};         // between two looks of the gateway that runs a response
-constexpr net::Milliseconds kLook{100};         // of one that shows it
-constexpr std::int64_t kBeatMs = 10'000;        // a sign of life, also where nothing came
-constexpr std::int64_t kLostMs = 60'000;        // without one
-constexpr std::int64_t kCancelWaitMs = 10'000;  // for the end of what is cancelled
+constexpr net::Milliseconds kTick{400};         // how often the gateway that runs a response checks it
+constexpr net::Milliseconds kLook{100};         // how often one that shows it does
+constexpr std::int64_t kBeatMs = 10'000;        // a sign of life, even if nothing happened
+constexpr std::int64_t kLostMs = 60'000;        // after this long without one, the response is lost
+constexpr std::int64_t kCancelWaitMs = 10'000;  // how long a cancelled response may take to end
 constexpr std::size_t kMostBuffered = std::size_t{1} << 20U;
 
 json::Value failed_body(const json::Value& body, std::string_view status, const std::string& message) {
@@ -25,7 +25,7 @@ json::Value failed_body(const json::Value& body, std::string_view status, const 
   return out;
 }
 
-// What the response is asked to do; "" where that is nothing.
+// What the response is asked to do; "" if nothing.
 std::string wish_in(const Archive& archive, const std::string& id) {
   const auto found = archive.wish(id);
   return found.ok() ? found.value().value_or("") : "";
@@ -54,7 +54,7 @@ class BackgroundSink final : public ReplySink, public std::enable_shared_from_th
 
   void refuse(chat::Api api, const apis::Fault& fault) override {
     if (!has_begun_) return to_->refuse(api, fault);
-    // No event was sent.
+    // Called before any event was sent.
     start({});
     send(apis::replayed(failed_body(record_.body, "failed", fault.message), false));
     finish({.headers = {}, .body = {}, .fault = fault});
@@ -62,7 +62,7 @@ class BackgroundSink final : public ReplySink, public std::enable_shared_from_th
   void start(const net::Headers& headers) override {
     if (streams_ && to_) to_->start(headers);
   }
-  // The client may go; the response runs on.
+  // The client may leave; the response continues.
   void on_gone(std::function<void()> task) override { stop_ = std::move(task); }
 
   void send(std::span<const apis::StreamEvent> events) override {
@@ -89,7 +89,7 @@ class BackgroundSink final : public ReplySink, public std::enable_shared_from_th
   }
 
  private:
-  // What an event says of the response.
+  // Records what an event says about the response.
   void look_at(const apis::StreamEvent& event) {
     const bool is_state = event.name == "response.created" || event.name == "response.in_progress";
     if (is_state || apis::is_terminal(event)) {
@@ -160,15 +160,15 @@ class BackgroundSink final : public ReplySink, public std::enable_shared_from_th
   bool streams_;
   bool has_begun_ = false;
   ResponseRecord record_;
-  std::string fresh_;                    // events that no store has yet
+  std::string fresh_;                    // events that are not in a store yet
   std::vector<apis::StreamEvent> held_;  // the last ones, which wait for the store
-  WholeReply whole_;                     // what `to_` is told with them
-  bool is_erased_ = false;               // on a client's wish
+  WholeReply whole_;                     // sent to `to_` with them
+  bool is_erased_ = false;               // because a client asked for it
   std::function<void()> stop_;
   net::Timer timer_;
 };
 
-// Something that is asked again and again until it has an end.
+// Something that is read again and again until it has ended.
 class Watch : public std::enable_shared_from_this<Watch> {
  public:
   Watch(Service::State& state, ResponseRecord record, net::Exchange exchange)
@@ -186,15 +186,15 @@ class Watch : public std::enable_shared_from_this<Watch> {
   }
 
  protected:
-  // On a worker, while nothing else touches the watch.
+  // Runs on a worker while nothing else touches the watch.
   virtual void read() = 0;
-  // What was read, on the loop.  True: it is done.
+  // Runs on the loop and shows what was read.  True: finished.
   virtual bool show() = 0;
   Service::State& state() { return *state_; }
   const Archive& archive() { return archive_; }
   ResponseRecord& record() { return record_; }
   net::Exchange& exchange() { return exchange_; }
-  // False where it is gone.
+  // False if it no longer exists.
   bool read_again() {
     auto found = archive_.response(record_.id());
     if (!found.ok() || !found.value()) return false;
@@ -224,7 +224,7 @@ class Watch : public std::enable_shared_from_this<Watch> {
   net::Timer timer_;
 };
 
-// The events of `text` whose number is beyond `after`; `number` counts them.
+// The events of `text` with a number greater than `after`; `number` counts them.
 std::string events_behind(std::string_view text, std::int64_t after, std::int64_t& number) {
   std::string out;
   while (!text.empty()) {
@@ -264,8 +264,8 @@ class StreamAgain final : public Watch {
   std::int64_t after_;
   std::size_t chunk_ = 0;
   std::int64_t number_ = 0;  // of the next event
-  std::string text_;         // that the client is to get
-  bool is_slow_ = false;     // the client has not taken what it got
+  std::string text_;         // to be sent to the client
+  bool is_slow_ = false;     // the client has not taken what it was sent
   bool is_lost_ = false;
 };
 

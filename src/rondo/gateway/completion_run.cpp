@@ -39,7 +39,7 @@ std::optional<apis::Fault> CompletionRun::prepare() {
     prompt->run = this;
     prompt->first = prompts_.size() * asked_.request.choices;
     if (const auto* text = std::get_if<std::string>(&asked)) {
-      // The text is the client's own: control tokens in it are meant, as engines take them.
+      // The text is the client's own, so control tokens in it are meant, as engines treat them.
       prompt->ids = tokenizer.encode_ids(*text, {.add_special = asked_.request.add_special_tokens});
       prompt->text = *text;
     } else {
@@ -93,8 +93,7 @@ apis::Outcome<engine::Request> CompletionRun::engine_request(const Prompt& promp
   return out;
 }
 
-// --- what the engine says
-// ---------------------------------------------------------------------------------------------
+// --- Events from the engine
 
 void CompletionRun::Prompt::on_start(const engine::Start&) { run->start(); }
 
@@ -132,7 +131,7 @@ void CompletionRun::take(Prompt& prompt, std::size_t index, const engine::Sample
   const auto ends = asked_.served.model->tokenizer()->end_ids();
   if (std::ranges::find(ends, token.id) != ends.end()) return;
   auto text = choice.decoder->next(token.id);
-  if (!text.ok()) return;  // an id beyond the tokenizer has no text; it stays in the ids
+  if (!text.ok()) return;  // an id outside the vocabulary has no text; it remains in the ids
   tell(prompt, index, choice.stop.feed(text.value()), false);
   if (choice.stop.found().empty()) return;
   end_choice(prompt, index, apis::Finish::kStopText);
@@ -176,8 +175,7 @@ void CompletionRun::end_choice(Prompt& prompt, std::size_t index, apis::Finish f
   tell(prompt, index, std::move(rest), true);
 }
 
-// --- the end
-// ----------------------------------------------------------------------------------------------------------
+// --- The end
 
 void CompletionRun::ended() {
   if (--running_ > 0) return;
@@ -185,7 +183,7 @@ void CompletionRun::ended() {
   for (const auto& prompt : prompts_) {
     const auto has_ids = [](const Choice& choice) { return !choice.ids.empty(); };
     if (!prompt->outcome->error || std::ranges::any_of(prompt->choices, has_ids)) continue;
-    // Nothing came of one of the prompts.
+    // One of the prompts produced nothing.
     state_->metrics.engine_failed();
     const apis::Fault fault =
         fault_of_engine(chat::Api::kChat, *prompt->outcome->error, asked_.served, prompt->ids.size());
@@ -209,7 +207,7 @@ void CompletionRun::keep_all() {
   }
 }
 
-// As a turn of its own: its prompt was nobody's message.
+// Keeps it as a turn of its own, because its prompt does not belong to any message.
 void CompletionRun::keep(const Prompt& prompt, const Choice& choice) {
   const spans::Scope scope = state_->parts.spans->scope(asked_.visit->tenant, asked_.served.name);
   spans::Plan plan;
@@ -218,7 +216,7 @@ void CompletionRun::keep(const Prompt& prompt, const Choice& choice) {
   plan.sampled.assign(plan.ids.size(), 0);
   plan.rendered = plan.ids.size();
   plan.session = spans::Spans::session(scope, asked_.session);
-  // No conversation goes on from it.
+  // No conversation continues from it.
   plan.seen.context = scope.hash('c', choice.key.view());
   plan.seen.chain = {plan.seen.context};
   spans::NewReply reply;

@@ -15,7 +15,7 @@ struct Language {
   Dialect dialect;
   core::GrammarLanguage language;
 };
-// The best first.
+// The most capable first.
 constexpr std::array<Language, 3> kLanguages = {{{Dialect::kStructuralTag, core::GrammarLanguage::kStructuralTag},
                                                  {Dialect::kGbnf, core::GrammarLanguage::kGbnf},
                                                  {Dialect::kLark, core::GrammarLanguage::kLark}}};
@@ -76,7 +76,7 @@ class ConstraintMaker {
   }
 
  private:
-  // Those that may be called, a custom tool with what its text has to match.
+  // The tools that may be called; a custom tool with the grammar that its text must match.
   std::optional<json::Value> tools() {
     if (!request_.tools || !request_.tools->is_array()) return std::nullopt;
     const std::vector<std::string>& only = request_.tool_choice.only;

@@ -35,7 +35,7 @@ apis::Outcome<apis::ConversationRequest> read_body(const net::ServerRequest& htt
   return apis::read_conversation_request(body.value());
 }
 
-// Items as they are kept: with ids, and what they only name put in.
+// Turns items into the form in which they are kept: they get ids, and references are replaced by what they name.
 std::optional<apis::Fault> make_items(State& state, const Archive& archive, json::Array& items) {
   json::Value body = json::Object{{"input", std::move(items)}};
   const auto resolved = resolve_input(archive, body, nullptr);

@@ -10,7 +10,7 @@
 namespace rondo::gateway {
 namespace {
 
-// Engines keep blocks: of a power of two ids, most of 16.
+// Engines cache blocks whose size is a power of two, usually 16 ids.
 constexpr std::size_t kLeastBlock = 16;
 constexpr std::size_t kMostBlock = 2048;
 
@@ -21,7 +21,7 @@ bool is_rounded(std::size_t cached, std::size_t expected) {
   return false;
 }
 
-// What changed besides messages, in the words of OpenAI's API; "" where nothing did.
+// What changed apart from messages, in the words of OpenAI's API; "" if nothing did.
 std::string changed_facts(const spans::Turn& turn, const apis::GenerateRequest& request) {
   const auto facts = json::parse(turn.facts);
   const json::Value* before = facts.ok() ? facts.value().find("prompt") : nullptr;
@@ -35,7 +35,7 @@ std::string changed_facts(const spans::Turn& turn, const apis::GenerateRequest& 
   return "";
 }
 
-// The system's messages, which stand first.
+// The system messages, which come first.
 std::string system_of(const json::Array& messages) {
   std::string out;
   for (const json::Value& message : messages) {
@@ -92,7 +92,7 @@ class Diagnosis {
 
 std::optional<spans::Loss> loss_in_engine(const spans::Plan& plan, const engine::Usage& usage,
                                           const std::string& replica) {
-  // The last id is computed in any case, and the last one that was sampled never was.
+  // The last id is always computed, and the last sampled id never was.
   if (!usage.cached_tokens || *usage.cached_tokens + 1 >= plan.expected) return std::nullopt;
   const std::size_t cached = *usage.cached_tokens;
   spans::Loss out;

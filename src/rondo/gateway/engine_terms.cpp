@@ -27,7 +27,7 @@ engine::Sampling sampling_of(const apis::Sampling& asked, const ServiceParts& pa
 
 apis::Outcome<std::size_t> room_behind(chat::Api api, const ServedModel& served, std::size_t prompt_tokens,
                                        std::optional<std::int64_t> wanted) {
-  constexpr std::size_t kUnknownContext = 4096;  // behind the prompt
+  constexpr std::size_t kUnknownContext = 4096;  // after the prompt
   const std::size_t context = served.serving->capabilities().context_tokens;
   if (context > 0 && prompt_tokens >= context)
     return apis::context_too_long(api, static_cast<std::int64_t>(prompt_tokens), static_cast<std::int64_t>(context));

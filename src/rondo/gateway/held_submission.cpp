@@ -12,7 +12,7 @@ namespace {
 using engine::Allowed;
 using engine::TokenId;
 
-// More than what ends a reasoning; a constraint that allows one id for ever is let go.
+// More than any end of a reasoning takes.  A constraint that allows one id forever is released.
 constexpr std::size_t kMostForced = 64;
 
 class HeldSubmission final : public engine::Submission {
@@ -36,7 +36,7 @@ class HeldSubmission final : public engine::Submission {
   }
 
  private:
-  // One choice, which may come in several requests.
+  // One choice, which may take several requests.
   struct Leg final : engine::Listener {
     Leg(HeldSubmission& of, std::size_t number, std::unique_ptr<engine::TokenConstraint> by)
         : owner(of), choice(number), constraint(std::move(by)) {}
@@ -49,8 +49,8 @@ class HeldSubmission final : public engine::Submission {
     std::unique_ptr<engine::TokenConstraint> constraint;
     std::unique_ptr<engine::Submission> running;
     std::vector<TokenId> ids;
-    std::optional<TokenId> forced;  // what must follow, where something else came
-    std::size_t parts = 0;          // requests that were made of it
+    std::optional<TokenId> forced;  // what must follow if something else came
+    std::size_t parts = 0;          // requests made for it
     bool has_ended = false;
   };
 

@@ -54,7 +54,7 @@ json::Object facts_of(const LogEntry& entry) {
 std::string log_line(ServiceOptions::Log format, const LogEntry& entry) {
   const json::Object facts = facts_of(entry);
   if (format == ServiceOptions::Log::kJson) return json::to_compact(json::Value(facts)) + "\n";
-  // Time, status, method and path stand for themselves; what has blanks or quotes is JSON.
+  // Time, status, method and path are written as they are; values with spaces or quotes become JSON.
   std::string line;
   for (const json::Member& fact : facts) {
     const std::string_view name = fact.key;

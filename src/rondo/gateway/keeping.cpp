@@ -31,7 +31,7 @@ class KeepingSink final : public ReplySink {
   }
 
   void finish(WholeReply reply) override {
-    // The event that says what failed has the response as it failed.
+    // The event that reports a failure contains the failed response.
     const json::Value body = reply.fault && !last_.empty() ? response_in(last_.front()) : reply.body;
     auto objects = keeping_.objects(keeping_.record(body));
     keeping_.put(std::move(objects), [to = to_, last = std::move(last_),
@@ -47,7 +47,7 @@ class KeepingSink final : public ReplySink {
  private:
   Keeping keeping_;
   std::shared_ptr<ReplySink> to_;
-  std::vector<apis::StreamEvent> last_;  // the end of the stream, until the store has the response
+  std::vector<apis::StreamEvent> last_;  // the end of the stream, held until the store has the response
 };
 
 }  // namespace

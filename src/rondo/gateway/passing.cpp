@@ -18,9 +18,9 @@ namespace rondo::gateway {
 
 namespace {
 
-constexpr std::size_t kMostUntaken = std::size_t{1} << 20U;  // bytes for a client that does not take them
+constexpr std::size_t kMostUntaken = std::size_t{1} << 20U;  // for a client that does not take them
 
-// Its API lacks the address.
+// The engine's API has no such address.
 bool is_unserved(int status) { return status == 404 || status == 405; }
 
 apis::Fault unserved(const std::string& media) {
@@ -99,7 +99,7 @@ class Passing final : public net::StreamHandler, public std::enable_shared_from_
   std::unique_ptr<net::Call> call_;
 };
 
-// What of a response is the gateway's own, not the engine's.
+// The fields of a response that belong to the gateway, not to the engine.
 constexpr std::array<std::string_view, 7> kOwn = {"id",           "created_at", "model", "previous_response_id",
                                                   "conversation", "background", "store"};
 
@@ -170,7 +170,7 @@ class PassedResponse final : public net::StreamHandler, public std::enable_share
     return {.kind = apis::FaultKind::kEngine, .message = std::move(message)};
   }
 
-  // The engine's own words of why it does not answer.
+  // The engine's own explanation why it does not answer.
   [[nodiscard]] apis::Fault refusal() const {
     const auto body = json::parse(text_);
     const json::Value* error = body.ok() ? body.value().find("error") : nullptr;
@@ -189,7 +189,7 @@ class PassedResponse final : public net::StreamHandler, public std::enable_share
 
   void tell(const net::SseEvent& from) {
     auto event = json::parse(from.data);
-    if (has_ended_ || !event.ok() || !event.value().is_object()) return;  // `[DONE]` among them
+    if (has_ended_ || !event.ok() || !event.value().is_object()) return;  // includes `[DONE]`
     if (const json::Value* number = event.value().find("sequence_number"))
       sequence_ = number->to_int64().value_or(sequence_) + 1;
     json::Value* response = event.value().as_object().find("response");
@@ -249,14 +249,14 @@ class PassedResponse final : public net::StreamHandler, public std::enable_share
   ReadRequest read_;
   std::shared_ptr<ReplySink> sink_;
   json::Object own_;
-  json::Value body_;  // the response, as far as it is known
+  json::Value body_;  // the response as far as it is known
   std::unique_ptr<net::Call> call_;
   net::Timer time_limit_;
   net::SseReader reader_;
-  std::string text_;  // of an answer that is no stream
+  std::string text_;  // of an answer that is not a stream
   std::int64_t sequence_ = 0;
   int status_ = 0;
-  bool is_told_ = false;  // events go to the sink
+  bool is_told_ = false;  // the sink gets events
   bool has_ended_ = false;
   std::optional<apis::Fault> fault_;
 };

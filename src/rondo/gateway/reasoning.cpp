@@ -31,7 +31,7 @@ class Wish {
     if (request_.kwargs.find(member.key) == nullptr) call_.conversation.kwargs.set(member.key, member.value);
   }
 
-  // What every request has may say otherwise than the template by itself.
+  // A value that every request has may differ from the template's own default.
   void set_unless_usual(const json::Member& member, bool is_usual) {
     if (!is_usual || call_.conversation.kwargs.find(member.key) != nullptr) set(member);
   }
@@ -63,13 +63,13 @@ class Wish {
     has_switched_ = true;
     const std::string word = switch_.takes_any_effort ? asked : nearest(asked);
     set({switch_.effort, word});
-    // Another variable may have to let it reason at all.
+    // Another variable may have to enable reasoning first.
     if (switch_.on && switch_.on->key != switch_.effort && asked != "none") on();
     if (word != asked)
       out_.notes.push_back("the model's template does not know the effort `" + asked + "`: `" + word + "` was set");
   }
 
-  // Of the words that it knows the one next to `asked`, in the order of the APIs; the greater one of two.
+  // The known word next to `asked` in the order of the APIs; the greater one if two are equally near.
   [[nodiscard]] std::string nearest(const std::string& asked) const {
     const std::vector<std::string>& all = analysis::effort_words();
     const auto place = [&](const std::string& word) {
@@ -108,7 +108,7 @@ ReasoningPlan apply_reasoning(const core::Model& model, const apis::GenerateRequ
   core::Call probed;
   probed.conversation.tools = call.conversation.tools;
   const auto found = model.reasoning_switch(probed);
-  if (!found.ok()) return {};  // a template that no probe can be made of says why when it is rendered
+  if (!found.ok()) return {};  // a template that no probe fits gives its reason when it is rendered
   return Wish(*found.value(), request, call).run();
 }
 

@@ -29,7 +29,7 @@ class LimitedReasoning final : public engine::TokenConstraint {
   }
 
  private:
-  // How much of the ending the model has just written by itself.
+  // How much of the ending the model has already written by itself.
   [[nodiscard]] std::size_t written(std::span<const TokenId> sampled) const {
     std::size_t count = std::min({limit_.ending.size() - 1, reasoned_, sampled.size()});
     while (count > 0 && !std::ranges::equal(sampled.last(count), std::span(limit_.ending).first(count))) --count;

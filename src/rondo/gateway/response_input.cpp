@@ -24,10 +24,10 @@ std::optional<json::Array> with_id(const json::Array& items, const std::string& 
   return found == items.end() ? std::nullopt : std::optional(json::Array{*found});
 }
 
-// What stands in front of a request.
+// What comes before a request.
 struct Before {
   json::Array items;
-  std::vector<std::string> ids;  // empty where no store has it
+  std::vector<std::string> ids;  // empty if no store has it
   bool is_stored = true;
 };
 
@@ -56,7 +56,7 @@ apis::Outcome<Before> before_response(const Archive& archive, const std::string&
     out.ids = record->before;
     out.ids.push_back(id);
   } else {
-    out.is_stored = false;  // the conversation goes its own way: what stood in it is taken along
+    out.is_stored = false;  // the conversation continues on its own, so its items are copied
   }
   return out;
 }
@@ -83,7 +83,7 @@ apis::Outcome<Before> read_before(const Archive& archive, const json::Value& bod
   return id.empty() ? apis::Outcome<Before>(Before()) : before_in_conversation(archive, id);
 }
 
-// The item that is named, among those before it or those of the response whose key its id holds.
+// The named item, either one before it or one of the response whose key is in its id.
 std::optional<json::Array> look_up(const Archive& archive, const json::Array& before, const std::string& id) {
   if (auto known = with_id(before, id)) return known;
   const auto key = spans::key_in(id);
@@ -102,7 +102,7 @@ apis::Outcome<ResponseInput> resolve_input(const Archive& archive, json::Value& 
   if (!before.ok()) return before.fault();
   json::Array& items = before.value().items;
   const json::Value* input = body.find("input");
-  if (input != nullptr && !input->is_array() && !input->is_string()) return out;  // for read() to refuse
+  if (input != nullptr && !input->is_array() && !input->is_string()) return out;  // read() refuses it
   out.own = apis::input_items(body);
   const auto lookup = [&](const json::Value& item) {
     if (item.find_string("type") == "compaction") return apis::compacted(item);

@@ -20,9 +20,9 @@
 namespace rondo::gateway {
 namespace {
 
-constexpr std::size_t kMostLanes = 32;    // with a name
-constexpr std::size_t kMostActive = 16;   // requests of one socket that run at once
-constexpr std::size_t kMostWaiting = 64;  // that wait for others
+constexpr std::size_t kMostLanes = 32;    // named ones
+constexpr std::size_t kMostActive = 16;   // requests of one socket that run at the same time
+constexpr std::size_t kMostWaiting = 64;  // requests that wait for others
 constexpr std::size_t kMostWaitingBytes = std::size_t{64} << 20U;
 constexpr std::size_t kMostLaneName = 256;
 
@@ -41,7 +41,7 @@ struct Asked {
   std::string previous;  // its `previous_response_id`
 };
 
-// What of a message is no part of the request.
+// Members of a message that are not part of the request.
 constexpr std::array<std::string_view, 5> kOfMessage = {"type", "stream_id", "stream", "stream_options", "background"};
 
 apis::Outcome<Asked> read_message(const std::string& text, std::string& lane) {
@@ -75,20 +75,20 @@ class ResponseSocket : public std::enable_shared_from_this<ResponseSocket> {
     socket_->on_gone([this] { went(); });
   }
 
-  // From the sink of a lane's request.
+  // Called by the sink of a lane's request.
   void send(const std::string& lane, const json::Value& event) { send_text(lane, json::to_compact(event)); }
   void send_text(const std::string& lane, const std::string& event) {
     if (lane.empty()) return socket_->send(event);
     socket_->send("{\"stream_id\":" + json::to_compact(json::Value(lane)) + "," + event.substr(1));
   }
-  // The response came to its end; `latest` is what the lane's next request may go on from.
+  // The response has ended.  The lane's next request may continue from `latest`.
   void end(const std::string& lane, std::shared_ptr<const ResponseRecord> latest, int status) {
     Lane& of = lanes_[lane];
     state_->note_answered(http_, *of.visit, status);
     if (latest) {
       of.latest = std::move(latest);
     } else if (of.latest && of.latest->id() == of.asked) {
-      of.latest.reset();  // what could not be gone on from is gone
+      of.latest.reset();  // the response that could not be continued is gone
     }
     of.is_busy = false;
     of.cancel = nullptr;
@@ -105,7 +105,7 @@ class ResponseSocket : public std::enable_shared_from_this<ResponseSocket> {
   struct Lane {
     std::deque<Asked> waiting;
     bool is_busy = false;
-    std::string asked;  // the response that the running request goes on from
+    std::string asked;  // the response that the running request continues
     std::shared_ptr<Visit> visit;
     std::shared_ptr<const ResponseRecord> latest;
     std::function<void()> cancel;
@@ -119,7 +119,7 @@ class ResponseSocket : public std::enable_shared_from_this<ResponseSocket> {
     if (!is_reading_) read_next();
   }
 
-  // One message after the other, so that they stay in their order.
+  // Reads one message after the other, to keep their order.
   void read_next() {
     struct Reading {
       std::string text;
@@ -201,10 +201,10 @@ class ResponseSocket : public std::enable_shared_from_this<ResponseSocket> {
   std::optional<net::WebSocket> socket_;
   std::deque<std::string> unread_;
   bool is_reading_ = false;
-  std::map<std::string, Lane> lanes_;  // "": of messages that name none
+  std::map<std::string, Lane> lanes_;  // "" for messages without a name
   std::size_t active_ = 0;
   std::size_t waiting_ = 0;
-  std::size_t waiting_bytes_ = 0;  // of all messages that do not run yet
+  std::size_t waiting_bytes_ = 0;  // of all messages that are not running yet
   std::size_t begun_ = 0;
   bool is_draining_ = false;
 };
@@ -220,7 +220,7 @@ class SocketSink final : public ReplySink {
   void start(const net::Headers&) override {}
   void send(std::span<const apis::StreamEvent> events) override {
     for (const apis::StreamEvent& event : events) {
-      // The response that has failed says what an error in the stream does; a socket has no end of a stream.
+      // The failed response says the same as an error event.  A socket has no end of stream to say it with.
       if (!event.name.empty() && event.name != "error") socket_->send_text(lane_, event.data);
     }
   }
@@ -238,7 +238,7 @@ class SocketSink final : public ReplySink {
   Keeping keeping_;
 };
 
-// A response for which nothing is sampled: the input is there to go on from.
+// Records a response for which nothing is sampled.  Later requests may continue from its input.
 void register_input(Service::State& state, const ReadRequest& read, ReplySink& sink) {
   spans::TurnKey key;
   key.bytes = state.parts.random();

@@ -41,7 +41,7 @@ Answer remove(State& state, const Archive& archive, ResponseRecord record) {
   record = looked_after(state, archive, std::move(record));
   json::Value body = apis::deleted_body(record.id(), "response");
   if (!record.has_ended()) {
-    // The gateway that runs it takes away what it has, too.
+    // The gateway that runs the response also removes what it has.
     std::vector<spans::StoredObject> wish;
     wish.push_back(archive.wish_object(record, "delete", state.parts.now_ms()));
     return put_and_answer(state, archive, std::move(wish), std::move(body));
@@ -57,7 +57,7 @@ bool is_deleted(const Archive& archive, const ResponseRecord& record) {
   return wish.ok() && wish.value() == "delete";
 }
 
-// What the model answers to the wish for a summary becomes a compaction.
+// Turns the model's answer to the request for a summary into a compaction.
 class CompactingSink final : public ReplySink {
  public:
   CompactingSink(json::Array input, std::shared_ptr<ReplySink> to) : input_(std::move(input)), to_(std::move(to)) {}
@@ -88,7 +88,7 @@ class CompactingSink final : public ReplySink {
   std::shared_ptr<ReplySink> to_;
 };
 
-// The request for a summary, and the items that it is one of.
+// The request for a summary, and the items to be summarised.
 struct Compaction {
   ReadRequest read;
   json::Array input;
@@ -141,7 +141,7 @@ Answer answer_response(State& state, const net::ServerRequest& http) {
   const Archive archive(*state.parts.spans, visit_of(http)->tenant);
   auto found = archive.response(id);
   if (!found.ok()) return fault_reply(kResponsesApi, found.fault());
-  // One that still runs, though it was deleted, is gone as well.
+  // A response that still runs although it was deleted counts as gone.
   if (!found.value() || is_deleted(archive, *found.value()))
     return fault_reply(kResponsesApi, apis::not_found("response", id));
   ResponseRecord& record = *found.value();

@@ -29,10 +29,10 @@ chat::Api api_of(std::string_view path) {
   return is_responses ? chat::Api::kResponses : chat::Api::kChat;
 }
 
-// A request that a worker has read, with its prompt where that is not for an engine to make.
+// A request that a worker has read, with its prompt unless an engine makes that.
 struct Generation {
   ReadRequest read;               // of one that is passed on
-  std::shared_ptr<TurnRun> turn;  // of others
+  std::shared_ptr<TurnRun> turn;  // of all others
 };
 
 void generate(State& state, chat::Api api, Exchange exchange) {
@@ -86,7 +86,7 @@ void complete(State& state, Exchange exchange) {
   read_then_run<apis::CompletionRequest>(state, kApi, std::move(exchange), read, run);
 }
 
-// The prompt's ids, nothing is generated.
+// The prompt's ids.  Nothing is generated.
 apis::Outcome<std::vector<spans::TokenId>> prompt_ids(State& state, const ReadRequest& read) {
   const spans::Scope scope = state.parts.spans->scope(read.visit->tenant, read.model->name);
   auto plan = state.parts.spans->plan(*read.model->model, scope,
@@ -221,7 +221,7 @@ net::Reply request_log(State& state, const net::ServerRequest& http) {
           .body = state.shared->requests.lines(visit_of(http)->tenant, since)};
 }
 
-// The page for people.  It is no secret: what it shows it asks for, with the reader's key.
+// The page for people.  It is not secret: it asks for all that it shows with the reader's key.
 void page(State& state, Exchange exchange) {
   if (!state.parts.page) {
     return answer_fault(exchange, chat::Api::kChat,
@@ -244,7 +244,7 @@ void page(State& state, Exchange exchange) {
 
 struct Route {
   std::string_view method;
-  std::string_view path;  // `{}`: any one part; `{*}`, at the end: all that is left
+  std::string_view path;  // `{}`: any one part; `{*}` at the end: all that is left
   void (*answer)(State& state, Exchange exchange);
 };
 
@@ -275,7 +275,7 @@ void made(State& state, Exchange exchange) {
   answer_off_loop(state, std::move(exchange), Make);
 }
 
-// Those without patterns first: they count where both fit.
+// Routes without patterns come first, so they win if both fit.
 constexpr std::array kRoutes = {
     Route{"POST", "/v1/chat/completions", with_api<generate, chat::Api::kChat>},
     Route{"POST", "/v1/completions", complete},
@@ -326,8 +326,8 @@ bool is_address(std::string_view path) {
          std::any_of(kRoutes.begin(), kRoutes.end(), [path](const Route& route) { return fits(path, route.path); });
 }
 
-// The address that a client with a wrong base address meant: too little in front of it (no `/v1`), too much, or a slash
-// behind it.  "" if there is none.
+// The address that a client with a wrong base address meant: with too short a prefix (no `/v1`), too long a prefix, or
+// a slash at the end.  "" if there is none.
 std::string meant_address(std::string_view path) {
   constexpr std::size_t kLongestPath = 256;
   if (path.size() > kLongestPath) return "";
@@ -358,7 +358,7 @@ bool is_named(const ServiceOptions& options, std::string_view origin) {
   return std::find(options.origins.begin(), options.origins.end(), origin) != options.origins.end();
 }
 
-// Why the request is refused whatever it asks for; "" if it is not.
+// Why the request is refused whatever it asks for; "" if it is allowed.
 std::string refusal(const ServiceOptions& options, const net::ServerRequest& request) {
   if (options.hosts.empty()) return "";
   const std::string_view host = request.headers.find("host").value_or("");
@@ -384,14 +384,14 @@ void take_session(net::ServerRequest& request) {
   request.path.erase(0, end);
 }
 
-// What a page of that origin may read of an answer.
+// Lets a page of that origin read the answer.
 void share_with(std::string_view origin, net::Headers& headers) {
   headers.add("access-control-allow-origin", std::string(origin));
   headers.add("access-control-expose-headers", "x-request-id, request-id, x-rondo-prefix, retry-after, warning");
   headers.add("vary", "origin");
 }
 
-// A page asks whether it may send a request.  Which headers it sends is its own affair.
+// Answers a page that asks whether it may send a request.  It may send any headers.
 net::Reply preflight_reply(const net::ServerRequest& request) {
   net::Headers headers{{"access-control-allow-methods", "GET, POST, DELETE"}, {"access-control-max-age", "600"}};
   if (const auto asked = request.headers.find("access-control-request-headers"))
@@ -401,7 +401,7 @@ net::Reply preflight_reply(const net::ServerRequest& request) {
   return {.status = 204, .headers = std::move(headers)};
 }
 
-// The client's own where it can stand in a header and in a log, else one that is made here.
+// The client's own id if it fits into a header and a log, otherwise a new one.
 std::string request_id_of(State& state, const net::ServerRequest& request) {
   constexpr std::size_t kMostBytes = 128;
   const std::string_view given = request.headers.find("x-request-id").value_or("");
@@ -416,11 +416,10 @@ std::string request_id_of(State& state, const net::ServerRequest& request) {
   return spans::mint_id("req", key, 0);
 }
 
-// Answered whoever asks: what watches a server has no key.
-// The page asks for the key itself.
+// Addresses that need no key.  Monitors do not have one, and the page asks for the key itself.
 bool is_open(std::string_view path) { return path == "/health" || path == "/ready" || path == "/"; }
 
-// Whose secret the request shows, in one of the headers.
+// The tenant whose secret is in one of the request's headers.
 std::optional<std::string> tenant_in(const ServiceParts& parts, const net::ServerRequest& request) {
   constexpr std::string_view kBearer = "bearer ";
   std::optional<std::string> tenant;
@@ -485,7 +484,7 @@ void Service::handle(net::Exchange exchange) {
   if (!request.note) {
     if (std::optional<net::Reply> reply = admit(request)) return exchange.reply(std::move(*reply));
   }
-  std::string allowed;  // what else the address is asked with
+  std::string allowed;  // other methods that the address accepts
   const std::string_view method = method_of(request);
   std::string_view found;
   for (const Route& route : kRoutes) {
@@ -506,7 +505,7 @@ void Service::handle(net::Exchange exchange) {
 }
 
 void Service::answered(const net::ServerRequest& request, const net::Answered& answered) {
-  if (!request.note) return;  // no head was read
+  if (!request.note) return;  // no request head was read
   const int status = answered.status == 0 || !answered.is_whole ? kClientWent : answered.status;
   state_->note_answered(request, *visit_of(request), status);
 }

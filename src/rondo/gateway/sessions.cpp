@@ -1,4 +1,4 @@
-// What is kept of sessions: lists, ids with their owners, rows for a trainer.
+// Reads what is kept of sessions: lists, ids with their owners, rows for a trainer.
 #include "gateway/sessions.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ std::size_t number_in(std::string_view query, std::string_view name, std::size_t
 
 std::string id_of(const spans::TurnKey& key) { return spans::mint_id("turn", key, 0); }
 
-// The index of each turn's parent in the session; -1 without one.
+// The index of each turn's parent in the session; -1 if it has none.
 std::vector<std::int64_t> parents_of(const std::vector<Turn>& turns) {
   std::map<spans::TurnKey, std::int64_t> places;
   std::vector<std::int64_t> parents;
@@ -50,7 +50,7 @@ std::vector<std::int64_t> parents_of(const std::vector<Turn>& turns) {
   return parents;
 }
 
-// Turns that none goes on from: each ends a branch.
+// Turns without a continuation.  Each ends a branch.
 std::vector<std::size_t> leaves_of(const std::vector<std::int64_t>& parents) {
   const std::set<std::int64_t> inner(parents.begin(), parents.end());
   std::vector<std::size_t> leaves;
@@ -117,7 +117,7 @@ json::Array ids_json(std::span<const spans::TokenId> ids) {
   return out;
 }
 
-// The role of each message, which owners point at; the reply's is the last.
+// The role of each message that owners refer to; the reply's role is the last.
 json::Array roles_of(const Turn& turn) {
   json::Array roles;
   for (const std::string& message : turn.messages) {
@@ -128,7 +128,7 @@ json::Array roles_of(const Turn& turn) {
   return roles;
 }
 
-// What each id adds to the text; that of an id which ends within a character comes with the id that completes it.
+// The text that each id adds.  If an id ends inside a character, the id that completes the character has its text.
 json::Array texts_of(const Turn& turn, const core::Model& model) {
   json::Array texts;
   if (model.tokenizer() == nullptr) return texts;
@@ -164,13 +164,13 @@ json::Value tokens_of(const Turn& turn, const core::Model& model, bool with_text
   return out;
 }
 
-// A branch as a trainer takes it: what was sampled counts, whenever it was.
+// A branch as a trainer reads it.  All sampled ids count, whichever turn sampled them.
 json::Value training_row(const std::vector<Turn>& turns, const std::vector<std::int64_t>& parents, std::size_t leaf) {
   const Turn& last = turns[leaf];
   json::Array mask;
   for (const std::uint8_t sampled : last.sampled) mask.emplace_back(static_cast<std::int64_t>(sampled));
   for (std::size_t i = 0; i < last.completion.size(); ++i) mask.emplace_back(1);
-  // The log probabilities of earlier turns stand where their completions do, as far as the prompt still has them.
+  // The log probabilities of earlier turns are at their completions, as far as the prompt still contains those.
   std::vector<json::Value> logprobs(last.prompt.size() + last.completion.size());
   std::vector<std::size_t> path;
   for (auto at = static_cast<std::int64_t>(leaf); at >= 0; at = parents[static_cast<std::size_t>(at)])
@@ -194,7 +194,7 @@ json::Value training_row(const std::vector<Turn>& turns, const std::vector<std::
                       {"turns", std::move(indices)}};
 }
 
-// Who watches sessions asks again and again: only those that went on are read anew.
+// Whoever watches sessions asks again and again, so only sessions that continued are read anew.
 std::optional<json::Value> known_row(Service::State& state, const spans::Scope& scope, const spans::SessionInfo& info,
                                      const std::string& model) {
   SessionRows& rows = state.shared->session_rows;
@@ -232,7 +232,7 @@ net::Reply sessions_reply(Service::State& state, const net::ServerRequest& http)
   const auto [id, below] = parts_behind(http.path, std::string(kBase) + "/");
   for (const ServedModel& model : state.parts.models) {
     const spans::Scope scope = state.parts.spans->scope(tenant, model.name);
-    // By its id, or by the name that clients file it under.
+    // Finds it by its id, or by the name that clients use for it.
     const Digest session = digest_of_hex(id).value_or(spans::Spans::session(scope, id));
     const auto kept = state.parts.spans->turns(scope, session);
     if (!kept.ok() || kept.value().empty()) continue;

@@ -13,10 +13,10 @@ namespace rondo::gateway {
 
 namespace {
 
-// Requests that are larger keep a worker busy for long.
+// A request larger than this keeps a worker busy for long.
 constexpr std::size_t kLargeBytes = std::size_t{256} << 10U;
 
-// The APIs as metrics and logs know them.
+// The names of the APIs in metrics and logs.
 std::string_view api_label(std::string_view path) {
   for (const auto& [begin, label] :
        {std::pair("/v1/chat/", "chat"), std::pair("/v1/messages", "messages"), std::pair("/v1/responses", "responses"),
@@ -76,7 +76,7 @@ void Service::State::off_loop(std::size_t bytes, std::function<void()> work, std
     if (is_closed_) return;
     ++jobs_;
   }
-  // The work goes before `done` does: what they hold together must not end here.
+  // The work is destroyed before `done` is: what they hold together must not end here.
   auto job = [self = shared_from_this(), work = std::move(work), done = std::move(done)]() mutable {
     work();
     work = nullptr;
@@ -195,7 +195,7 @@ void keep_request(Service::State& state, const RequestParts& parts) {
 
 namespace {
 
-// The body with what it stands for put in.
+// The body with its references replaced by what they name.
 apis::Outcome<json::Value> resolved_body(Service::State& state, chat::Api api, const RequestParts& parts,
                                          ResponseInput& input) {
   auto body = apis::parse_body(parts.text);

@@ -4,7 +4,7 @@
 
 namespace rondo::gateway {
 
-// Where the first of the stop texts begins; the size of the text where none does.
+// Where the first stop text begins; the size of the text if there is none.
 std::size_t StopText::first_stop() {
   std::size_t first = held_.size();
   for (const std::string& one : stops_) {

@@ -1,4 +1,4 @@
-// The end of a turn: it is kept, then its reply is complete.
+// Ends a turn: first it is kept, then its reply is complete.
 #include <algorithm>
 #include <utility>
 
@@ -117,7 +117,7 @@ void TurnRun::complete(const engine::Outcome& outcome) {
   WholeReply whole{.headers = headers(&usage),
                    .body = apis::reply_body(read_.request, meta_, collector_->choices(), end)};
   if (is_late_ || lost_) {
-    // What can't be gone on with is not told to be complete.
+    // A reply that the client could not continue is not reported as complete.
     whole.fault = lost_ ? fault_of_store(*lost_) : late();
     if (!is_streaming_) {
       sink_->refuse(read_.request.api, *whole.fault);
@@ -135,7 +135,7 @@ void TurnRun::complete(const engine::Outcome& outcome) {
   leave();
 }
 
-// For log and metrics.
+// Counts the turn in the log and the metrics.
 void TurnRun::count(const engine::Usage& usage, std::int64_t completion) {
   Visit& visit = *read_.visit;
   if (usage.cached_tokens) visit.cached_tokens = static_cast<std::int64_t>(*usage.cached_tokens);

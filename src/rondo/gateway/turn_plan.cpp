@@ -1,4 +1,4 @@
-// What a turn's request becomes: a prompt, and what the engine is asked for.
+// Turns a request into a prompt and a request to the engine.
 #include <algorithm>
 #include <utility>
 
@@ -35,7 +35,7 @@ apis::Outcome<engine::Request> TurnRun::prepare() {
   if (!named.empty()) asked.session = spans::Spans::session(*scope_, named);
   for (const chat::EchoedKey& echo : request.echoed) asked.echoed.push_back({echo.message, echo.key});
   auto plan = state_->parts.spans->plan(*read_.model->model, *scope_, std::move(asked));
-  // Without what is kept a known conversation would be rendered anew: it waits for the store instead.
+  // Without the kept turns a known conversation would be rendered anew, so it waits for the store.
   if (!plan.ok())
     return plan.error().code == ErrorCode::kIo ? fault_of_store(plan.error()) : apis::fault_of(plan.error());
   plan_ = std::move(plan).value();
@@ -114,7 +114,7 @@ apis::Outcome<engine::Request> TurnRun::engine_request() {
   if (keeps_logprobs_) request.logprobs = from.logprobs ? from.top_logprobs : 0;
   request.tenant = read_.visit->tenant;
   request.affinity = from.session.session.empty() ? from.session.group : from.session.session;
-  // What other conversations share: everything in front of the first message that is not the system's.
+  // Other conversations share everything before the first message that is not a system message.
   for (std::size_t i = 0; i < plan_.owners.size(); ++i) {
     const std::int32_t owner = plan_.owners[i];
     if (owner < 0) continue;
@@ -127,7 +127,7 @@ apis::Outcome<engine::Request> TurnRun::engine_request() {
   return request;
 }
 
-// What the API promises of the answer's shape is enforced by the engine.
+// The engine enforces what the API promises about the form of the answer.
 std::optional<apis::Fault> TurnRun::hold(engine::Request& request) {
   auto constraint = make_constraint(*read_.model, call_, read_.request, plan_.ids);
   if (!constraint.ok()) return constraint.fault();

@@ -37,7 +37,7 @@ void TurnRun::plan() {
   plan_end_ = state_->loop.now();
 }
 
-// Its time, and its client.
+// Watches the time limit and the client.
 void TurnRun::watch() {
   if (const net::Milliseconds time = state_->parts.options.request_time; time.count() > 0) {
     const auto spent = std::chrono::floor<net::Milliseconds>(plan_end_ - plan_begin_);
@@ -66,15 +66,15 @@ void TurnRun::submit() {
   submission_ = submit_held(*read_.model->serving, std::move(request.value()), *this);
 }
 
-// The client: what it was sent is kept as a turn that was cut off.
+// The client left.  What it was sent is kept as a cut-off turn.
 void TurnRun::gone() {
   is_gone_ = true;
   if (submission_) submission_->cancel();
 }
 
-// What is there by now is kept, as if the client had gone.
+// Keeps what has been sampled so far, as if the client had left.
 void TurnRun::time_out() {
-  if (unkept_ > 0) return;  // it is complete, and is just being kept
+  if (unkept_ > 0) return;  // it is complete and is being kept right now
   is_late_ = true;
   if (submission_) submission_->cancel();
 }
@@ -135,7 +135,7 @@ void TurnRun::take(std::size_t index, const engine::SampledToken& token) {
   }
   if (choice.parser->parser().place() == parse::Place::kReasoning) ++reasoning_tokens_;
   auto events = choice.parser->feed(std::span(&token.id, 1));
-  if (!events.ok()) return;  // an id beyond the tokenizer has no text; it stays in the ids
+  if (!events.ok()) return;  // an id outside the vocabulary has no text; it remains in the ids
   tell(choice.builder->feed(cut_at_stop(choice, std::move(events).value(), false), told_of(token)));
   if (choice.stop.found().empty()) return;
   end_choice(index, apis::Finish::kStopText);
@@ -169,14 +169,14 @@ std::vector<parse::Event> TurnRun::cut_at_stop(Choice& choice, std::vector<parse
 void TurnRun::end_choice(std::size_t index, apis::Finish finish) {
   Choice& choice = choices_[index];
   choice.has_ended = true;
-  // Who is gone was not shown what was held back.
+  // A client that left was never shown what was held back.
   if (finish != apis::Finish::kStopText && !is_gone_)
     tell(choice.builder->feed(cut_at_stop(choice, choice.parser->close(), true)));
   tell(choice.builder->finish(finish, choice.stop.found()));
 }
 
 void TurnRun::on_end(const engine::Outcome& outcome) {
-  const auto self = shared_from_this();  // leave() lets go of it
+  const auto self = shared_from_this();  // leave() releases it
   const bool has_ids =
       std::any_of(choices_.begin(), choices_.end(), [](const Choice& one) { return !one.ids.empty(); });
   if (outcome.error && !has_ids) {
@@ -191,7 +191,7 @@ void TurnRun::on_end(const engine::Outcome& outcome) {
   keep_all(outcome);
 }
 
-// Nothing came of it.
+// Ends the turn without a result.
 void TurnRun::fail(const apis::Fault& fault) {
   if (!is_streaming_) return sink_->refuse(read_.request.api, fault);
   sink_->send(writer_->fail(fault));

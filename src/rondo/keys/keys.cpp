@@ -11,7 +11,7 @@ using Hash = std::array<std::uint8_t, 32>;
 
 constexpr std::size_t kSecretBytes = 32;
 constexpr std::string_view kPrefix = "rk-";
-constexpr std::string_view kPurpose = "rondo: API keys";  // no hash of another purpose is one of ours
+constexpr std::string_view kPurpose = "rondo: API keys";  // so that hashes made for other purposes never match
 
 Status ready() {
   if (sodium_init() < 0) return Error(ErrorCode::kInternal, "no random numbers are to be had");

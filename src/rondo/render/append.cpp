@@ -84,7 +84,7 @@ Written write_suffix(const TurnContext& context, const SampledTurn& turn, const 
   Lead lead = suffix.closes_itself ? Lead() : lead_of(context.tokenizer, close, turn);
   const std::span<const TokenId> trailing = lead.goes_on ? std::span<const TokenId>() : turn.end.trailing;
   Written written;
-  // If the stop opens the next turn, it must stand there only once.  The sampled one is used if it fits.
+  // If the stop opens the next turn, it must be there only once.  The sampled one is used if it fits.
   const bool fits = turn.end.stop && turn.end.stop == close.stop_id && trailing.empty();
   written.begin = close.suffix_begin - (close.stop_opens_next && !fits ? close.history_close.size() : 0);
   std::vector<Piece>& pieces = written.pieces;

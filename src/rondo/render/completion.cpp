@@ -25,7 +25,7 @@ Status check_ids(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId>
   return Done{};
 }
 
-// All strings of a JSON value, one after the other with a byte between them that no marker has.
+// All strings of a JSON value, separated by a byte that no marker contains.
 void collect_strings(const json::Value& value, std::string& out) {
   if (value.is_string()) {
     out += value.as_string();
@@ -187,14 +187,14 @@ class Reading {
   std::size_t inner_begin_ = 0;
   std::size_t inner_end_ = 0;
   std::size_t outer_end_ = 0;
-  std::optional<std::size_t> opening_;  // where the markers begin that stand right before
+  std::optional<std::size_t> opening_;  // where the markers directly before it begin
 };
 
 }  // namespace
 
 std::string closing_text(const tokenizer::Tokenizer& tokenizer, const parse::Parser& parser, std::string_view pending) {
   std::string out = parser.closing_text();
-  // A quote that opens a string closes none.
+  // A quote that opens a string does not close one.
   if (!parser.is_inside_json()) out.erase(0, overlap(tokenizer, pending, out));
   return out;
 }

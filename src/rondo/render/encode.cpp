@@ -158,8 +158,8 @@ struct SampledTurns {
   PlainClose plain = probe_plain_close(context);
   std::string prompt = generation_prompt_text(context);
   std::vector<std::string> atoms = marker_texts(context.tokenizer, prompt);
-  std::vector<std::size_t> cuts =
-      format::unit_boundaries(prompt, atoms);  // of the prompt, at which history may leave it
+  // Where history may depart from the prompt.
+  std::vector<std::size_t> cuts = format::unit_boundaries(prompt, atoms);
 
   std::map<std::string, std::string, std::less<>> openings = {};  // of turns without a header, by the role they follow
 
@@ -193,8 +193,8 @@ std::size_t sampled_begin(SampledTurns& turns, const json::Array& messages, std:
   const std::string_view text = turns.rendered.text.bytes();
   const std::size_t behind = behind_generation_prompt(turns, text.substr(lead.begin, lead.end - lead.begin));
   if (behind != std::string_view::npos) return lead.begin + behind;
-  // The turn has no header of its own.  So ask the template for the prompt that the model wrote this turn after: once
-  // for each role that the turn may follow, and only as long as the same text stands here too.
+  // The turn has no header of its own.  So ask the template for the prompt after which the model wrote this turn: once
+  // for each role that the turn may follow, and only while the same text appears here too.
   const std::string role(index == 0 ? "" : messages[index - 1].find_string("role").value_or(""));
   const auto known = turns.openings.find(role);
   if (known != turns.openings.end() && text.substr(lead.begin).starts_with(known->second))
@@ -218,7 +218,8 @@ std::size_t behind_next_opener(const SampledTurns& turns, const json::Array& mes
   for (const text::Run& run : turns.rendered.text.runs()) {
     end += run.size;
     if (end <= at) continue;
-    const auto message = static_cast<std::size_t>(owner(run, turns.rendered.origins));  // nobody is beyond all counts
+    // As an unsigned number, kNoMessage is larger than all counts.
+    const auto message = static_cast<std::size_t>(owner(run, turns.rendered.origins));
     const bool is_turn = message < messages.size();
     const bool is_other = is_turn ? messages[message].find_string("role") != kSampledRole
                                   : !turns.rendered.origins.contexts.at(run.context).generation_prompt;
@@ -239,7 +240,7 @@ std::size_t sampled_end(const SampledTurns& turns, const json::Array& messages, 
   const std::size_t next = is_stop || turns.plain.marker ? end : behind_next_opener(turns, messages, end);
   if (next > end) return next;
   if (marker) return data_end + marker->end;
-  // The text after the stop of plain turns is the template's, also if this turn has no stop.
+  // The text after the stop of plain turns is the template's, even if this turn has no stop.
   for (const std::string& close : {turns.plain.text, turns.plain.followed}) {
     const auto last = closing_marker(turns.context.tokenizer, close);
     const std::string_view behind = last ? std::string_view(close).substr(last->end) : std::string_view();

@@ -109,7 +109,7 @@ bool ends_closed(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, 
   const std::span<const TokenId> completion = turn.completion_ids;
   if (!close.stop_id && !close.stop.empty()) return sampled.ends_with(close.stop);
   if (close.stop_opens_next || close.history_close.empty() || completion.empty()) return false;
-  // The form that ends the turn in history was sampled in the place of the stop.
+  // The model sampled the form that ends the turn in history instead of the stop.
   const TokenId last = completion.back();
   if (!tokenizer.is_added(last)) return false;
   const std::string_view text = tokenizer.token_bytes(last);

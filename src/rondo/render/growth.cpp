@@ -52,9 +52,9 @@ std::string_view name_of(MessageKind kind) {
 
 struct Window {
   json::Array messages;
-  std::size_t first = 0;       // 1: the first is the system message of the conversation
-  std::size_t tail = 0;        // from here on they are the end of the conversation
-  std::size_t tail_there = 0;  // the same as an index of the conversation
+  std::size_t first = 0;       // 1 if the first message is the conversation's system message
+  std::size_t tail = 0;        // from here to the end they are the end of the conversation
+  std::size_t tail_there = 0;  // the same index in the conversation
 };
 
 // nullopt if nothing would be left out.
@@ -100,7 +100,7 @@ std::size_t end_of_turns(const jinja::Rendered& rendered, std::int32_t message) 
 
 // What a window shows about one step.
 struct Splice {
-  enum class Outcome : std::uint8_t { kGood, kUseless, kRewrites, kDepends };  // kUseless: nothing
+  enum class Outcome : std::uint8_t { kGood, kUseless, kRewrites, kDepends };  // kUseless: it shows nothing
   GrowthStep step;
   Outcome outcome = Outcome::kGood;
   std::size_t last_turn = 0;  // in the text so far; not set if the splice is useless
@@ -161,7 +161,7 @@ struct LongCycles {
   bool calls_think = false;
   bool answers_think = false;
   std::size_t calls = 1;      // at once; 0: one, then two, then one
-  std::string constant = {};  // stands in every text, and in words beside two of three calls
+  std::string constant = {};  // in every text, and as words beside two of three calls
 };
 
 json::Array long_cycles(const format::InputShape& input, const LongCycles& wanted) {
@@ -176,7 +176,7 @@ json::Array long_cycles(const format::InputShape& input, const LongCycles& wante
   for (std::size_t turn = 0; turn < 2; ++turn) {
     out.push_back(with_constant(probe::plain_message("user", probe::kOlderQuestion)));
     for (std::size_t cycle = 0; cycle < 3; ++cycle) {
-      // The second turn's thoughts come and go.
+      // The second turn has thoughts in some cycles only.
       const bool thinks = wanted.calls_think && (turn == 0 || cycle == 1);
       const std::size_t calls = wanted.calls == 0 ? 1 + cycle % 2 : wanted.calls;
       const json::Array results = trial_results(calls);
@@ -243,7 +243,7 @@ MessageKind kind_of(std::span<const json::Value> before, const json::Value& mess
   return MessageKind::kOther;
 }
 
-// Plays the trials' conversations, message by message.
+// Plays the conversations of the trials, message by message.
 struct Growth::Trials {
   const Setting& setting;
   Growth& out;

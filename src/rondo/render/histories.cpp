@@ -15,7 +15,7 @@ using probe::plain_message;
 
 std::string_view tool_name(std::size_t call) { return call % 2 == 0 ? probe::kSmallTool : "other"; }
 
-// Parts that histories are made of, each a whole exchange that ends before a user message.
+// Building blocks of histories.  Each is a whole exchange that ends before a user message.
 std::vector<json::Array> exchanges(const format::InputShape& input, const std::vector<std::string>& constants) {
   std::vector<json::Array> out;
   const auto cycle = [&](std::size_t calls, bool reasons) {
@@ -116,7 +116,7 @@ std::string dependence(const jinja::Rendered& full, const NewTurns& turns) {
     if (at > turns.begin && turns.is_older(run.path()))
       return "the new turns contain " + origins.paths.to_string(run.path());
   }
-  // A condition decides on the new turns if it stands in them or opens the generation prompt.
+  // A condition affects the new turns if it is in them or opens the generation prompt.
   const auto opens_prompt = [&](text::PathId path) {
     return origins.paths.step_kind(path) == text::PathTable::StepKind::kVariable &&
            origins.paths.step_name(path) == "add_generation_prompt";

@@ -15,8 +15,8 @@ using tokenizer::TokenId;
 constexpr std::size_t kWindowTokens = 32;
 constexpr std::size_t kComparedTokens = 8;
 
-// The ranges of `text` behind a lead of that size, of which the first `added` bytes are an added token.  What else of
-// the lead reads like one was tokenized as text.
+// The ranges of added tokens in `text` after a lead, whose first `added` bytes are an added token.  Anything else in
+// the lead that reads like one was tokenized as text.
 std::vector<ByteRange> behind_lead(std::size_t added, std::size_t lead, std::size_t text,
                                    const std::vector<ByteRange>* allowed) {
   std::vector<ByteRange> ranges;
@@ -36,7 +36,7 @@ std::vector<ByteRange> behind_lead(std::size_t added, std::size_t lead, std::siz
   return ranges;
 }
 
-// The pieces of `text` behind `window`, whose text is `lead`; nothing if the window's tokens would come out otherwise.
+// The pieces of `text` after `window`, whose text is `lead`; nothing if the window's tokens would come out differently.
 std::optional<std::vector<Piece>> encode_with(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId> window,
                                               std::string_view lead, std::string_view text,
                                               const std::vector<ByteRange>* allowed) {
@@ -50,13 +50,13 @@ std::optional<std::vector<Piece>> encode_with(const tokenizer::Tokenizer& tokeni
   std::vector<Piece> pieces = tokenizer.encode(joined, options);
   const auto first = std::ranges::find_if(pieces, [&](const Piece& piece) { return piece.begin >= lead.size(); });
   const auto count = static_cast<std::size_t>(first - pieces.begin());
-  // The window may begin inside a word, so its own first tokens may differ; those at its end must not.
+  // The window may begin inside a word, so its first tokens may differ.  Its last ones must not.
   const std::size_t compared = std::min(window.size(), kComparedTokens);
   if (count < compared) return std::nullopt;
   const auto last = window.last(compared);
   const bool same = std::equal(last.begin(), last.end(), first - static_cast<std::ptrdiff_t>(compared),
                                [](TokenId id, const Piece& piece) { return id == piece.id; });
-  // White space that an added token at the end of the window takes is no part of the text's own tokens.
+  // White space that an added token at the end of the window absorbs is not part of the text's own tokens.
   if (!same || (pieces[count - 1].end > lead.size() && !tokenizer.is_added(window.back()))) return std::nullopt;
   pieces.erase(pieces.begin(), first);
   for (Piece& piece : pieces) {
@@ -66,7 +66,7 @@ std::optional<std::vector<Piece>> encode_with(const tokenizer::Tokenizer& tokeni
   return pieces;
 }
 
-// The last tokens, from an added token on where one is near.
+// The last tokens, starting at an added token if one is near.
 std::span<const TokenId> window_of(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId> before) {
   const std::span<const TokenId> last = before.last(std::min(before.size(), kWindowTokens));
   for (std::size_t i = last.size(); i > 0; --i) {
@@ -87,7 +87,7 @@ std::vector<Piece> encode_behind(const tokenizer::Tokenizer& tokenizer, std::spa
       if (auto pieces = encode_with(tokenizer, window, lead.value(), text, allowed)) return *std::move(pieces);
     }
   }
-  // By itself, but as text in the middle: some tokenizers write the beginning of a text differently.
+  // Encodes the text by itself, but as text in the middle: some tokenizers write the beginning of a text differently.
   if (const auto end = tokenizer.eos(); end && tokenizer.is_added(*end)) {
     const std::vector<TokenId> lead = {*end};
     if (auto pieces = encode_with(tokenizer, lead, tokenizer.token_bytes(*end), text, allowed))

@@ -17,8 +17,8 @@ namespace {
 
 using probe::plain_message;
 
-// What the template writes after such a turn if it is the last, by the first stand-in that the template takes; nullopt
-// if it refuses all stand-ins.
+// What the template writes after such a turn if it is the last one, tried with each stand-in until the template accepts
+// one; nullopt if it refuses all.
 std::optional<std::string> tail_of(const TurnContext& context, const ParsedCompletion& said_now,
                                    const json::Array& history) {
   tmpl::ReadyConversation messages(context.base, history);

@@ -45,7 +45,7 @@ void add_dropped_fields(const jinja::Rendered& after, const json::Value& assista
     finding.what = std::string("the template does not write the turn's ") + field + " any more";
     out.push_back(std::move(finding));
   };
-  // Templates read reasoning under one of several names; the aliases of template_variables() are two of them.
+  // Templates read reasoning under one of several names.  template_variables() aliases two of them.
   if (has_text(assistant, "reasoning_content") &&
       !writes_path(after, index, {"reasoning_content", "thinking", "reasoning"}))
     add("reasoning_content");
@@ -93,7 +93,7 @@ class LossySearch {
   }
 
  private:
-  // Renders the turn as last message, and then with what follows; the history alone is left.
+  // Renders the turn as the last message and then with what follows; only the history remains.
   Result<jinja::Rendered> with_turn(std::span<const json::Value> new_messages) {
     messages_.push(assistant_);
     Result<jinja::Rendered> turn = render(false);

@@ -42,7 +42,7 @@ Outcomes::Outcomes(const jinja::Template& chat_template) {
   for (const text::Literal& place : chat_template.conditions()) {
     const bool is_listed = std::ranges::any_of(
         carrying, [&](const text::Literal& other) { return other.line == place.line && other.column == place.column; });
-    are_carrying_.push_back(is_listed || place.line == 0);  // line 0: statements in front of the template
+    are_carrying_.push_back(is_listed || place.line == 0);  // line 0: statements before the template
   }
 }
 

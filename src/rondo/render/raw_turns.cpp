@@ -59,7 +59,7 @@ std::string content_of(const json::Value& message) {
   return text;
 }
 
-// A call's arguments as a value, whether they are given as one or as its text.
+// A call's arguments as a value, even if they are given as text.
 json::Value arguments_of(const json::Value& arguments) {
   if (!arguments.is_string()) return arguments;
   Result<json::Value> parsed = json::parse(arguments.as_string());
@@ -137,7 +137,7 @@ class RawPrompt {
     return Done{};
   }
 
-  // The turn, and what follows it up to message `end`.
+  // Adds the turn, and what follows it up to message `end`.
   Status take(const RawTurn& turn, std::size_t end) {
     prompt_size_ = out_.ids.size();
     own_generation_prompt(turn);
@@ -225,7 +225,7 @@ class RawPrompt {
   Status close(const RawTurn& turn, const ParsedCompletion& said, std::size_t end) {
     const std::span<const TokenId> ids = out_.ids;
     BridgeRequest request;
-    // The ids move while they are added to.
+    // The ids move in memory while more are added.
     const std::vector<TokenId> prompt(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(prompt_size_));
     const std::vector<TokenId> completion(ids.begin() + static_cast<std::ptrdiff_t>(prompt_size_), ids.end());
     request.prompt_ids = prompt;

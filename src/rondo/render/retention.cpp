@@ -21,7 +21,7 @@ constexpr std::array<std::pair<Retention, std::string_view>, 5> kRetentions = {
      {Retention::kThinkingBetweenToolCalls, "preserve_thinking_between_tool_calls"},
      {Retention::kAllThinking, "preserve_all_thinking"}}};
 
-// What the template writes in the turn of message `index` before its data.
+// What the template writes in the turn of message `index` before the turn's data.
 std::string_view turn_lead(const jinja::Rendered& rendered, std::size_t index) {
   const auto message = static_cast<std::int32_t>(index);
   const std::optional<std::size_t> begin = turn_begin(rendered, message);
@@ -51,7 +51,7 @@ std::size_t begin_of(const tokenizer::Tokenizer& tokenizer, std::span<const Toke
   return end;
 }
 
-// Whether an assistant message brings reasoning, in its own field or in its content between the format's markers.
+// Whether an assistant message contains reasoning, in its own field or in its content between the format's markers.
 bool has_reasoning(const json::Value& message, const format::Format& format) {
   if (!message.is_object() || message.find_string("role") != "assistant") return false;
   for (const std::string_view field : chat::kReasoningFields) {
@@ -63,8 +63,7 @@ bool has_reasoning(const json::Value& message, const format::Format& format) {
   return format.reasoning.in_content && !close.empty() && content && content->find(close) != std::string_view::npos;
 }
 
-// How many bytes of message `index`'s reasoning stand in the prompt; of its content, if the content holds the
-// reasoning.
+// How many bytes of message `index`'s reasoning are in the prompt; of its content, if the content holds the reasoning.
 std::size_t shown_reasoning(const jinja::Rendered& rendered, std::int32_t index, const format::Format& format) {
   const text::PathTable& paths = rendered.origins.paths;
   std::size_t size = 0;
@@ -132,7 +131,7 @@ std::optional<Cut> Rollout::cut_of(const Turn& turn, const jinja::Rendered& afte
   const format::Reasoning& markers = model_->parts().format->reasoning;
   const ReasoningSpan& span = *turn.reasoning;
   const std::string_view close = format::trimmed(markers.close);
-  // Some templates keep an empty block in the place of the reasoning.
+  // Some templates leave an empty block in place of the reasoning.
   const bool keeps_markers = !close.empty() && turn_lead(after, turn.message).find(close) != std::string_view::npos;
   Cut cut{turn.begin + span.begin, turn.begin + span.end, turn.message};
   if (keeps_markers) {

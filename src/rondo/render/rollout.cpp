@@ -61,11 +61,11 @@ Result<Appended> RolloutModel::append(PreparedTurn turn, Step step) const {
       !messages.empty() && (has_role(messages.front(), "system") || has_role(messages.front(), "developer"));
   const json::Array& window = locality_.window(has_system);
   PreparedTurn near = turn;
-  // The end after several calls may be written otherwise than the end after one.
+  // The text after several calls may differ from the text after one.
   const bool is_tail_known = said.message.tool_calls.size() <= 1;
   near.history = {.messages = window, .tail_alone = is_tail_known ? &locality_.tail_alone(step) : nullptr};
   Result<Appended> appended = append_turn(window_context_, profile_.plain, near);
-  // If the window refuses, or shows something else than was asked, the whole history decides.
+  // If the window refuses, or shows something other than was asked, the whole history decides.
   if (!appended.ok()) return append_turn(context_, profile_.plain, turn);
   const auto shift = static_cast<std::int32_t>(messages.size()) - static_cast<std::int32_t>(window.size());
   for (LossyFinding& finding : appended.value().lossy) finding.message += shift;
@@ -79,7 +79,7 @@ Result<Rollout> Rollout::start(std::shared_ptr<const RolloutModel> model, json::
   out.shaped_ = std::move(shaped);
   std::ranges::move(tmpl::sentences(tmpl::shape(messages, parts.rules)), std::back_inserter(out.shaped_));
   tmpl::ApplyOptions options = parts.apply;
-  options.whole_dumps = true;  // whose a dump is, so are its parts
+  options.whole_dumps = true;  // the owner of a dump also owns its parts
   const TurnContext context{*parts.chat_template, *parts.tokenizer, parts.base, options};
   const Result<jinja::Rendered> rendered = render_messages(context, messages, true);
   if (!rendered.ok()) return rendered.error();
@@ -146,7 +146,7 @@ Result<const ParsedCompletion*> Rollout::complete(std::span<const TokenId> compl
   return &last_;
 }
 
-// Prepares what was not needed before.
+// Prepares what no call has needed yet.
 tmpl::ReadyConversation& Rollout::ready() {
   if (!ready_) ready_.emplace(model_->context().base, messages_);
   while (ready_->size() < messages_.size()) ready_->push(messages_[ready_->size()]);

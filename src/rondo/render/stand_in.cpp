@@ -74,8 +74,7 @@ json::Array stand_in_calls(const ParsedCompletion& completion, std::span<const j
   return calls;
 }
 
-// The content that stands in for the text: a text, "" or null.  White space stands for itself, because templates may
-// show or drop it.
+// The content that replaces the text: a text, "" or null.  White space is kept, because templates may show or drop it.
 json::Value stand_in_content(const ParsedCompletion& completion, Rung::Content wanted) {
   using enum Rung::Content;
   const std::string& own = completion.message.content;
@@ -107,12 +106,12 @@ std::vector<Rung::Calls> kinds_of_calls(const chat::AssistantMessage& said, std:
 // The kinds of content that differ for this completion, in a turn with calls or without.
 std::vector<Rung::Content> kinds_of_content(const chat::AssistantMessage& said, bool has_calls) {
   using enum Rung::Content;
-  // Text without calls is the whole turn; beside calls some templates refuse it, or write it apart.
+  // Text without calls is the whole turn.  Beside calls, some templates refuse it or write it apart.
   if (!format::is_blank(said.content)) return has_calls ? std::vector{kOwn, kShape, kOther} : std::vector{kOwn};
-  // Few templates show a turn that says nothing.  A stand-in text shows where it would end.
+  // Few templates show a turn without text.  A stand-in text shows where the turn would end.
   const bool has_reasoning = said.reasoning && !format::is_blank(*said.reasoning);
   if (!has_calls && !has_reasoning) return {kText};
-  // White space is content of its own; of no content its own is the shape that the format has for it.
+  // White space counts as content of its own kind.  Missing content takes the shape that the format has for it.
   return said.content.empty() ? std::vector{kOwn, kOther, kText} : std::vector{kOwn, kShape, kOther, kText};
 }
 

@@ -8,7 +8,7 @@
 namespace rondo::render {
 namespace {
 
-// Templates differ in what they accept of a call: arguments as an object or as JSON text, content null or "".
+// Templates differ in what calls they accept: arguments as an object or as JSON text, content null or "".
 std::vector<json::Array> tool_turn_variants() {
   std::vector<json::Array> variants;
   const json::Value user = probe::plain_message("user", probe::kShortQuestion);

@@ -45,7 +45,7 @@ TurnClose close_without_data(const TurnContext& context, const PlainClose& plain
   return close;
 }
 
-// Whether all new messages that the template shows stand after the close, and whether it shows the tool results.
+// Whether all new messages that the template shows come after the close, and whether it shows the tool results.
 bool shows_new_messages(const SuffixRender& suffix, std::span<const json::Value> new_messages) {
   for (std::size_t i = 0; i < new_messages.size(); ++i) {
     const auto index = suffix.index + 1 + static_cast<std::int32_t>(i);
@@ -73,7 +73,7 @@ struct StandInSearch {
   const Following& following;
   const std::string* known_tail;  // History::tail_alone
 
-  // A completion without calls ends as plain turns do, although the template was shown some.
+  // A completion without calls ends like a plain turn, although the template was shown calls.
   void end_as_plain(TurnClose& close) const {
     close.closers.clear();
     const std::optional<Marker> marker = closing_marker(context.tokenizer, plain.followed);
@@ -99,7 +99,7 @@ struct StandInSearch {
     const ClosedTurn turn{suffix.index, has_calls(stand_in.message), alone};
     if (std::optional<TurnClose> close = find_turn_close(context, plain, suffix.full, turn)) {
       suffix.close = *std::move(close);
-      // The end of calls that the completion does not have is not one of its closers.
+      // The end of calls that are not in the completion is not one of its closers.
       if (stand_in.has_other_calls) end_as_plain(suffix.close);
       found.fit = shows_new_messages(suffix, following.messages) ? Fit::kGood : Fit::kOutOfPlace;
     } else {
@@ -160,7 +160,7 @@ Result<SuffixRender> render_suffix(const TurnContext& context, const PlainClose&
   Result<SuffixRender> suffix = search.behind(ready);
   if (suffix.ok() || suffix.error().code == ErrorCode::kLimit) return suffix;
   const Result<jinja::Rendered> before = ready.render(context.chat_template, true, context.options);
-  if (before.ok()) return suffix;  // it is the new messages that the template refuses
+  if (before.ok()) return suffix;  // the template refuses the new messages themselves
   Result<SuffixRender> behind = search.behind_one_message();
   if (!behind.ok()) return suffix;
   behind.value().notes.push_back("the template refuses the history (" + before.error().message +

@@ -17,11 +17,11 @@ bool begins_anew(const json::Value& message) {
   return role != "tool" && (role != "assistant" || !chat::open_calls(message).empty());
 }
 
-// Takes back what was done to a text whose end changed a few times.
+// Undoes changes to a text whose end was changed a few times.
 class Undo {
  public:
   explicit Undo(std::string& text) : text_(text), kept_(text.size()) {}
-  // Before everything from byte `from` on is replaced.
+  // Call before everything from byte `from` is replaced.
   void note(std::size_t from) {
     if (from >= kept_) return;
     removed_.insert(0, text_, from, kept_ - from);
@@ -50,7 +50,7 @@ std::shared_ptr<const TranscriptModel> TranscriptModel::make(Parts parts) {
   parts.base.messages.clear();
   parts.base.continue_final_message.reset();
   parts.apply.origins = true;
-  parts.apply.whole_dumps = true;  // whose a dump is, so are its parts
+  parts.apply.whole_dumps = true;  // the owner of a dump also owns its parts
   return std::shared_ptr<const TranscriptModel>(new TranscriptModel(std::move(parts)));
 }
 
@@ -160,8 +160,8 @@ Result<jinja::Rendered> Transcript::render_all() {
   return ready_->render(setting.chat_template, setting.base.add_generation_prompt, options);
 }
 
-// Shapes the messages again from the last one after which nothing earlier matters, together with the new ones: a result
-// may have to stand before one that came earlier.
+// Shapes the messages again from the last one after which nothing earlier matters, together with the new ones.  A new
+// result may belong before one that came earlier.
 Transcript::Shaped Transcript::shape(const json::Array& new_messages) const {
   Shaped out;
   const std::size_t known = sent_.size();

@@ -97,7 +97,7 @@ std::string marker_text(const tokenizer::Tokenizer& tokenizer, const Marker& mar
   return std::string(tokenizer.token_bytes(marker.id));
 }
 
-// The stop is written inside the turn's own tail (or, if `history` differs, in its place).
+// Finds the stop inside the turn's own tail (or in its place, if `history` differs).
 TurnClose close_in_tail(const tokenizer::Tokenizer& tokenizer, std::string_view tail, std::size_t data_end,
                         const Marker& stop, const std::optional<Marker>& history) {
   TurnClose close;
@@ -109,7 +109,7 @@ TurnClose close_in_tail(const tokenizer::Tokenizer& tokenizer, std::string_view 
   return close;
 }
 
-// The stop is the first token of the next turn (its role marker, or the opener of a tool result).
+// Finds the stop in the first token of the next turn (its role marker, or the opener of a tool result).
 TurnClose close_by_next(const tokenizer::Tokenizer& tokenizer, std::string_view tail, std::size_t data_end,
                         const Marker& stop) {
   TurnClose close;
@@ -152,8 +152,8 @@ std::optional<TurnClose> find_turn_close(const TurnContext& context, const Plain
     return close_by_next(tokenizer, tail, data->end, *opener);
 
   if (plain.marker) {
-    // A tool turn whose last token is an inner closer was never closed by the template; the model still ends it as it
-    // ends every turn.
+    // If the last token of a tool turn is an inner closer, the template never closed the turn.  The model still ends it
+    // as it ends every turn.
     const bool is_inner = stop && stop->id != plain.marker->id && !tokenizer.is_special(stop->id);
     if (turn.has_calls && (!stop || is_inner)) {
       const bool followed_closes = in_tail && in_tail->id == plain.marker->id;

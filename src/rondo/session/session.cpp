@@ -55,7 +55,7 @@ Result<Turn> Session::step(engine::GenerateOptions generate) {
   return turn;
 }
 
-// Why the engine's ids `seen` and the re-render `again` part behind `kept` ids.
+// Why the engine's ids `seen` and the re-render `again` differ after `kept` ids.
 Break Session::find_break(std::span<const TokenId> seen, std::size_t kept, const jinja::Rendered& again,
                           std::span<const tokenizer::Piece> pieces, std::size_t new_messages) const {
   const render::RolloutModel& model = rollout_.model();
@@ -101,7 +101,7 @@ Result<Rerender> Session::render_again(std::size_t known, std::size_t new_messag
   const std::span<const TokenId> seen = ids().first(known);
   out.reusable = static_cast<std::size_t>(std::ranges::mismatch(seen, out.ids).in1 - seen.begin());
   if (out.reusable < known) {
-    // A break stays where it is for the rest of the conversation; its cause is seen only in the render it came with.
+    // A break stays where it is for the rest of the conversation.  Its cause shows only in the render that caused it.
     const bool is_known = broken_ && broken_->kept_tokens == out.reusable;
     out.broken = is_known ? *broken_ : find_break(seen, out.reusable, rendered.value(), pieces, new_messages);
   }
@@ -109,9 +109,9 @@ Result<Rerender> Session::render_again(std::size_t known, std::size_t new_messag
   return out;
 }
 
-// What the visible messages would have cost, `new_messages` of which have just been added behind the model's turn.
+// What the visible messages would have cost.  The last `new_messages` of them were just added after the model's turn.
 void Session::compare_with_rerender(std::size_t known, std::size_t new_messages) {
-  // A template that refuses the visible messages leaves the client without any prompt: nothing can be reused.
+  // If the template refuses the visible messages, the client has no prompt at all and can reuse nothing.
   Result<Rerender> again = render_again(known, new_messages);
   if (again.ok()) {
     rerender_ = std::move(again).value();

@@ -13,7 +13,7 @@ namespace {
 
 using render::Retention;
 
-// From so many messages on it pays to find out which of them the template looks at (core::Model::append).
+// From this many messages on, it pays to find out which of them the template reads (core::Model::append).
 constexpr std::size_t kLongHistory = 8;
 
 bool has_role(const json::Value& message, std::string_view role) { return message.find_string("role") == role; }
@@ -59,14 +59,14 @@ bool Composer::has_turns_behind(std::size_t message) const {
                      [](const json::Value& next) { return has_role(next, "assistant"); });
 }
 
-// Everything but a message that is continued.
+// Composes everything except a continued message.
 Status Composer::compose() {
   const std::size_t count = request_.call.conversation.messages.size() - (plan_.continued ? 1 : 0);
   if (plan_.parent != nullptr && known_.later.empty() && known_.parent_message + 1 < count &&
       !has_turns_behind(known_.parent_message)) {
     if (bridge().ok()) return Done{};
   }
-  // What a template refuses of one way may be fine in another.
+  // A template may accept one way of composing and refuse another.
   std::string refused;
   for (const auto& [with_parent, with_later] :
        {std::pair(true, true), std::pair(true, false), std::pair(false, true)}) {
@@ -85,7 +85,7 @@ Status Composer::compose() {
 }
 
 void Composer::put_known(const Turn& turn, std::size_t reply) {
-  constexpr std::size_t kMore = 1024;  // nearly always room enough for what is appended
+  constexpr std::size_t kMore = 1024;  // nearly always enough room for what is appended
   const std::size_t room = turn.prompt.size() + turn.completion.size() + kMore;
   const auto put = [room](auto& row, const auto& from) {
     row.clear();
@@ -109,7 +109,7 @@ void Composer::put_appended(std::span<const TokenId> ids, std::span<const std::i
   plan_.appended = ids.size();
 }
 
-// What of a reply that begins at `begin` was sampled: not what the client began it with.
+// Marks the sampled part of a reply that begins at `begin`.  The part that the client began it with was not sampled.
 void Composer::mark_sampled(const Turn& turn, std::size_t begin) {
   const auto from = plan_.sampled.begin() + static_cast<std::ptrdiff_t>(std::min(begin, plan_.sampled.size()));
   if (static_cast<std::size_t>(plan_.sampled.end() - from) < turn.prefill + turn.completion.size()) return;
@@ -118,7 +118,7 @@ void Composer::mark_sampled(const Turn& turn, std::size_t begin) {
   std::fill_n(behind, turn.completion.size(), 1);
 }
 
-// The model goes on with its own reply: nothing follows it, and its stop, if there was one, is taken back.
+// The model continues its own reply: nothing follows the reply, and its stop, if any, is removed.
 Status Composer::continue_parent() {
   core::Call call = request_.call;
   call.conversation.continue_final_message.reset();
@@ -150,7 +150,7 @@ core::BridgeCall Composer::bridge_call() const {
   return out;
 }
 
-// The parent's ids, and what follows.
+// Takes the parent's ids and adds what follows.
 Status Composer::bridge() {
   core::Call call = call_without_continued();
   call.conversation.messages.resize(known_.parent_message);
@@ -178,7 +178,7 @@ Status Composer::bridge() {
   return Done{};
 }
 
-// Where a turn of the history was sampled; an empty range where it was not.
+// Where each turn of the history was sampled; an empty range if it was not.
 std::vector<std::pair<std::size_t, std::size_t>> Composer::sampled_ranges(const json::Array& history) const {
   const Turn& parent = *plan_.parent;
   std::vector<std::pair<std::size_t, std::size_t>> out;
@@ -198,7 +198,7 @@ std::vector<std::pair<std::size_t, std::size_t>> Composer::sampled_ranges(const 
   return out;
 }
 
-// What the template would still show of it is asked with it.
+// Asks the template too, for reasoning that it would still show.
 void Composer::restore_reasoning(core::Call& call) const {
   json::Array& history = call.conversation.messages;
   const auto ranges = sampled_ranges(history);
@@ -274,7 +274,7 @@ Status Composer::raw_turns(bool with_parent, bool with_later) {
     std::vector<TokenId> ids(turn.prompt.end() - static_cast<std::ptrdiff_t>(turn.prefill), turn.prompt.end());
     ids.insert(ids.end(), turn.completion.begin(), turn.completion.end());
     call.raw_turns.push_back({reply.message, std::move(ids)});
-    // As it was shown: the client may have it in a form that the template can't read.
+    // Uses the message as it was shown, because the client's form may be unreadable for the template.
     auto shown = json::parse(turn.message);
     if (shown.ok()) call.conversation.messages[reply.message] = std::move(shown).value();
     last = reply.message;
@@ -328,7 +328,7 @@ Status Composer::render(core::Call call) {
   return Done{};
 }
 
-// The beginning of the reply, which the client gives: what the template writes of it behind the opening of a turn.
+// Adds the beginning of the reply that the client gives, as the template writes it after opening a turn.
 Status Composer::add_prefill() {
   core::Call whole = request_.call;
   whole.has_messages = true;

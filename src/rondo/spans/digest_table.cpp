@@ -30,7 +30,7 @@ void DigestTable::rebuild() {
 }
 
 void DigestTable::add(const Digest& digest, std::uint32_t entry) {
-  // Three quarters full at most.
+  // The table is at most three quarters full.
   if ((used_ + 1) * 4 > entries_.size() * 3) rebuild();
   put(mark_of(digest), entry);
 }

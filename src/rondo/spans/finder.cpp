@@ -12,13 +12,13 @@
 namespace rondo::spans {
 namespace {
 
-// How many replies are looked for in one round; nearly always the last one is known.
+// How many replies one round looks for.  Nearly always the last one is known.
 constexpr std::size_t kRound = 8;
 
 Digest reply_digest(const Scope& scope, const Digest& chain) { return scope.hash('v', chain.view()); }
 Digest asked_digest(const Scope& scope, const Digest& chain) { return scope.hash('a', chain.view()); }
 
-// A turn that may be the one of a message.
+// A turn that may belong to a message.
 struct Candidate {
   std::size_t message = 0;
   Digest turn;
@@ -58,7 +58,7 @@ class Search {
     return Done{};
   }
 
-  // The turns whose keys the replies [begin, end) carry, where what is shown is what they said.
+  // Finds the turns whose keys are in the replies [begin, end), if the replies show what those turns said.
   Status read_keys(std::size_t begin, std::size_t end) {
     std::vector<Candidate> candidates;
     std::vector<Digest> short_ids;
@@ -92,8 +92,8 @@ class Search {
     return taken;
   }
 
-  // Calls take(match, record) for candidates whose reply is what the message shows, those of the session first.  Others
-  // were edited.
+  // Calls take(match, record) for candidates whose reply is what the message shows; others were edited.  Candidates of
+  // this session come first.
   template <typename Take>
   Status take_shown(const std::vector<Candidate>& candidates, std::vector<bool>& is_known, const Take& take) {
     if (candidates.empty()) return Done{};
@@ -113,7 +113,7 @@ class Search {
         out_.edited.push_back({candidate.message, candidate.turn, one.session});
       }
     }
-    // Of several the session's own first; the order in which they were found decides among the rest.
+    // The session's own turns come first.  The rest stay in the order in which they were found.
     std::ranges::stable_sort(read, {}, [this](const auto& one) { return is_other(one.first->session); });
     for (const auto& [one, record] : read)
       take(Match{candidates[one->turn].message, turns[one->turn], one->session}, record);
@@ -122,13 +122,13 @@ class Search {
 
   // Whether the message is what a client makes of the turn's reply.
   [[nodiscard]] bool shows(const Record& record, std::size_t message) const {
-    if (record.inexact && record.completion.empty()) return false;  // nothing is known of it
+    if (record.inexact && record.completion.empty()) return false;  // nothing is known about it
     if (record.visible == seen_.messages[message]) return true;
     const Result<json::Value> reply = json::parse(record.message);
     return reply.ok() && shows_cut_reply(reply.value(), messages_[message], record.finish != Finish::kStop);
   }
 
-  // From the last reply on, so that of a long conversation that goes on only the end is looked at.
+  // Searches from the last reply backwards, so that only the end of a long conversation is read.
   Status find_parent() {
     for (std::size_t end = replies_.size(); end > 0 && !out_.parent; end -= std::min(end, kRound)) {
       const std::size_t begin = end - std::min(end, kRound);
@@ -146,12 +146,12 @@ class Search {
     return Done{};
   }
 
-  // `first`: the index of the reply's chain among the hashes; that of what it was asked is the next.
+  // `first`: the index of the reply's chain among the hashes.  The next one is that of its request.
   [[nodiscard]] std::optional<Match> parent_at(std::size_t message, const std::vector<Hit>& hits,
                                                std::size_t first) const {
     const auto key = by_key_.find(message);
     if (key != by_key_.end()) {
-      // A call that was cut off is shown as the client could read it, behind what it was asked.
+      // A call that was cut off appears as the client could read it, after its request.
       const bool is_cut = std::ranges::count(cut_, message) > 0;
       for (const Hit& hit : hits) {
         if (hit.turn == key->second.turn && hit.hash == first + (is_cut ? 1 : 0)) return key->second;
@@ -192,7 +192,7 @@ class Search {
     if (options_.session) return session != *options_.session;
     return out_.parent && session != out_.parent->session;
   }
-  // Of the hits of one hash.
+  // Chooses among the hits of one hash.
   [[nodiscard]] std::optional<Hit> best(const std::vector<Hit>& hits, std::size_t hash) const {
     std::optional<Hit> out;
     for (const Hit& hit : hits) {
@@ -208,7 +208,7 @@ class Search {
   const FindOptions& options_;
   std::vector<std::size_t> replies_;
   std::map<std::size_t, Match> by_key_;  // by message
-  std::vector<std::size_t> cut_;         // messages of by_key_ that show a call that was cut off
+  std::vector<std::size_t> cut_;         // messages of by_key_ that show a cut-off call
   Findings out_;
 };
 

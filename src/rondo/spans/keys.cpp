@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kBase32 = "abcdefghijklmnopqrstuvwxyz234567";
 constexpr std::string_view kBase62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 constexpr std::size_t kShortId = 9;
-// A key and two bytes of index, five bits a letter.
+// A key and two bytes of index, in letters of five bits.
 constexpr std::size_t kCodeBytes = sizeof(TurnKey) + 2;
 constexpr std::size_t kCodeLetters = (kCodeBytes * 8 + 4) / 5;
 
@@ -42,7 +42,7 @@ std::optional<std::string> from_base32(std::string_view letters) {
     out += static_cast<char>((bits >> count) & 255U);
     bits &= (1U << count) - 1;
   }
-  if (bits != 0) return std::nullopt;  // one id for one key
+  if (bits != 0) return std::nullopt;  // each key has exactly one id
   return out;
 }
 
@@ -72,7 +72,7 @@ std::string mint_call_id(const Scope& scope, const TurnKey& key, std::size_t ind
 
 namespace {
 
-// Key and index.
+// Decodes a key and an index.
 std::optional<std::string> code_in(std::string_view id) {
   if (id.size() <= kCodeLetters || id[id.size() - kCodeLetters - 1] != '_') return std::nullopt;
   return from_base32(id.substr(id.size() - kCodeLetters));

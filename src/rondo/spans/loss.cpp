@@ -13,7 +13,7 @@ namespace {
 
 std::string place_of(std::size_t message) { return "messages[" + std::to_string(message) + "]"; }
 
-// One request, with what is compared of it.
+// One request, with the parts that are compared.
 struct Side {
   json::Array messages;
   std::vector<replay::MessageMark> marks;
@@ -40,7 +40,7 @@ Side side_of(const Turn& turn) {
   return out;
 }
 
-// What a client may do without losing anything.
+// Changes that lose nothing.
 bool is_harmless(replay::ChangeKind kind) {
   using replay::ChangeKind;
   return kind == ChangeKind::kReasoningLeftOut || kind == ChangeKind::kArgumentsRespelled ||

@@ -14,7 +14,7 @@
 namespace rondo::spans {
 namespace {
 
-// Damaged turns that are passed over before all is rendered.
+// How many damaged turns are skipped before everything is rendered.
 constexpr std::size_t kMostDamaged = 16;
 
 std::string context_of(const chat::Conversation& conversation) {
@@ -47,7 +47,7 @@ class Planning {
   }
 
  private:
-  // What is known, and whole.
+  // Finds the turns that are known and intact.
   Status find() {
     FindOptions options{request_.session, {}, std::move(request_.echoed)};
     const json::Array& messages = request_.call.conversation.messages;
@@ -77,8 +77,8 @@ class Planning {
     return Done{};
   }
 
-  // The conversation as it is planned: a reply that the client shows as two messages, what it asked to continue and
-  // what came of it, is one; a message that is to be continued stands apart.
+  // Splits the conversation for planning.  A continued message and its continuation, which the client shows as two
+  // messages, become one reply.  A message that is to be continued is set apart.
   void take_apart() {
     chat::Conversation& conversation = request_.call.conversation;
     json::Array& messages = conversation.messages;
@@ -94,7 +94,7 @@ class Planning {
     --plan_.seen_own;
     plan_.continued = messages.back();
     known_.continues_parent = plan_.parent != nullptr && known_.parent_message + 1 == messages.size();
-    // What is continued does not stand as it was sampled, unless it is the parent's.
+    // A continued message is not in the history as it was sampled, unless it is the parent's.
     if (!known_.later.empty() && known_.later.back().message + 1 == messages.size()) known_.later.pop_back();
   }
 
@@ -125,7 +125,7 @@ class Planning {
       plan_.cause = loss_of_unknown(findings_.unknown.back());
   }
 
-  // Those that the prompt might have gone on from, the last first.
+  // Turns that the prompt might have continued, the last one first.
   [[nodiscard]] std::vector<const Match*> other_turns() const {
     std::vector<const Match*> out;
     if (!findings_.later.empty()) out.push_back(&findings_.later.back());

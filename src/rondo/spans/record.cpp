@@ -12,7 +12,7 @@ constexpr std::uint64_t kVersion = 1;
 constexpr std::size_t kChecksumBytes = 8;
 constexpr HashKey kChecksumKey = {};
 
-// Bits of the byte behind the version.
+// Bits of the byte after the version.
 constexpr std::uint64_t kHasParent = 1;
 constexpr std::uint64_t kHasContext = 2;
 constexpr std::uint64_t kHasLogprobs = 4;
@@ -55,7 +55,7 @@ void put_stretches(std::string& out, const std::vector<Stretch>& stretches) {
   }
 }
 
-// Of `count` ids; false where they are of more or fewer.
+// Reads stretches of exactly `count` ids; false if they have more or fewer.
 bool read_stretches(ByteReader& in, std::size_t count, std::vector<Stretch>& out) {
   out.resize(in.count());
   std::int64_t owner = 0;

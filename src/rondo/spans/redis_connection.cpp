@@ -22,7 +22,7 @@ struct FreeContext {
   void operator()(redisContext* context) const { redisFree(context); }
 };
 
-// hiredis writes to sockets that may be closed at the other end, which must not end the process.
+// hiredis writes to sockets that the other end may have closed.  That must not end the process.
 class WithoutPipeSignal {
  public:
   WithoutPipeSignal() {
@@ -48,7 +48,7 @@ timeval time_of(int milliseconds) {
   return {.tv_sec = milliseconds / 1000, .tv_usec = static_cast<suseconds_t>(milliseconds % 1000) * 1000};
 }
 
-// hiredis nests no deeper than seven lists.
+// hiredis nests lists at most seven deep.
 RedisReply reply_of(const redisReply& from) {
   RedisReply out;
   using Kind = RedisReply::Kind;
@@ -76,7 +76,7 @@ std::optional<int> number_in(std::string_view text, int most) {
   return value;
 }
 
-// `%41` is `A`; nullopt where a `%` begins nothing.
+// Decodes `%41` to `A`; nullopt if a `%` does not begin a code.
 std::optional<std::string> decoded(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::size_t kMostAtOnce = 1024;
 constexpr std::size_t kMostIdle = 8;
-constexpr std::size_t kMostExpired = 100;  // in one go, for which the server serves nobody else
+constexpr std::size_t kMostExpired = 100;  // in one step, during which the server serves nobody else
 constexpr std::chrono::milliseconds kBetweenTries{50};
 constexpr std::string_view kLayout = "1";
-constexpr std::size_t kHeadBytes = 35;  // of a turn's value, in front of its hashes
+constexpr std::size_t kHeadBytes = 35;  // of a turn's value, before its hashes
 
 enum Script : std::uint8_t { kPutTurn, kPutObjects, kReadLine, kForget, kForgetSome, kExpire, kScripts };
 
@@ -33,7 +33,7 @@ struct Value {
   std::string_view record;
 };
 
-// A turn as the server has it.
+// A turn as the server stores it.
 std::optional<Value> value_of(std::string_view text) {
   if (text.size() < kHeadBytes) return std::nullopt;
   const std::size_t hashes =
@@ -50,13 +50,13 @@ Number number_of(const RedisReply& reply) {
   return out;
 }
 
-// How many the server says.
+// The count in the server's reply.
 Result<std::size_t> count_of(const Result<RedisReply>& reply) {
   if (!reply.ok()) return reply.error();
   return static_cast<std::size_t>(std::max<std::int64_t>(0, reply.value().number));
 }
 
-// Scripts that the server does not know any more are told it again with a new connection.
+// Whether the server has forgotten the scripts.  A new connection loads them again.
 bool asks_for_scripts(const RedisReply& reply) {
   return reply.kind == RedisReply::Kind::kError && reply.text.starts_with("NOSCRIPT");
 }
@@ -67,7 +67,7 @@ bool asks_for_scripts(const RedisReply& reply) {
 struct RedisStore::Ready {
   std::unique_ptr<RedisConnection> connection;
   std::array<std::string, kScripts> scripts;
-  bool is_useless = false;  // it is lost, or the scripts are
+  bool is_useless = false;  // it is lost, or its scripts are
 
   void run(Script script, std::span<const std::string_view> arguments) const {
     std::vector<std::string_view> command = {"EVALSHA", scripts[script], "0"};
@@ -95,7 +95,7 @@ struct RedisStore::Ready {
     }
     run(kPutObjects, arguments);
   }
-  // What the server says no to is an error, too.
+  // An error reply of the server counts as an error too.
   [[nodiscard]] Result<RedisReply> read() {
     Result<RedisReply> reply = connection->read();
     is_useless = is_useless || !reply.ok() || asks_for_scripts(reply.value());
@@ -157,7 +157,7 @@ Result<std::unique_ptr<RedisStore::Ready>> RedisStore::take(bool is_new) {
   return connect();
 }
 
-// ask(ready) returns a Result; where the connection turns out to be lost, it is asked once more over a new one.
+// ask(ready) returns a Result.  If the connection was lost, it is called once more with a new one.
 template <typename Ask>
 auto RedisStore::with_connection(const Ask& ask) {
   using Answer = decltype(ask(std::declval<Ready&>()));
@@ -193,7 +193,6 @@ Result<HashKey> RedisStore::secret(const HashKey& made) {
 }
 
 // --- Writing
-// -------------------------------------------------------------------------------------------------------------
 
 void RedisStore::put(StoredTurn turn, Kept kept) { queue_->put({std::move(turn), {}, std::move(kept)}); }
 
@@ -218,8 +217,8 @@ std::vector<Status> RedisStore::write(std::span<const WriteQueue::Waiting> batch
   }
 }
 
-// Those behind the ones that are in `each`; what is said of them is added to it.  A turn that was written before the
-// connection was lost is there already when it is put again, which counts as kept.
+// Writes the turns after those in `each`, and adds their results to it.  A turn that was written before the connection
+// was lost already exists when it is put again; that counts as kept.
 Status RedisStore::write_rest(std::span<const WriteQueue::Waiting> batch, std::vector<Status>& each) {
   if (writer_ == nullptr) {
     auto ready = connect();
@@ -250,7 +249,6 @@ Status RedisStore::write_rest(std::span<const WriteQueue::Waiting> batch, std::v
 }
 
 // --- Reading
-// -------------------------------------------------------------------------------------------------------------
 
 Result<std::vector<std::string>> RedisStore::lineage(const Digest& scope, const Digest& turn) {
   return with_connection([&](Ready& ready) -> Result<std::vector<std::string>> {
@@ -347,7 +345,7 @@ Result<std::vector<SessionInfo>> RedisStore::sessions(const Digest& scope, std::
     for (SessionInfo& info : out) {
       auto reply = ready.read();
       if (!reply.ok()) {
-        ready.is_useless = true;  // answers of the others are under way
+        ready.is_useless = true;  // answers to the others are still on their way
         return reply.error();
       }
       std::vector<RedisReply>& fields = reply.value().list;

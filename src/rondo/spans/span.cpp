@@ -24,7 +24,7 @@ Error broken(const char* what) {
   return Error(ErrorCode::kInvalidArgument, std::string("a turn cannot be put together: ") + what);
 }
 
-// A turn as far as it is put together, with its completion behind the prompt and its reply behind the messages.
+// A turn as far as it is assembled.  Its completion follows the prompt, and its reply follows the messages.
 struct Whole {
   std::vector<TokenId> ids;
   std::vector<std::int32_t> owners;
@@ -82,8 +82,8 @@ std::size_t same_bytes(std::span<const std::uint8_t> a, std::span<const std::uin
   return same;
 }
 
-// How many of the first `kept` ids, which the parent's prompt and completion have too, belong to whom they belonged there: others
-// count as new.
+// How many of the first `kept` ids, which the parent has too, belong to the same owners as there.  The others count as
+// new.
 std::size_t same_owners(const Turn& turn, const Turn& parent, std::size_t kept) {
   const std::size_t old = std::min(kept, parent.prompt.size());
   std::size_t same = common_prefix(std::span(turn.owners).first(old), parent.owners);

@@ -11,7 +11,7 @@
 namespace rondo::spans {
 namespace {
 
-// The text of a message's content behind another's, and the calls behind its calls.
+// Joins two messages: their texts, and then their calls.
 json::Value joined(const json::Value& begin, const json::Value& rest) {
   json::Value out = begin;
   json::Object& whole = out.as_object();
@@ -28,7 +28,7 @@ json::Value joined(const json::Value& begin, const json::Value& rest) {
   return out;
 }
 
-// `seen` up to message `count`, and the message behind it.
+// `seen` up to message `count`, plus one message.
 Visible seen_with(const Scope& scope, const Visible& seen, std::size_t count, const Digest& message) {
   Visible out;
   out.context = seen.context;
@@ -38,20 +38,20 @@ Visible seen_with(const Scope& scope, const Visible& seen, std::size_t count, co
   return out;
 }
 
-// What the reply to `plan` is found by.
+// The hashes under which the reply to `plan` is found.
 std::vector<Digest> hashes_for(const Scope& scope, const Plan& plan, const NewReply& reply, const json::Value& whole,
                                const json::Value& shown) {
   std::vector<Digest> out;
-  if (reply.inexact && reply.completion.empty()) return out;  // nothing can go on from it
+  if (reply.inexact && reply.completion.empty()) return out;  // nothing can continue from it
   out = hashes_of(scope, seen_with(scope, plan.seen, plan.seen_own, reply.visible), plan.seen_own);
   if (plan.continued) {
-    // Clients that keep what was continued and what came of it as two messages.
+    // Some clients keep a continued message and its continuation as two messages.
     const std::size_t count = plan.seen.messages.size();
     const Digest alone = message_digest(scope, {shown}, 0);
     const auto apart = hashes_of(scope, seen_with(scope, plan.seen, count, alone), count);
     out.insert(out.end(), apart.begin(), apart.begin() + 2);
   }
-  // Who was not told the end of a call leaves it out.
+  // A client that did not get the end of a call leaves the call out.
   const json::Value* calls = whole.find("tool_calls");
   if (reply.finish != Finish::kStop && calls != nullptr && calls->is_array() && !calls->as_array().empty()) {
     json::Value told = whole;
@@ -65,8 +65,8 @@ std::vector<Digest> hashes_for(const Scope& scope, const Plan& plan, const NewRe
   return out;
 }
 
-// The messages in front of the reply.  Those that the parent has are the parent's, as a record takes them from there: a
-// long conversation is not written again at each turn.
+// Adds the messages before the reply.  A record refers to the parent's messages, so a long conversation is not written
+// again at each turn.
 void add_messages(const Plan& plan, std::vector<std::string>& out) {
   out.reserve(plan.messages.size());
   for (std::size_t i = 0; i < plan.messages.size(); ++i) {
@@ -126,7 +126,7 @@ Result<Digest> Spans::keep(const Scope& scope, const Plan& plan, NewReply reply,
                  if (kept) kept(done);
                  return;
                }
-               // The parent was forgotten in the meantime: the turn stands for itself.
+               // The parent was forgotten in the meantime, so the turn is kept on its own.
                Turn alone = *turn;
                alone.parent.reset();
                again.parent.reset();
@@ -141,7 +141,7 @@ Result<std::vector<Turn>> Spans::turns(const Scope& scope, const Digest& session
   if (!stored.ok()) return stored.error();
   std::map<TurnKey, std::size_t> places;
   std::vector<Turn> out;
-  out.reserve(stored.value().size());  // parents are pointed at
+  out.reserve(stored.value().size());  // parents are pointers into it
   for (const std::string& bytes : stored.value()) {
     const Result<Record> record = decode_record(bytes);
     if (!record.ok()) continue;

@@ -11,18 +11,18 @@
 namespace rondo::spans {
 namespace {
 
-// What the file says that it is: "RSPN".
+// Identifies the file type: "RSPN".
 constexpr std::int64_t kApplication = 0x5253504E;
-constexpr std::int64_t kSchemaVersion = 2;  // 1 had no objects
+constexpr std::int64_t kSchemaVersion = 2;  // version 1 had no objects
 constexpr std::size_t kMostInTransaction = 4096;
 
-// What is looked up lies all over the file: the pages of its indexes stay in memory.
-// Pages that a connection keeps, in KiB: those of the one that writes hold what its turns are put behind.  There are as
-// many readers as threads that read at once, and they find in the system's memory what they do not keep.
+// Look-ups are spread over the whole file, so the pages of its indexes stay in memory.  Each constant sets how many KiB
+// of pages a connection keeps.  The writer's pages hold the places where turns are inserted.  There are as many readers
+// as threads that read at once; they find other pages in the system's memory.
 constexpr const char* kWriterMemory = "PRAGMA cache_size = -32768;";
 constexpr const char* kReaderMemory = "PRAGMA cache_size = -2048;";
 
-// Hashes stand one behind the other.
+// Hashes are stored one after the other.
 template <typename Take>
 void each_hash(std::string_view hashes, const Take& take) {
   for (; hashes.size() >= sizeof(Digest); hashes.remove_prefix(sizeof(Digest)))
@@ -42,7 +42,7 @@ class SqliteStore::Connection : public SqliteQueries {
   }
   [[nodiscard]] std::int64_t last_number() const { return sqlite3_last_insert_rowid(database_.get()); }
 
-  // Prepared when it is first asked for; nullptr where that fails.
+  // Prepared when it is first needed; nullptr if that fails.
   [[nodiscard]] Statement* operator[](Query query);
 
   // Steps through all rows.
@@ -59,10 +59,10 @@ class SqliteStore::Connection : public SqliteQueries {
   [[nodiscard]] Status prepare_file(const SqliteOptions& options, bool makes);
   [[nodiscard]] Status add(const StoredTurn& turn);
   [[nodiscard]] Status add(const StoredObject& object);
-  // True: it was there.
+  // True if it existed.
   [[nodiscard]] Result<bool> forget(const Digest& scope, const Digest& object);
   [[nodiscard]] Status forget(std::int64_t session);
-  // Runs `work` in a transaction, which is taken back if it fails.
+  // Runs `work` in a transaction, which is rolled back if it fails.
   template <typename Work>
   [[nodiscard]] Status in_transaction(const Work& work) {
     if (!execute("BEGIN IMMEDIATE")) return error();
@@ -79,7 +79,7 @@ class SqliteStore::Connection : public SqliteQueries {
     std::string_view name;
     std::int64_t time_ms = 0;
   };
-  // Makes one where there is none; without `made` it is kNoSession then.
+  // Creates one if there is none; without `made` it is kNoSession then.
   [[nodiscard]] Result<std::int64_t> session_number(const Digest& scope, const Digest& session,
                                                     const std::optional<NewSession>& made);
   struct KnownObject {
@@ -87,7 +87,7 @@ class SqliteStore::Connection : public SqliteQueries {
     std::int64_t session = 0;
     std::int64_t bytes = 0;
   };
-  // nullopt: `scope` has none.
+  // nullopt if `scope` has none.
   [[nodiscard]] Result<std::optional<KnownObject>> known(const Digest& scope, const Digest& object);
 
   Database database_;
@@ -164,7 +164,7 @@ Status SqliteStore::Connection::add(const StoredTurn& turn) {
     looked = rows(find->bind(1, *turn.parent), [&](Statement& row) { parent = {row.number(0), row.number(1)}; });
     if (!looked.ok()) return looked;
   }
-  // A turn that stands for itself may be the first of its session.
+  // A turn without a parent may be the first of its session.
   std::optional<NewSession> made;
   if (!turn.parent) made = {turn.name, turn.time_ms};
   const Result<std::int64_t> session = session_number(turn.scope, turn.session, made);
@@ -257,9 +257,8 @@ Status SqliteStore::Connection::forget(std::int64_t session) {
 }
 
 // --- The store
-// ---------------------------------------------------------------------------------------------------------
 
-// A reader's connection, given back at the end.
+// Borrows a reader's connection and returns it at the end.
 class SqliteStore::Reading {
  public:
   explicit Reading(SqliteStore& store) : store_(store), connection_(store.take_reader()) {}
@@ -342,7 +341,7 @@ std::vector<Status> SqliteStore::write(std::span<const WriteQueue::Waiting> batc
       for (const StoredObject& object : waiting.objects) {
         if (each.back().ok()) each.back() = writer_->add(object);
       }
-      // A turn without its parent is that turn's own fault; anything else is the file's.
+      // A missing parent is the fault of that turn.  Any other error is the file's.
       if (!each.back().ok() && each.back().error().code != ErrorCode::kNotFound) return each.back();
     }
     return Done{};

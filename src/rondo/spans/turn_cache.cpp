@@ -3,7 +3,7 @@
 namespace rondo::spans {
 namespace {
 
-// What an allocator adds to a block, and what the cache itself has for each turn.
+// The allocator's overhead for a block, and the cache's own for each turn.
 constexpr std::size_t kOfBlock = 16;
 constexpr std::size_t kOfEntry = 256;
 
@@ -16,7 +16,7 @@ std::size_t heap_of(const std::vector<T>& list) {
   return list.capacity() == 0 ? 0 : list.capacity() * sizeof(T) + kOfBlock;
 }
 
-// About as much memory as it takes.
+// Roughly how much memory it takes.
 std::size_t bytes_of(const Turn& turn) {
   std::size_t out = sizeof(Turn) + kOfEntry + heap_of(turn.prompt) + heap_of(turn.owners) + heap_of(turn.sampled) +
                     heap_of(turn.messages) + heap_of(turn.reasoned) + heap_of(turn.completion) +

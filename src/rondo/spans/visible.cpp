@@ -24,7 +24,7 @@ constexpr std::string_view kCallsField = "tool_calls";
 constexpr std::string_view kResultIdField = "tool_call_id";
 constexpr std::array<std::string_view, 3> kKeyFields = {"id", "signature", "encrypted_content"};
 
-// What the trimming of Python, of JavaScript and of a shell takes off.
+// The white space that Python, JavaScript and shells trim.
 bool is_space(char32_t c) { return unicode::is_white_space(c) || (c >= 0x1C && c <= 0x1F) || c == 0xFEFF; }
 
 std::string_view trimmed(std::string_view text) {
@@ -43,7 +43,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// A float that is a whole number is written as one by some and as a float by others.
+// Some clients write a float that is a whole number as an integer, others as a float.
 std::string number_form(const json::Value& value) {
   const std::string& text = value.number();
   if (value.kind() == json::Kind::kInteger) return text == "-0" ? "0" : text;
@@ -92,7 +92,7 @@ void put_form(std::string& out, const json::Value& value) {
   }
 }
 
-// Texts that stand side by side are one.
+// Joins adjacent texts.
 class ContentForm {
  public:
   explicit ContentForm(const json::Value* content) {
@@ -168,7 +168,7 @@ bool is_result(const json::Value& message) {
   return role == "tool" || role == "function";
 }
 
-// Which of the calls before it a result answers, and the name of what was called.
+// The call that a result answers, and the name of the called tool.
 struct Answered {
   std::optional<std::size_t> call;
   std::string name;
@@ -186,7 +186,7 @@ Answered answered_by(const json::Array& messages, std::size_t index) {
   return {call, std::string(calls[*call].name)};
 }
 
-// What of a message that nobody sampled a template may look at besides.
+// Other fields that a template may read in a message that nobody sampled.
 void put_other_fields(std::string& out, const json::Value& message, const std::string& answered_name) {
   json::Object others;
   for (const json::Member& member : message.as_object()) {
@@ -201,7 +201,7 @@ void put_other_fields(std::string& out, const json::Value& message, const std::s
   put_form(out, json::Value(std::move(others)));
 }
 
-// With the calls of `calls`.
+// The form with the calls of `calls`.
 std::string assistant_form(const json::Value& message, const json::Array& calls) {
   std::string out;
   put_text(out, kAssistant);
@@ -213,15 +213,15 @@ std::string assistant_form(const json::Value& message, const json::Array& calls)
   return out;
 }
 
-// Its arguments are a text that is no JSON: the call was cut off, or badly written.
+// Whether the arguments are a text that is not JSON: the call was cut off or badly written.
 bool has_broken_arguments(const json::Value& call) {
   const json::Value* arguments = arguments_of(call);
   return arguments != nullptr && arguments->is_string() && !trimmed(arguments->as_string()).empty() &&
          !json::parse(arguments->as_string()).ok();
 }
 
-// Whether `given` may be what a client made of the call: the same, but that it has only what of broken arguments was
-// complete.
+// Whether `given` may be what a client made of the call.  It may differ only if the arguments are broken; then it has
+// the complete part of them.
 bool shows_call(const json::Value& said, const json::Value& given) {
   if (chat::function_of(said).find_string("name") != chat::function_of(given).find_string("name")) return false;
   const json::Value* arguments = arguments_of(said);
@@ -231,7 +231,7 @@ bool shows_call(const json::Value& said, const json::Value& given) {
   parse::PartialValue partial;
   partial.feed(arguments->as_string());
   const json::Value complete = partial.without_open_text();
-  // Some readers take a member for complete only once another one follows.
+  // Some readers treat a member as complete only if another one follows.
   json::Value fewer = complete;
   if (fewer.is_object() && !fewer.as_object().empty()) {
     const std::string last = (fewer.as_object().end() - 1)->key;
@@ -308,7 +308,7 @@ bool shows_cut_reply(const json::Value& reply, const json::Value& shown, bool is
   const json::Array* said = calls_of(reply);
   const json::Array& given = calls_of(shown) == nullptr ? none : *calls_of(shown);
   if (said == nullptr || said->empty() || (!is_cut && std::ranges::none_of(*said, has_broken_arguments))) return false;
-  // A client that cannot read the last call, or was not told its end, may leave it out.
+  // A client that cannot read the last call, or did not get its end, may leave it out.
   const bool is_short = given.size() + 1 == said->size() && (is_cut || has_broken_arguments(said->back()));
   if (given.size() != said->size() && !is_short) return false;
   if (assistant_form(reply, none) != assistant_form(shown, none)) return false;
