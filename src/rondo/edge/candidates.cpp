@@ -17,21 +17,21 @@ namespace {
 
 constexpr std::string_view kThinkingVariable = "enable_thinking";
 
-// The words of the messages of a probe, of which no two are alike and none is part of another.
+// The words of a probe's messages.  No two are alike, and none is part of another.
 constexpr std::array<std::string_view, 6> kWords = {probe::kSystemWord,       probe::kQuestionWord,
                                                     probe::kAnswerWord,       probe::kSecondQuestionWord,
                                                     probe::kSecondAnswerWord, probe::kResultWord};
 
 struct Turn {
-  std::string before;   // from the end of the message before to this one's text
-  std::size_t own = 0;  // where of `before` the message's own text begins
+  std::string before;   // between the previous message's text and this one's
+  std::size_t own = 0;  // where the message's own text begins in `before`
 };
 
-// A probe read: what stands before each message's text, and behind the last one's.
+// What a probe shows: the text before each message, and after the last one.
 struct Reading {
   std::vector<Turn> turns;
   std::string behind;
-  std::size_t own = 0;  // where of `behind` the last message's own text ends
+  std::size_t own = 0;  // where the last message's own text ends in `behind`
 
   [[nodiscard]] std::string prefix(std::size_t i) const { return turns[i].before.substr(turns[i].own); }
   [[nodiscard]] std::string suffix(std::size_t i) const {
@@ -46,14 +46,14 @@ json::Array conversation(std::string_view roles) {
   return out;
 }
 
-// nullopt if the template refuses the messages, or does not write each text once, as it is and in order.
+// nullopt if the template refuses the messages, or does not write each text exactly once, unchanged and in order.
 std::optional<Reading> read(const Renders& renders, std::string_view roles, const Setting& setting) {
   const auto rendered = renders.traced(conversation(roles), setting);
   if (!rendered.ok()) return std::nullopt;
   const std::vector<probe::TurnExtent> turns = probe::turn_extents(rendered.value(), roles.size());
   Reading out;
-  std::size_t at = 0;     // behind the text of the message before
-  std::size_t owned = 0;  // behind all of it
+  std::size_t at = 0;     // after the text of the previous message
+  std::size_t owned = 0;  // after all of it
   std::size_t word = roles.starts_with('s') ? 0 : 1;
   for (const probe::TurnExtent& turn : turns) {
     if (!turn.data || turn.data->begin < at) return std::nullopt;
@@ -69,11 +69,11 @@ std::optional<Reading> read(const Renders& renders, std::string_view roles, cons
   return out;
 }
 
-// Where the turns of a candidate are read off.
+// Where a candidate's turns are read.
 struct Places {
   std::string roles;          // of the probe
-  std::size_t user = 0;       // whose prefix and suffix are those of all users
-  std::size_t assistant = 0;  // 0: none
+  std::size_t user = 0;       // whose prefix and suffix are used for all users
+  std::size_t assistant = 0;  // 0 for none
 };
 
 class Finder {
@@ -97,7 +97,8 @@ class Finder {
   }
 
  private:
-  // `by_end`: a turn ends where the prompt does that ends with it, else where the template's loop goes on.
+  // `by_end`: a turn ends where the prompt that ends with it does.  Otherwise it ends where the template's loop
+  // continues.
   void add(const Places& places, bool by_end) {
     const auto reading = read(renders_, places.roles, {.generation_prompt = false});
     const auto prompted = read(renders_, places.roles, {.generation_prompt = true});
@@ -107,7 +108,7 @@ class Finder {
     const bool has_system = places.roles.starts_with('s');
     Role system{std::string(kSystem), "", ""};
     if (has_system) system = {std::string(kSystem), turns->prefix(0), turns->suffix(0)};
-    // Text before the first message belongs to it.
+    // Text before the first message belongs to that message.
     if (has_system) system.prefix = turns->turns[0].before;
     Role user{std::string(kUser), turns->prefix(places.user), turns->suffix(places.user)};
     Role assistant{std::string(kAssistant), "", ""};
@@ -120,7 +121,7 @@ class Finder {
     add_with_default(std::move(out));
   }
 
-  // Suffixes are what stands behind the last message; prefixes are what is left.
+  // Suffixes are the text after the last message; prefixes are the rest.
   bool cut_by_ends(const Places& places, const Reading& turns, Role& user, Role& assistant) const {
     const std::string lead = places.roles.starts_with('s') ? "s" : "";
     const auto asked = read(renders_, lead + "u", {.generation_prompt = false});
@@ -149,7 +150,7 @@ class Finder {
     if (!plain) return false;
     out.generation_prompt = *std::move(plain);
     if (renders_.thinking_variable().empty()) return true;
-    // An empty prompt stands for none.
+    // An empty prompt means none.
     if (auto thinking = prompt(true); thinking && *thinking != out.generation_prompt && !thinking->empty())
       out.generation_prompt_thinking = std::move(thinking);
     return true;
@@ -161,8 +162,8 @@ class Finder {
       found_.push_back(candidate);
   }
 
-  // What stands before a first user message is a default system prompt between the marks of a system message.  Where it
-  // is not, it may stand there as it is, at the cost of those messages.
+  // Text before a first user message is a default system prompt between the marks of a system message.  If it is not,
+  // it may be kept as it is, at the cost of those messages.
   void add_with_default(EdgeTemplate candidate) {
     const auto alone = read(renders_, "u", {.generation_prompt = true});
     const std::string& prefix = candidate.roles[1].prefix;
@@ -188,7 +189,8 @@ class Finder {
   std::vector<EdgeTemplate> found_;
 };
 
-// The text between the data of two parts of message 0, or before the first; nullopt if that is not how they stand.
+// The text between the data of two parts of message 0, or before the first; nullopt if the parts are not written like
+// that.
 std::optional<std::string> between(const Renders& renders, json::Array parts) {
   const json::Array messages{probe::plain_message(kUser, json::Value(std::move(parts)))};
   const auto rendered = renders.traced(messages, {.generation_prompt = false});
@@ -198,7 +200,7 @@ std::optional<std::string> between(const Renders& renders, json::Array parts) {
   for (const text::Run& run : rendered.value().text.runs()) {
     const std::string_view written = probe::slice(rendered.value(), at, at + run.size);
     if (begin && written == probe::kSecondQuestionWord) return std::string(probe::slice(rendered.value(), *begin, at));
-    // What it says of the path of an image is no format.
+    // Text about the path of an image is not a format.
     if (begin && run.path() != text::PathId::kNone && run.kind != text::RunKind::kComputed) return std::nullopt;
     at += run.size;
     if (!begin && run.kind == text::RunKind::kData && written == probe::kQuestionWord) begin = at;
@@ -208,7 +210,7 @@ std::optional<std::string> between(const Renders& renders, json::Array parts) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// What `first` and `second` have in common behind a number in which they differ.
+// What `first` and `second` have in common after a number in which they differ.
 std::string behind_count(const std::string& first, const std::string& second) {
   std::size_t same = 0;
   while (same < first.size() && same < second.size() &&
@@ -265,7 +267,7 @@ std::string find_thinking_variable(Renders& renders) {
   constexpr std::size_t kMostVariables = 24;
   if (names.size() > kMostVariables) names.resize(kMostVariables);
   for (const std::string& name : names) {
-    if (renders.source().base.kwargs.find(name) != nullptr) continue;  // it is said already
+    if (renders.source().base.kwargs.find(name) != nullptr) continue;  // it is already reported
     renders.set_thinking_variable(name);
     const auto on = renders.text(conversation("u"), {.generation_prompt = true, .thinking = true});
     const auto off = renders.text(conversation("u"), {.generation_prompt = true, .thinking = false});

@@ -13,7 +13,7 @@ namespace rondo::edge {
 namespace {
 
 constexpr std::array<std::string_view, 3> kRequiredRoles = {kSystem, kUser, kAssistant};
-constexpr std::size_t kShownPath = 120;  // of a path, whose names are the file's
+constexpr std::size_t kShownPath = 120;  // of a path, which contains names from the file
 
 // What Python calls a value of that kind.
 std::string_view python_type(json::Kind kind) {
@@ -34,7 +34,7 @@ std::string joined(const std::string& path, std::string_view name) {
   return out.size() <= kShownPath ? out : std::string(utf8::head(out, kShownPath)) + "...";
 }
 
-// Goes through a file once and writes down what it holds and what is wrong with it.
+// Reads a file once, and records what it contains and what is wrong with it.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
@@ -79,7 +79,7 @@ class Reader {
     return false;
   }
 
-  // False, and one finding that names them all, if `object` lacks any of the members.
+  // False if `object` lacks any of the members; one finding names them all.
   bool has_all(const json::Value& object, const std::string& path, std::span<const std::string_view> names) {
     std::string ours;
     std::string reference;
@@ -98,7 +98,7 @@ class Reader {
     return false;
   }
 
-  // nullopt if it is absent or no text.
+  // nullopt if it is absent or not a text.
   std::optional<std::string> text(const json::Value& object, const std::string& path, std::string_view name) {
     const json::Value* found = object.find(name);
     if (found == nullptr) return std::nullopt;
@@ -115,7 +115,7 @@ class Reader {
     return found->as_string();
   }
 
-  // The members beside `known`; they are kept.
+  // The members other than `known`, which are kept.
   json::Object unknown(const json::Value& object, const std::string& path, std::span<const std::string_view> known) {
     json::Object out;
     for (const json::Member& member : object.as_object()) {

@@ -16,7 +16,7 @@
 namespace rondo::edge {
 namespace {
 
-// Members of `from` that `to` lacks, also in objects that both have.
+// Adds members of `from` that `to` lacks, also inside objects that both have.
 void put_back(json::Object& to, const json::Object& from) {
   for (const json::Member& member : from) {
     json::Value* old = to.find(member.key);
@@ -28,7 +28,7 @@ void put_back(json::Object& to, const json::Object& from) {
   }
 }
 
-// The prefix and suffix of a further role, from a message between two others.
+// The prefix and suffix of another role, read from a message between two others.
 Role further_role(const Renders& renders, const std::string& name) {
   const json::Array messages{probe::plain_message(kUser, probe::kQuestionWord),
                              probe::plain_message(name, probe::kResultWord),
@@ -60,7 +60,7 @@ void add_formats(const Renders& renders, const std::optional<Unseen>& unseen, Ed
   }
 }
 
-// Variables of the template's own that change a prompt, and what it takes the thinking variable for.
+// Reports the template's own variables that change a prompt, and which of them counts as the thinking variable.
 void add_variables(const Renders& renders, std::vector<std::string>& loses) {
   const json::Array messages{probe::plain_message(kUser, probe::kQuestionWord)};
   const auto plain = renders.text(messages, {});
@@ -82,7 +82,7 @@ void add_variables(const Renders& renders, std::vector<std::string>& loses) {
   }
 }
 
-// What the template writes that an Edge template has no place for.
+// Reports what the template writes that an Edge template cannot express.
 void add_features(const Renders& renders, std::vector<std::string>& loses) {
   const jinja::Template& chat_template = renders.source().chat_template;
   const auto& roles = chat_template.compared_roles();
@@ -121,7 +121,7 @@ std::size_t best_of(Proof& proof, const std::vector<EdgeTemplate>& candidates, s
 
 namespace {
 
-// Fills in what holds for `out.edge_template`; `out.kind` is the widest plain kind.
+// Records what holds for `out.edge_template`; `out.kind` is the widest plain kind.
 void judge(Proof& proof, Exported& out) {
   if (out.kind) {
     out.kind = widen(proof, out.edge_template, *std::move(out.kind), out.loses);

@@ -52,7 +52,7 @@ class Formatter {
     return options_.enable_thinking && thinking && !thinking->empty() ? *thinking : template_.generation_prompt;
   }
 
-  // The system prompt: of the first message if it is one, else the default.
+  // Writes the system prompt: that of the first message if it is one, else the default.
   Status lead(const json::Value& first, const std::string& place) {
     const std::string& fallback = options_.default_system_prompt && !options_.default_system_prompt->empty()
                                       ? *options_.default_system_prompt
@@ -88,7 +88,7 @@ class Formatter {
     return Done{};
   }
 
-  // Appends the content.  `text_only`: parts that are no text are left out.
+  // Appends the content.  `text_only`: other parts than text are left out.
   Status body(const json::Value& message, const std::string& place, bool text_only, std::string& out) {
     const json::Value& content = *message.find("content");
     if (content.is_string()) {

@@ -14,10 +14,10 @@ namespace rondo::edge {
 namespace {
 
 constexpr std::size_t kShown = 40;            // bytes of a text in a sentence
-constexpr std::size_t kLongestConstant = 80;  // that messages are tried with
+constexpr std::size_t kLongestConstant = 80;  // of constants that messages are tried with
 constexpr std::size_t kMostConstants = 400;
 constexpr std::size_t kMostSearched = 16;
-constexpr std::size_t kMostExcepted = 24;  // for one role; beyond, there is no promise about texts
+constexpr std::size_t kMostExcepted = 24;  // for one role; with more, nothing is promised about texts
 
 std::string quoted(std::string_view text) {
   const bool is_long = text.size() > kShown;
@@ -95,7 +95,7 @@ class Widening {
   }
 
  private:
-  // Keeps the change if it holds; else `why_` is how it does not.  `parts`: what is another one by the change.
+  // Keeps the change if it holds; otherwise `why_` says how it fails.  `parts`: what the change alters.
   bool try_with(const std::function<void(Kind&)>& change, const SampleParts& parts = {}) {
     Kind wider = kind_;
     change(wider);
@@ -112,7 +112,7 @@ class Widening {
     return out;
   }
 
-  // What the base kind does not have, for its sentence.
+  // Finds what the base kind lacks, for its sentence.
   void systems() {
     if (kind_.turns == Turns::kOne && !try_with([](Kind& kind) { kind.turns = Turns::kAlternate; }))
       lose("conversations of more than one turn");
@@ -155,7 +155,7 @@ class Widening {
     }
   }
 
-  // What the template searches in texts, also in those that hold what it searches.
+  // Finds what the template searches for in texts, including texts that contain such a constant.
   void find_searched() {
     constexpr std::size_t kRounds = 3;
     for (const char role : roles()) add_searched(sample_saying(kind_, role, "word")->messages);
@@ -185,7 +185,8 @@ class Widening {
     kind_.speaker(role).except.push_back(text);
   }
 
-  // Texts of the template itself that a message of that role must not hold, as far as texts of that level hold them.
+  // Finds the template's own texts that a message of that role must not contain, as far as texts of that level contain
+  // them.
   void constants(char role, Texts level) {
     for (const std::string& text : constants_) {
       if (is_excepted(role, text)) continue;
@@ -193,7 +194,7 @@ class Widening {
     }
   }
 
-  // The same for two that it searches in one text.
+  // The same for two constants that it searches for in one text.
   void pairs(char role) {
     for (const std::string& first : searched_) {
       for (const std::string& second : searched_) {
@@ -242,8 +243,8 @@ class Widening {
   Kind kind_;
   std::vector<std::string>& losses_;
   std::optional<std::string> why_;
-  std::vector<std::string> searched_;   // constants that the template searches in texts
-  std::vector<std::string> constants_;  // those, and all others of its constants
+  std::vector<std::string> searched_;   // constants that the template searches for in texts
+  std::vector<std::string> constants_;  // those, and all its other constants
 };
 
 }  // namespace

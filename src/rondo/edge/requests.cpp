@@ -53,7 +53,7 @@ class Members {
   void fail(std::string message) {
     if (!error_) error_ = bad_file(std::move(message));
   }
-  // Members that nobody asked for.
+  // Reports members that nobody read.
   void remark_unknown(std::vector<std::string>& out) const {
     for (const json::Member& member : object_) {
       if (!known_.contains(member.key)) out.push_back(place_ + member.key + " is no member of the format");
@@ -101,7 +101,7 @@ void read_settings(Members& top, RequestFile& out) {
   out.options.default_system_prompt = top.text("default_system_prompt");
 }
 
-// Names that are defined, and one adapter for each batch.
+// Checks that all names are defined, and that each batch has one adapter.
 void check_adapters(Members& top, const RequestFile& file) {
   const json::Value* weights = top.value("available_lora_weights");
   if (weights != nullptr && !weights->is_object()) return top.complain("available_lora_weights", "an object", *weights);

@@ -11,7 +11,7 @@
 namespace rondo::edge {
 namespace {
 
-constexpr std::size_t kAnyOrder = 4;  // messages, of which every order is tried
+constexpr std::size_t kAnyOrder = 4;  // up to this many messages, every order is tried
 
 constexpr std::array<std::string_view, 7> kWordTexts = {"alpha",
                                                         "Tell me more about it",
@@ -173,7 +173,7 @@ class Maker {
     out_.push_back(std::move(sample));
   }
 
-  // Under every setting of the kind.
+  // Adds the conversation under every setting of the kind.
   void add(const std::string& roles) {
     add_sample(roles, {.generation_prompt = true});
     if (reads_time_) add_sample(roles, {.generation_prompt = true, .later = true});
@@ -182,7 +182,7 @@ class Maker {
     if (kind_.without_prompt && kind_.thinking) add_sample(roles, {.generation_prompt = false, .thinking = true});
   }
 
-  // Every text for every role, first, last and in the middle.
+  // Every text for every role, as the first, last and a middle message.
   void add_texts() {
     const std::size_t most = std::max({system_.size(), user_.size(), assistant_.size()});
     for (std::size_t i = 0; i < most; ++i) {
@@ -193,7 +193,7 @@ class Maker {
     }
   }
 
-  // The number-th of the places of a user message has these parts.
+  // Gives these parts to the number-th place of a user message.
   void add_content_at(std::size_t number, const json::Array& parts) {
     std::vector<std::pair<std::string, std::size_t>> places;
     for (const std::string& roles : text_orders()) {
@@ -206,7 +206,7 @@ class Maker {
     out_.back().messages[index] = probe::plain_message(kUser, json::Value(parts));
   }
 
-  // Conversations in which a user message has these parts.
+  // Adds conversations in which a user message has these parts.
   void add_content(const json::Array& parts) {
     for (const std::string& roles : text_orders()) {
       for (std::size_t i = 0; i < roles.size(); ++i) {
@@ -217,7 +217,7 @@ class Maker {
     }
   }
 
-  // Texts of all messages as parts: one, two, three.
+  // Writes the texts of all messages as one, two and three parts.
   void add_parts() {
     const std::vector<std::string> orders = text_orders();
     const std::size_t most = std::max({system_.size(), user_.size(), assistant_.size()});
@@ -239,7 +239,7 @@ class Maker {
     }
   }
 
-  // Every text beside a part of that type, and every place of one.
+  // Puts every text beside a part of that type, at every position.
   void add_media(std::string_view type, Media media) {
     if (media == Media::kNone) return;
     const json::Value part = media_part(type);
@@ -270,7 +270,7 @@ class Maker {
   std::vector<std::string> system_;
   std::vector<std::string> user_;
   std::vector<std::string> assistant_;
-  std::size_t text_ = 0;  // number of the next one
+  std::size_t text_ = 0;  // the number of the next one
   std::vector<Sample> out_;
 };
 

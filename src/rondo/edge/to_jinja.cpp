@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kCommentOpen = "{#- edge ";
 constexpr std::string_view kCommentClose = " #}";
 
-// Parts of these types never ask for a format of that name.
+// Parts of these types never use a format of that name.
 bool is_out_of_reach(std::string_view type) { return type == "text" || content_type_of(type) != type; }
 
 std::string write(std::string_view text) { return text.empty() ? "" : "{{- " + jinja_constant(text) + " }}"; }
@@ -92,7 +92,7 @@ std::string body(const EdgeTemplate& edge_template) {
          "    {%- endif %}\n";
 }
 
-// A role's branch, from its condition to the text behind the content.
+// A role's branch, from its condition to the text after the content.
 std::string branch(const Role& role, const std::string& content, bool is_first) {
   std::string out =
       std::string("    {%- ") + (is_first ? "if" : "elif") + " message.role == " + jinja_constant(role.name) + " %}\n";
@@ -150,7 +150,7 @@ std::string to_jinja(const EdgeTemplate& edge_template) {
   }
   out += "{%- for message in messages %}\n";
   std::string content = body(edge_template);
-  // A first system message is text alone.
+  // A first system message consists of text only.
   if (content.find("is_lead") != std::string::npos)
     out += "    {%- set is_lead = loop.first and message.role == \"system\" %}\n";
   bool is_first = true;

@@ -12,11 +12,11 @@
 namespace rondo::engine {
 namespace {
 
-constexpr std::uint64_t kOldestEach = 4;  // among the prompts of a tenant, so often the oldest goes on
-constexpr int kMaxFailures = 2;           // of batches that a choice was part of
-constexpr std::size_t kMostScored = 64;   // ids in one batch: the library keeps the logits of all of them
+constexpr std::uint64_t kOldestEach = 4;  // every this many prompts of a tenant, the oldest one continues
+constexpr int kMaxFailures = 2;           // failed batches that a choice was part of
+constexpr std::size_t kMostScored = 64;   // ids in one batch, because the library keeps the logits of all of them
 
-// The id behind these logits, with its log probability and `best` others'.
+// The id sampled from these logits, with its log probability and those of the `best` others.
 SampledToken described(std::span<const float> logits, TokenId id, std::optional<std::size_t> best) {
   SampledToken token{.id = id};
   if (!best) return token;
@@ -40,8 +40,7 @@ Batcher::Work::Work(LoadedLlama loaded, const EmbeddedOptions& options, Events& 
   }
 }
 
-// --- requests come and go
-// ---------------------------------------------------------------------------------------------
+// --- Requests come and go
 
 void Batcher::Work::refuse(Ticket ticket, const Request& request, Error error) {
   Outcome outcome;
@@ -81,7 +80,7 @@ void Batcher::Work::add(Ticket ticket, Request request) {
   flows_[ticket] = std::move(flow);
 }
 
-// What the tenants that have something to do have had at least; a tenant that comes later is not owed more.
+// The least that any tenant with work has been served.  A tenant that comes later is not owed more.
 std::uint64_t Batcher::Work::least_served() const {
   std::optional<std::uint64_t> least;
   for (const auto& [name, tenant] : tenants_) {
@@ -100,7 +99,7 @@ void Batcher::Work::cancel(Ticket ticket) {
   for (Choice* choice : running) finish(*choice, StopReason::kCancelled);  // the last one ends the flow
 }
 
-// The choice is over, and its sequence free for the next one.  The last choice of a flow takes the flow with it.
+// Ends the choice and frees its sequence.  The last choice of a flow ends the flow too.
 void Batcher::Work::finish(Choice& choice, StopReason stop) {
   Flow& flow = choice.flow;
   Tenant& tenant = tenants_[flow.request.tenant];
@@ -128,10 +127,9 @@ void Batcher::Work::fail(Choice& choice, const Error& error) {
   finish(choice, StopReason::kCancelled);
 }
 
-// --- whose turn it is
-// -------------------------------------------------------------------------------------------------
+// --- Order of service
 
-// The tenant that has had least, of those for which `counts` holds.
+// The tenant that has been served least, among those for which `counts` holds.
 template <typename Counts>
 Batcher::Work::Tenant* Batcher::Work::next_tenant(const Counts& counts) {
   Tenant* next = nullptr;
@@ -141,20 +139,20 @@ Batcher::Work::Tenant* Batcher::Work::next_tenant(const Counts& counts) {
   return next;
 }
 
-// Choices that wait are taken up as long as there are sequences; each gets one when its first piece is decoded.
+// Admits waiting choices while there are sequences.  Each gets one when its first piece is decoded.
 void Batcher::Work::admit() {
   while (admitted_.size() < slots_.size()) {
     Tenant* tenant = next_tenant([](const Tenant& one) { return !one.waiting.empty(); });
     if (tenant == nullptr) return;
     admitted_.push_back(tenant->waiting.front());
     tenant->waiting.pop_front();
-    tenant->served += 1;  // among equals, the next one is another's
+    tenant->served += 1;  // so that another tenant is next among equals
   }
 }
 
-// Ids of the choice that are still to be decoded, as far as is known before it has a sequence.
+// The ids of the choice that remain to be decoded, as far as that is known before it has a sequence.
 std::size_t Batcher::Work::left(const Choice& choice) {
-  // What is told of the prompt comes in front of all that is sampled.
+  // Events about the prompt come before all sampled ids.
   const bool waits = choice.index > 0 && choice.flow.request.prompt_logprobs && !choice.flow.has_scored;
   if (waits) return loaded_.description.context_tokens;
   const std::size_t there =
@@ -162,7 +160,7 @@ std::size_t Batcher::Work::left(const Choice& choice) {
   return choice.ids.size() - there;
 }
 
-// The admitted choice whose prompt goes on next, or null.
+// The admitted choice whose prompt continues next, or null.
 Batcher::Work::Choice* Batcher::Work::next_prompt() {
   const auto is_prompt = [](const Choice* choice) { return !choice->is_sampling; };
   const auto of_tenant = [&](const Tenant& tenant) {
@@ -187,8 +185,7 @@ Batcher::Work::Choice* Batcher::Work::next_prompt() {
   return next;
 }
 
-// --- one step
-// ---------------------------------------------------------------------------------------------------------
+// --- One step
 
 bool Batcher::Work::step() {
   admit();
@@ -200,7 +197,7 @@ bool Batcher::Work::step() {
   return true;
 }
 
-// One id for each choice that samples.
+// Decodes one id for each choice that samples.
 void Batcher::Work::decode_running() {
   std::vector<Choice*> running;
   for (Choice* choice : admitted_) {
@@ -219,7 +216,7 @@ void Batcher::Work::decode_running() {
       sample(*running[i]);
       continue;
     }
-    // Each on its own: one of them may be at fault.
+    // Decodes each on its own, because one of them may be at fault.
     LlamaSequence& sequence = *pieces[i].sequence;
     const std::span<const TokenId> rest = std::span(running[i]->ids).subspan(sequence.tokens().size());
     const LlamaBatch::Piece alone{&sequence, rest};
@@ -232,13 +229,13 @@ void Batcher::Work::decode_running() {
   }
 }
 
-// Pieces of prompts, as many ids as one batch has; at least one piece.
+// Decodes pieces of prompts: as many ids as fit into one batch, and at least one piece.
 void Batcher::Work::decode_prompts() {
   const std::size_t budget = loaded_.description.batch_tokens;
   std::size_t used = 0;
   while (Choice* choice = next_prompt()) {
     if (used > 0 && used + std::min(left(*choice), budget) > budget) return;
-    if (choice->slot == nullptr) place(*choice);  // and decode at once: what was shared is copied by that
+    if (choice->slot == nullptr) place(*choice);  // and decode at once, because decoding copies what was shared
     LlamaSequence& sequence = choice->slot->sequence;
     const std::size_t begin = sequence.tokens().size();
     const std::size_t size =
@@ -269,7 +266,7 @@ void Batcher::Work::decode_prompts() {
   }
 }
 
-// A batch failed.  What was reused may be at fault: the sequence starts over, once.
+// A batch failed.  The reused state may be at fault, so the sequence starts over once.
 void Batcher::Work::lose(Choice& choice, const Error& error) {
   ++status_.failed_batches;
   if (++choice.failures >= kMaxFailures) return fail(choice, error);
@@ -281,8 +278,7 @@ void Batcher::Work::lose(Choice& choice, const Error& error) {
   usage.reason = error.message;
 }
 
-// --- sampling
-// ---------------------------------------------------------------------------------------------------------
+// --- Sampling
 
 // The next id, which the choice's grammar has accepted; nullopt if there is none.
 std::optional<TokenId> Batcher::Work::pick(Choice& choice) {
@@ -294,7 +290,7 @@ std::optional<TokenId> Batcher::Work::pick(Choice& choice) {
   }
   std::optional<TokenId> id = choice.sampler.pick(logits, steered);
   if (!choice.grammar || (id && choice.grammar->accept(*id))) return id;
-  // Mostly the grammar takes what is sampled without it; only else all ids are asked for.
+  // The grammar usually accepts an id that was sampled without it.  Only otherwise are all ids checked.
   std::vector<TokenId> allowed = choice.grammar->allowed(loaded_.description.vocab_size);
   while (true) {
     if (id) std::erase(allowed, *id);
@@ -303,11 +299,11 @@ std::optional<TokenId> Batcher::Work::pick(Choice& choice) {
   }
 }
 
-// What is decoded of the prompt tells how likely the ids behind it were.
+// The decoded part of the prompt gives the probabilities of the ids after it.
 void Batcher::Work::score(Choice& choice, LlamaBatch::Piece& piece) const {
   const std::size_t begin = piece.sequence->tokens().size();
   std::vector<SampledToken>& scored = choice.flow.scored;
-  scored.resize(begin + 1);  // of what was decoded twice, the second time counts
+  scored.resize(begin + 1);  // if something was decoded twice, the second result counts
   scored.front().id = choice.ids.front();
   piece.each = [&choice, &scored, begin](std::size_t index, std::span<const float> logits) {
     const std::vector<TokenId>& prompt = choice.flow.request.prompt;
@@ -346,8 +342,7 @@ EmbeddedStatus Batcher::Work::status() const {
   return status;
 }
 
-// --- the face
-// ---------------------------------------------------------------------------------------------------------
+// --- The interface
 
 Batcher::Batcher(std::unique_ptr<Work> work) : work_(std::move(work)) {}
 Batcher::~Batcher() = default;

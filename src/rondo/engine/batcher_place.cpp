@@ -1,4 +1,4 @@
-// Which sequence a prompt goes to, and what of it is there already.
+// Chooses the sequence for a prompt, and finds what is already in it.
 #include <algorithm>
 #include <tuple>
 
@@ -8,7 +8,7 @@
 namespace rondo::engine {
 namespace {
 
-// So few ids are decoded again rather than copied, kept or made a checkpoint for.
+// Up to this many ids are decoded again instead of being copied or kept, and no checkpoint is made for them.
 constexpr std::size_t kFewTokens = 32;
 
 }  // namespace
@@ -27,7 +27,7 @@ Batcher::Work::Source Batcher::Work::best_source(const Choice& choice) {
     if (slot->tenant != tenant || slot->sequence.tokens().empty()) continue;
     best.common = std::max(best.common, common_prefix(slot->sequence.tokens(), choice.ids));
     const std::size_t reused = reusable(loaded_.description, slot->sequence.holding(), choice.ids);
-    // Of equals, the one that nobody uses: it need not be copied.
+    // Among equals, prefer a sequence that nobody uses, because it need not be copied.
     if (reused > best.reusable || (reused > 0 && reused == best.reusable && best.slot->owner != nullptr)) {
       best.reusable = reused;
       best.slot = slot.get();
@@ -43,7 +43,7 @@ Batcher::Work::Source Batcher::Work::best_source(const Choice& choice) {
   return best;
 }
 
-// The sequence that is given up: an empty one, else the one that was used longest ago; `spared` only if it is the last.
+// The sequence to give up: an empty one, else the least recently used; `spared` only if it is the last.
 Batcher::Work::Slot& Batcher::Work::victim(const Slot* spared) {
   Slot* chosen = nullptr;
   const auto rank = [&](const Slot& slot) {
@@ -60,20 +60,20 @@ void Batcher::Work::make_room(Slot& slot) {
   if (auto saved = slot.sequence.save()) kept_.keep(slot.tenant, std::move(*saved));
 }
 
-// A free sequence that holds what the source has.
+// A free sequence that contains what the source has.
 Batcher::Work::Slot& Batcher::Work::take(const Source& source, const Choice& choice) {
   if (source.slot == nullptr) {
     Slot& slot = victim(nullptr);
     make_room(slot);
     slot.sequence.clear();
-    if (source.saved) (void)slot.sequence.load(*source.saved);  // one that can't be read is decoded again
+    if (source.saved) (void)slot.sequence.load(*source.saved);  // a state that cannot be read is decoded again
     return slot;
   }
   Slot& from = *source.slot;
   const std::size_t size = from.sequence.tokens().size();
   const std::size_t lost = size - common_prefix(from.sequence.tokens(), choice.ids);
   if (from.owner == nullptr && lost <= std::max(kFewTokens, size / 4)) return from;
-  // A sequence that has more of its own is another conversation, or a branch that may go on: it is kept.
+  // A sequence with much content of its own is another conversation, or a branch that may continue.  It is kept.
   Slot& slot = from.owner == nullptr && lost <= size / 2 ? from : victim(&from);
   make_room(slot);
   if (&slot == &from) return from;
@@ -99,7 +99,7 @@ void Batcher::Work::place(Choice& choice) {
   status_.reused_tokens += report.reused;
   if (loaded_.description.memory != MemoryKind::kAttention) {
     for (const std::size_t head : flow.request.shared_heads) choice.heads.insert(head);
-    // What parts others' prompts from this one is likely to part the next one, too.
+    // The point where this prompt departs from others is likely to be a point of departure for the next one too.
     if (source.common > report.reused + kFewTokens) choice.heads.insert(source.common);
     choice.heads.erase(choice.heads.lower_bound(choice.ids.size()), choice.heads.end());
   }

@@ -18,11 +18,11 @@ namespace {
 
 using Ticket = Batcher::Ticket;
 
-// What the worker and the executor's thread know of a request together.
+// What the worker and the executor's thread both know about a request.
 struct Shared {
   Shared(Executor& on, Listener& to) : executor(on), listener(&to) {}
   Executor& executor;
-  Listener* listener;  // of the executor's thread; null once nobody listens
+  Listener* listener;  // of the executor's thread; null when nobody listens
 };
 
 struct TokenEvent {
@@ -54,8 +54,7 @@ void deliver(const Event& event) {
 
 }  // namespace
 
-// The thread that owns the batcher.  Commands go in under a lock; what happened goes out to the executors after each
-// step.
+// The thread that owns the batcher.  Commands enter under a lock.  Events go to the executors after each step.
 class Embedded::Worker final : public Batcher::Events {
  public:
   // Loads on the calling thread.
@@ -115,7 +114,7 @@ class Embedded::Worker final : public Batcher::Events {
   }
 
  private:
-  // A request, or without one the wish to cancel it.
+  // A request, or, without one, a cancellation.
   struct Command {
     Ticket ticket = 0;
     std::optional<Request> request;
@@ -168,10 +167,10 @@ class Embedded::Worker final : public Batcher::Events {
 
   std::size_t parallel_;
   std::unique_ptr<Batcher> batcher_;
-  std::unordered_map<Ticket, std::shared_ptr<Shared>> listening_;  // of the thread alone
-  std::map<Executor*, std::vector<Event>> outbox_;                 // of the thread alone
+  std::unordered_map<Ticket, std::shared_ptr<Shared>> listening_;  // used by the thread only
+  std::map<Executor*, std::vector<Event>> outbox_;                 // used by the thread only
 
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the following
   std::condition_variable wake_;
   std::vector<Command> inbox_;
   EmbeddedStatus status_;

@@ -54,7 +54,7 @@ Result<Generation> Fake::generate(const GenerateOptions& options) {
     const Allowed allowed = options.constraint != nullptr ? options.constraint->next(result.ids) : Allowed{};
     result.stop = StopReason::kConstraint;
     if (allowed.kind == Allowed::Kind::kDone) return result;
-    result.stop = StopReason::kLength;  // a script that ends without a stop token was cut off
+    result.stop = StopReason::kLength;  // a script without a stop token at its end was cut off
     if (i >= script.size() && options.constraint == nullptr) return result;
     TokenId id = i < script.size() ? script[i] : 0;
     if (!allows(allowed, id)) {

@@ -10,8 +10,8 @@
 namespace rondo::engine {
 namespace {
 
-constexpr std::uint64_t kMostRepetitions = 2000;  // the library's own limit, of rules that a repetition makes
-constexpr int kMostNesting = 200;                 // it reads groups by recursion
+constexpr std::uint64_t kMostRepetitions = 2000;  // the library's own limit on rules that a repetition makes
+constexpr int kMostNesting = 200;                 // the library reads groups recursively
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
@@ -73,7 +73,7 @@ class Reader {
     space(true);
   }
 
-  // How many rules it makes.
+  // How many rules the library makes.
   std::uint64_t alternatives(bool is_nested, int depth) {
     if (depth > kMostNesting) fail("groups nest too deep");
     std::uint64_t made = sequence(is_nested, depth);
@@ -87,7 +87,7 @@ class Reader {
 
   std::uint64_t sequence(bool is_nested, int depth) {
     std::uint64_t made = 0;      // all rules
-    std::uint64_t previous = 1;  // that a repetition of the last part repeats
+    std::uint64_t previous = 1;  // that a repetition of the last part would repeat
     bool has_part = false;
     while (wrong_.empty() && at_ < text_.size()) {
       const char c = peek();
@@ -128,7 +128,7 @@ class Reader {
     ++at_;
     space(is_nested);
     std::uint64_t least = mark == '+' ? 1 : 0;
-    std::uint64_t most = mark == '?' ? 1 : 0;  // 0: any number
+    std::uint64_t most = mark == '?' ? 1 : 0;  // 0 if unlimited
     if (mark == '{') {
       least = number(is_nested);
       most = least;
@@ -214,7 +214,7 @@ class Reader {
   std::string_view text_;
   std::size_t at_ = 0;
   std::string wrong_;
-  std::map<std::string, std::size_t> names_;  // 0 for what is defined, else behind the place of its first use
+  std::map<std::string, std::size_t> names_;  // 0 if defined, else one past the place of its first use
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 namespace rondo::engine {
 
-// A sequence is found by its own end and by those of its checkpoints.
+// Indexes a sequence under its own end and under those of its checkpoints.
 void KeptStates::index(const Entry& entry, bool is_added) {
   cache::SequenceIndex& ends = indices_[entry.tenant];
   const std::span<const TokenId> tokens = entry.saved->tokens;
@@ -33,7 +33,7 @@ void KeptStates::keep(const std::string& tenant, SavedSequence sequence) {
   if (sequence.tokens.empty() || size > capacity_bytes_) return;
   const auto ends = indices_.find(tenant);
   if (ends != indices_.end()) {
-    // Any beginning of an attention memory can be had from its continuation; other memories only have their ends.
+    // An attention memory can be cut back to any prefix of its ids.  Other memories only have their ends.
     const std::span<const TokenId> tokens = sequence.tokens;
     while (true) {
       const auto earlier = ends->second.longest_end(tokens);

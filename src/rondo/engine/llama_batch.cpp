@@ -17,7 +17,7 @@ LlamaBatch::LlamaBatch(llama_context* context)
       vocab_size_(static_cast<std::size_t>(llama_vocab_n_tokens(llama_model_get_vocab(llama_get_model(context))))),
       batch_(llama_batch_init(static_cast<std::int32_t>(llama_n_batch(context)), 0, 1)) {}
 
-// Logits for the last id of each piece, and where they are asked for.
+// Requests logits for the last id of each piece, and for others on demand.
 void LlamaBatch::fill(std::span<const Piece> pieces) {
   std::size_t row = 0;
   for (const Piece& piece : pieces) {

@@ -26,7 +26,7 @@ class LlamaCpp::Memory {
   }
 
   [[nodiscard]] const Description& description() const { return loaded_.description; }
-  // Decodes `ids` behind the sequence's.  After a failure it is consistent, maybe empty.
+  // Decodes `ids` after those of the sequence.  After a failure the memory is consistent, but it may be empty.
   [[nodiscard]] Status append(std::span<const TokenId> ids);
   [[nodiscard]] Status append_batch(std::span<const TokenId> ids);
   void watch(const CancelFlag* cancel) { cancel_ = cancel; }
@@ -84,7 +84,7 @@ Result<PromptReport> LlamaCpp::prompt(std::span<const TokenId> ids, const Cancel
   PromptReport report = memory_->sequence.keep_prefix(ids);
   Status done = memory_->append(ids.subspan(report.reused));
   const bool cancelled = cancel != nullptr && cancel->load();
-  if (!done.ok() && !cancelled && report.reused > 0) {  // the reused part may be at fault: once more without it
+  if (!done.ok() && !cancelled && report.reused > 0) {  // the reused part may be at fault, so try once more without it
     memory_->sequence.clear();
     report = {.reused = 0, .prefilled = ids.size(), .how = Reuse::kFull, .reason = done.error().message};
     done = memory_->append(ids);
@@ -123,7 +123,7 @@ Result<Generation> LlamaCpp::generate(const GenerateOptions& options) {
     const Allowed allowed = next_allowed();
     result.stop = StopReason::kConstraint;
     if (allowed.kind == Allowed::Kind::kDone) break;
-    if (!result.ids.empty()) {  // the previous id goes into the memory only now that another is wanted
+    if (!result.ids.empty()) {  // the previous id enters the memory only when another id is wanted
       result.stop = StopReason::kContextFull;
       if (memory_->sequence.tokens().size() >= describe().context_tokens) break;
       if (auto done = memory_->append({&result.ids.back(), 1}); !done.ok()) {

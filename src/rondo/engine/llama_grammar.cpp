@@ -13,7 +13,7 @@
 namespace rondo::engine {
 namespace {
 
-// A regular expression of the library for text that has `word` somewhere; the grammar begins with its first group.
+// A regular expression in the library's syntax for text that contains `word`.  The grammar begins with its first group.
 std::string pattern_of(std::string_view word) {
   std::string escaped;
   for (const char c : word) {
@@ -98,7 +98,7 @@ bool LlamaGrammar::begins_by_token(TokenId id) const {
   });
 }
 
-// The library is given the last ids only, and finds the word once more in their text.
+// The library gets only the last ids, and finds the word again in their text.
 void LlamaGrammar::look_for_words(TokenId id) {
   if (longest_word_ == 0) return;
   std::vector<Seen> seen_ids = tail_;
@@ -119,8 +119,8 @@ void LlamaGrammar::look_for_words(TokenId id) {
   tail_.assign(first, seen_ids.end());
 }
 
-// The library does not tell when a lazy grammar begins; from then on it refuses some id: of a grammar that waits, every
-// id is allowed.
+// The library does not report when a lazy grammar begins.  While it waits, every id is allowed, so it has begun as soon
+// as some id is refused.
 void LlamaGrammar::look_for_patterns(TokenId id) {
   if (!by_pattern_) return;
   text_bytes_ += text_of(id).size();
@@ -155,7 +155,7 @@ bool LlamaGrammar::accept(TokenId id) {
     }
     look_for_words(id);
     if (!active_) look_for_patterns(id);
-  } catch (const std::exception&) {  // the library's word for text that the grammar can't begin with
+  } catch (const std::exception&) {  // the library throws if the grammar cannot begin with the text
     return false;
   }
   return true;

@@ -58,11 +58,11 @@ Status check_options(const LlamaCppOptions& options, std::size_t sequences) {
 Result<llama_model_ptr> load_model(const std::string& path, const LlamaCppOptions& options) {
   const LlamaLog log;
   llama_backend_init();
-  // Libraries built with loadable backends bring none along; a static one has them already.
+  // A library with loadable backends starts without any; a static one has them already.
   if (ggml_backend_reg_count() == 0) ggml_backend_load_all();
   llama_model_params params = llama_model_default_params();
   params.n_gpu_layers = options.gpu_layers;
-  params.progress_callback = [](float, void*) { return true; };  // the default one logs dots
+  params.progress_callback = [](float, void*) { return true; };  // the default callback logs dots
   llama_model_ptr model;
   try {
     model.reset(llama_model_load_from_file(path.c_str(), params));
@@ -86,7 +86,7 @@ Result<llama_context_ptr> make_context(llama_model* model, const LlamaCppOptions
   const std::size_t each = options.context_tokens > 0 ? options.context_tokens : std::min(trained, kLlamaCppContext);
   llama_context_params params = llama_context_default_params();
   params.n_ctx = static_cast<std::uint32_t>(each * sequences);
-  // One micro-batch per batch: what is computed together is then what is handed over together.
+  // One micro-batch per batch, so that ids handed over together are computed together.
   params.n_batch = static_cast<std::uint32_t>(std::max(options.batch_tokens, sequences));
   params.n_ubatch = params.n_batch;
   params.n_seq_max = static_cast<std::uint32_t>(sequences);
@@ -96,7 +96,7 @@ Result<llama_context_ptr> make_context(llama_model* model, const LlamaCppOptions
   params.type_k = *cache_type(options.cache_type);
   params.type_v = params.type_k;
   params.swa_full = options.full_window;
-  // Each sequence has cells of its own: what one computes does not depend on where another's cells lie.
+  // Each sequence has its own cells, so its results do not depend on where another's cells are.
   params.kv_unified = false;
   params.no_perf = true;
   llama_context_ptr context;

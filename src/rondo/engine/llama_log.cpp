@@ -8,7 +8,7 @@
 namespace rondo::engine {
 namespace {
 
-// The library's log callback is one for the whole process; who listens is decided per thread.
+// The library has one log callback for the whole process.  Each thread decides who listens.
 thread_local LlamaLog* listener = nullptr;
 
 void receive(ggml_log_level level, const char* text, void* /*unused*/) {
@@ -29,7 +29,7 @@ void LlamaLog::add(bool is_error, const char* text) {
   if (!is_error) return;
   std::string_view line(text);
   while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.remove_suffix(1);
-  // "failed to load model" only closes the list; the line before it has the cause.
+  // "failed to load model" only ends the list.  The line before it has the cause.
   if (line.empty() || (!error_.empty() && line.ends_with("failed to load model"))) return;
   error_ = line;
 }

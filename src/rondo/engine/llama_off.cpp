@@ -1,4 +1,4 @@
-// Stands in for llama_cpp.cpp, embedded.cpp and tiny_model.cpp in a build without the embedded engine.
+// Replaces llama_cpp.cpp, embedded.cpp and tiny_model.cpp in a build without the embedded engine.
 #include "engine/embedded.h"
 #include "engine/llama_cpp.h"
 #include "engine/tiny_model.h"

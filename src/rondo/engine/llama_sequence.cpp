@@ -12,9 +12,8 @@ constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
 std::string count(std::size_t tokens) { return std::to_string(tokens) + (tokens == 1 ? " token" : " tokens"); }
 
-// True if the positions that position `cut` looks back at are there when `first` is the first one.  A window of n means
-// that a position sees itself and n-1 before it; one more is demanded, to be on the safe side of the library's
-// rounding.
+// True if all positions that position `cut` attends to exist when `first` is the first one.  In a window of n, a
+// position sees itself and the n-1 before it.  This asks for one more, because the library may round.
 bool covers(const Description& description, std::size_t first, std::size_t cut) {
   const std::size_t window = description.window_tokens;
   return first != kNowhere && first <= (window == 0 ? 0 : cut - std::min(cut, window));
@@ -22,7 +21,7 @@ bool covers(const Description& description, std::size_t first, std::size_t cut) 
 
 bool goes_back(MemoryKind kind) { return kind == MemoryKind::kAttention || kind == MemoryKind::kSlidingWindow; }
 
-// The best of the checkpoints for a prompt that has `common` ids with the sequence; null if there is none.
+// The best checkpoint for a prompt that shares `common` ids with the sequence; null if there is none.
 std::shared_ptr<const Checkpoint> best_of(const Checkpoints& checkpoints, std::size_t common) {
   const auto usable = [&](const auto& checkpoint) { return checkpoint->tokens <= common; };
   const auto best = std::find_if(checkpoints.rbegin(), checkpoints.rend(), usable);
@@ -64,7 +63,7 @@ Holding LlamaSequence::holding() const {
           .checkpoints = &checkpoints_};
 }
 
-// What the engine says it holds is what our list says, and there is something.
+// Whether the engine's positions match our list and there are any.
 bool LlamaSequence::positions_agree() const {
   const auto last = static_cast<llama_pos>(tokens_.size()) - 1;
   if (llama_memory_seq_pos_max(memory(), id_) != last) return false;
@@ -74,7 +73,7 @@ bool LlamaSequence::positions_agree() const {
 
 bool LlamaSequence::window_covers(std::size_t cut) const { return covers(*description_, first_position(), cut); }
 
-// Why positions behind `cut` can't be removed, or "".
+// Why positions after `cut` cannot be removed; "" if they can.
 std::string LlamaSequence::cannot_roll_back(std::size_t cut) const {
   if (!goes_back(description_->memory)) {
     return "a " + std::string(to_string(description_->memory)) + " memory can't go back from " + count(tokens_.size()) +
@@ -99,7 +98,7 @@ void LlamaSequence::truncate_lists(std::size_t cut) {
   std::erase_if(checkpoints_, [&](const auto& checkpoint) { return checkpoint->tokens > cut; });
 }
 
-// Removes positions from `cut` on.  The library's answer alone proves nothing; the positions must fit afterwards.
+// Removes positions from `cut` on.  The library's answer alone proves nothing, so the positions are checked afterwards.
 bool LlamaSequence::remove_from(std::size_t cut) {
   if (!llama_memory_seq_rm(memory(), id_, static_cast<llama_pos>(cut), -1)) return false;
   truncate_lists(cut);
@@ -107,7 +106,7 @@ bool LlamaSequence::remove_from(std::size_t cut) {
 }
 
 void LlamaSequence::clear() {
-  (void)llama_memory_seq_rm(memory(), id_, -1, -1);  // all of a sequence is never refused
+  (void)llama_memory_seq_rm(memory(), id_, -1, -1);  // the library never refuses to remove a whole sequence
   tokens_.clear();
   batches_.clear();
   logits_.clear();
@@ -116,7 +115,7 @@ void LlamaSequence::clear() {
 
 bool LlamaSequence::restore(const Checkpoint& checkpoint) {
   const auto cut = static_cast<llama_pos>(checkpoint.tokens);
-  // The first removal frees what attention layers hold behind the cut; a recurrent memory refuses it, which is fine.
+  // The first removal frees the attention layers' memory after the cut.  A recurrent memory refuses it, which is fine.
   (void)llama_memory_seq_rm(memory(), id_, cut, -1);
   const std::size_t read = llama_state_seq_set_data_ext(context_, checkpoint.state.data(), checkpoint.state.size(), id_,
                                                         LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY);
@@ -146,7 +145,7 @@ void LlamaSequence::remember() {
   checkpoints_.push_back(std::make_shared<const Checkpoint>(std::move(checkpoint)));
   std::size_t total = 0;
   for (const auto& kept : checkpoints_) total += kept->size_bytes();
-  while (total > checkpoint_bytes_) {  // the oldest go first: a rollout grows, and branches are mostly late
+  while (total > checkpoint_bytes_) {  // the oldest go first: a rollout grows, and branches usually come late
     total -= checkpoints_.front()->size_bytes();
     checkpoints_.erase(checkpoints_.begin());
   }
@@ -169,7 +168,7 @@ PromptReport LlamaSequence::keep_prefix(std::span<const TokenId> ids) {
   } else if (common == 0) {
     start_over("the prompt begins with another token");
   } else {
-    const std::size_t cut = std::min(common, ids.size() - 1);  // one token must be decoded, for its logits
+    const std::size_t cut = std::min(common, ids.size() - 1);  // one token must be decoded for its logits
     std::string reason = cannot_roll_back(cut);
     report.how = Reuse::kRollback;
     if (cut == 0) {

@@ -7,7 +7,7 @@
 namespace rondo::engine {
 namespace {
 
-// A request on its way through two executors.  Held by both sides; each touches its own members alone.
+// A request that travels between two executors.  Both sides hold it, and each touches only its own members.
 class Passage final : public Listener, public std::enable_shared_from_this<Passage> {
  public:
   Passage(Executor& home, Executor& own, Listener& listener) : home_(home), own_(own), listener_(&listener) {}
@@ -40,7 +40,7 @@ class Passage final : public Listener, public std::enable_shared_from_this<Passa
     });
   }
   void on_end(const Outcome& outcome) override {
-    const auto self = shared_from_this();  // the last one may be let go of here
+    const auto self = shared_from_this();  // the last reference may be released here
     own_.post([self, outcome] {
       if (Listener* listener = std::exchange(self->listener_, nullptr)) listener->on_end(outcome);
     });
@@ -53,7 +53,7 @@ class Passage final : public Listener, public std::enable_shared_from_this<Passa
     home_.post([self = shared_from_this()] { self->cancel_at_home(); });
   }
   void let_go() {
-    if (listener_ == nullptr) return;  // it has ended, there too
+    if (listener_ == nullptr) return;  // it has already ended there
     listener_ = nullptr;
     is_gone_ = true;
     home_.post([self = shared_from_this()] { self->let_go_at_home(); });
@@ -70,9 +70,9 @@ class Passage final : public Listener, public std::enable_shared_from_this<Passa
   Executor& home_;
   Executor& own_;
   std::atomic<bool> is_gone_ = false;
-  Listener* listener_;                      // of the listener's side; null once nobody listens
+  Listener* listener_;                      // of the listener's side; null when nobody listens
   std::unique_ptr<Submission> submission_;  // of the engine's side
-  std::shared_ptr<Passage> self_;           // likewise, as long as the engine may call
+  std::shared_ptr<Passage> self_;           // likewise, while the engine may call
 };
 
 class Passing final : public Submission {

@@ -65,7 +65,7 @@ void Sampler::collect(std::span<const float> logits, const Allowed& allowed) {
   }
 }
 
-// `is_by_id`: every id of the vocabulary is a candidate, and stands at its own place.
+// `is_by_id`: all ids of the vocabulary are candidates, each at its own index.
 void Sampler::penalize(bool is_by_id) {
   if (bias_.empty() && penalties_.empty()) return;
   const auto apply = [&](const std::unordered_map<TokenId, float>& values, const auto& change) {
@@ -144,7 +144,7 @@ void Sampler::cut_to_top_p() {
   const double wanted = sum() * static_cast<double>(std::max(sampling_.top_p, 0.0F));
   double reached = 0;
   std::size_t kept = 0;
-  do {  // mostly a few reach it: the rest need not be sorted
+  do {  // a few candidates usually reach it, so the rest need not be sorted
     if (kept == sorted_) sort_best(std::max<std::size_t>(64, sorted_ * 4));
     reached += candidates_[kept++].weight;
   } while (kept < candidates_.size() && reached < wanted);
@@ -159,10 +159,10 @@ TokenId Sampler::draw() {
     left -= candidate.weight;
     if (left < 0) return candidate.id;
   }
-  return candidates_.back().id;  // rounding
+  return candidates_.back().id;  // rounding may lead here
 }
 
-// The best of all ids, where nothing has to be changed before: no list is made.
+// The best of all ids if nothing changes the logits first.  It makes no list.
 TokenId Sampler::greedy(std::span<const float> logits) {
   std::size_t best = 0;
   for (std::size_t id = 1; id < logits.size(); ++id) {

@@ -22,7 +22,7 @@ std::string_view to_string(Grammar::Dialect dialect) {
 Status check_request(const Request& request) {
   const auto refuse = [](std::string sentence) { return Error(ErrorCode::kInvalidArgument, std::move(sentence)); };
   if (request.prompt.empty()) return refuse("the prompt has no tokens");
-  // All signs at once, as prompts are long; which one it is is of interest where there is any.
+  // Combines all signs at once, because prompts are long.  The exact id matters only if one is negative.
   const TokenId signs = std::accumulate(request.prompt.begin(), request.prompt.end(), TokenId{0}, std::bit_or<>());
   for (std::size_t i = 0; signs < 0; ++i) {
     if (request.prompt[i] < 0)

@@ -19,17 +19,17 @@ namespace {
 
 constexpr std::uint32_t kHeadSize = 32;
 
-// A hyper-parameter: the key behind "<architecture>.", and its value; a list has one entry per layer.
+// A hyper-parameter: its key after "<architecture>." and its value; a list has one entry per layer.
 using Value = std::variant<std::uint32_t, float, std::vector<std::uint32_t>>;
 struct Parameter {
   std::string key;
   Value value;
 };
 
-// What each architecture reads beside the common keys.
+// What each architecture reads besides the common keys.
 std::vector<Parameter> parameters_of(const TinyModel& model, std::string_view name) {
   const std::uint32_t heads = model.width / kHeadSize;
-  std::vector<std::uint32_t> attention_layers(model.layers, 0);  // every other one, from the first on
+  std::vector<std::uint32_t> attention_layers(model.layers, 0);  // every other one, beginning with the first
   for (std::size_t layer = 0; layer < attention_layers.size(); layer += 2) attention_layers[layer] = heads;
   std::vector<Parameter> mamba = {{"ssm.conv_kernel", 4U},
                                   {"ssm.inner_size", 2 * model.width},
@@ -96,8 +96,8 @@ void set(gguf_context* gguf, const std::string& key, const Value& value) {
   }
 }
 
-// Writes the extra tokens over unused entries (user-defined ones in square brackets, as converters fill gaps), else
-// behind the last.
+// Writes the extra tokens over unused entries (user-defined ones in square brackets, with which converters fill gaps),
+// or else at the end.
 void add_tokens(gguf_context* gguf, const std::vector<ExtraToken>& extra) {
   const std::int64_t list = gguf_find_key(gguf, "tokenizer.ggml.tokens");
   const std::size_t size = gguf_get_arr_n(gguf, list);
@@ -135,7 +135,7 @@ void add_tokens(gguf_context* gguf, const std::vector<ExtraToken>& extra) {
   }
 }
 
-// Copies all keys of another file but those of its own architecture.
+// Copies all keys of another file except those of its architecture.
 Status copy_vocabulary(gguf_context* gguf, const std::string& path) {
   const gguf_context_ptr source(gguf_init_from_file(path.c_str(), {}));
   if (!source) return Error(ErrorCode::kTokenizer, "not a readable GGUF file", path);
@@ -154,7 +154,7 @@ Status copy_vocabulary(gguf_context* gguf, const std::string& path) {
   return Done{};
 }
 
-// The two tensors that have a row per token are nearly the whole file.
+// The two tensors with a row per token make up nearly the whole file.
 void halve_vocabulary_tensors(gguf_context* gguf) {
   for (const char* name : {"token_embd.weight", "output.weight"}) {
     ggml_tensor tensor{};
@@ -198,7 +198,7 @@ std::uint64_t hash(std::string_view text) {
   return value;
 }
 
-// What libllama hands out while it builds the model.
+// What libllama returns while it builds the model.
 struct Weights {
   std::uint64_t seed = 0;
   std::vector<const ggml_tensor*> tensors;
@@ -206,7 +206,7 @@ struct Weights {
   void fill(ggml_tensor* tensor);
 };
 
-// Norms stay near one, state decays are negative, matrices keep the scale of what passes through.
+// Norms are near one, state decays are negative, and matrices preserve the scale of their input.
 void Weights::fill(ggml_tensor* tensor) {
   const std::string_view name = ggml_get_name(tensor);
   const bool is_norm = name.find("norm") != std::string_view::npos && name.ends_with("weight");
@@ -232,13 +232,13 @@ void Weights::fill(ggml_tensor* tensor) {
   tensors.push_back(tensor);
 }
 
-// The finished file: the metadata as given (the library's own writer drops the template and adds its defaults) and the
-// tensors as the library created them.
+// Writes the finished file: the metadata as given (the library's own writer drops the template and adds its defaults),
+// and the tensors as the library created them.
 Status write_file(const gguf_context* metadata, const Weights& weights, const std::string& path) {
   const gguf_context_ptr out(gguf_init_empty());
   gguf_set_kv(out.get(), metadata);
   for (const ggml_tensor* tensor : weights.tensors) {
-    // Tensors that layers share are created once per layer, with one name.
+    // Tensors that layers share are created once per layer under one name.
     if (gguf_find_tensor(out.get(), ggml_get_name(tensor)) < 0) gguf_add_tensor(out.get(), tensor);
   }
   const std::string temporary = path + ".part";

@@ -35,8 +35,8 @@ std::vector<text::Literal> to_literals(const std::vector<Place>& places) {
   return out;
 }
 
-// How much the last render made for each element of its input: the next one will make much the same, and need not grow
-// its lists in steps.
+// How much the last render produced for each element of its input.  The next one will produce about as much, so its
+// lists need not grow in steps.
 class LastSizes {
  public:
   [[nodiscard]] text::PathTable::Sizes paths(std::size_t elements) const {
@@ -55,12 +55,12 @@ class LastSizes {
   }
   void remember(const Rendered& rendered, std::size_t elements) {
     const auto keep = [&](Kind kind, std::size_t size) {
-      constexpr std::size_t kSpare = 16;  // the same input again must fit, in spite of rounding
+      constexpr std::size_t kSpare = 16;  // the same input must fit again despite rounding
       shares_[kind].store(static_cast<float>(size + kSpare) / static_cast<float>(elements + 1),
                           std::memory_order_relaxed);
     };
     keep(kBytes, rendered.text.size());
-    if (rendered.text.runs().empty()) return;  // a render without origins says nothing about those with them
+    if (rendered.text.runs().empty()) return;  // a render without origins says nothing about one with them
     keep(kRuns, rendered.text.runs().size());
     keep(kDecisions, rendered.decisions.size());
     keep(kReads, rendered.reads.size());
@@ -75,7 +75,7 @@ class LastSizes {
   enum Kind : std::uint8_t { kBytes, kRuns, kDecisions, kReads, kPaths, kGroups, kNames, kSpellings, kCount };
 
   [[nodiscard]] std::size_t expected(Kind kind, std::size_t elements) const {
-    // Beyond these, growing costs little beside filling.
+    // Beyond these sizes, growing costs little compared with filling.
     constexpr float kMostBytes = float{512 << 10U};
     constexpr float kMostItems = 65536;
     const float each = shares_[kind].load(std::memory_order_relaxed);
@@ -86,7 +86,7 @@ class LastSizes {
   std::array<std::atomic<float>, kCount> shares_ = {};
 };
 
-// Elements of the lists among the variables: how much there is to render.
+// How many elements the lists among the variables have, as a measure of the work.
 std::size_t count_elements(const json::Object& variables) {
   std::size_t count = 0;
   for (const json::Member& member : variables) {
@@ -143,7 +143,7 @@ Result<Rendered> Template::render(const json::Object& variables, const RenderOpt
   std::optional<Runtime> runtime;
   const auto complete = [&](Error error) {
     error.source = state_->name;
-    // The heap and the C++ library do not know where the template was.
+    // The heap and the C++ library do not know the place in the template.
     if (error.line == 0 && runtime) {
       error.line = runtime->line();
       error.column = runtime->column();

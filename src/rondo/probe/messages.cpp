@@ -10,7 +10,7 @@
 namespace rondo::probe {
 namespace {
 
-// Nothing where the shape wants no content beside reasoning or calls.
+// nullopt if the shape has no content beside reasoning or calls.
 std::optional<json::Value> content_of(const format::InputShape& shape, const Saying& saying) {
   if (!shape.reasoning_part.empty() && !saying.reasoning.empty()) {
     json::Array parts{json::Object{{"type", shape.reasoning_part}, {shape.reasoning_part, saying.reasoning}}};

@@ -38,12 +38,12 @@ bool is_message_data(const text::Run& run, const text::Origins& origins) {
 
 namespace {
 
-// The extent of one message's data, from the runs that hold it, in order.
+// The extent of one message's data, collected from the runs that hold it, in order.
 class DataExtent {
  public:
-  // `size` bytes from `begin` on; `is_behind`: a turn of a later message stands between the data so far and these.
+  // Takes `size` bytes from `begin`; `is_behind`: a turn of a later message is between the data so far and these bytes.
   void take(const text::Run& run, std::size_t begin, bool is_behind) {
-    // A loop that looks for the call of a result is bound to that call's message, though it writes in the later turn.
+    // A loop that searches for a result's call is bound to the call's message, although it writes in the later turn.
     if (extent_ && is_behind && has(run.path())) return;
     if (paths_.empty() || paths_.back() != run.path()) {
       paths_.push_back(run.path());
@@ -65,21 +65,21 @@ class DataExtent {
   bool is_sorted_ = false;
 };
 
-// Whether the run holds data of message `index`, in a turn that may be its own.
+// Whether the run has data of message `index`, in a turn that may be its own.
 bool is_data_of(const text::Run& run, const text::Context& context, const text::Origins& origins, std::int32_t index) {
   return origins.paths.message(run.path()) == index && is_message_data(run, origins) &&
          (context.message == index || context.message == text::kNoMessage);
 }
 
-// Where runs of later messages stand, while the runs are gone through.
+// Tracks where the runs of later messages are, while the runs are traversed.
 class LaterRuns {
  public:
-  // Run number `run` is bound to `message`.
+  // Records that run number `run` is bound to `message`.
   void note(std::int32_t message, std::size_t run) {
     while (!last_.empty() && last_.back().message <= message) last_.pop_back();
     last_.push_back({message, run});
   }
-  // 1 + the last run so far that is bound to a message behind `message`; 0 if there is none.
+  // 1 + the last run so far that is bound to a message after `message`; 0 if there is none.
   [[nodiscard]] std::size_t behind(std::int32_t message) const {
     for (auto entry = last_.rbegin(); entry != last_.rend(); ++entry) {
       if (entry->message > message) return entry->run + 1;
@@ -92,11 +92,11 @@ class LaterRuns {
     std::int32_t message;
     std::size_t run;
   };
-  std::vector<Entry> last_;  // of each message its last run, but for those with a later run of a later message
+  std::vector<Entry> last_;  // each message's last run, except where a later message has a later run
 };
 
-// Offset of the first run from number `run` on, which begins at `at`, that ends behind `from` and is not of message
-// `index`'s turn.
+// The offset of the first run, from number `run` on (which begins at `at`), that ends after `from` and does not belong
+// to message `index`'s turn.
 std::size_t find_tail_end(const jinja::Rendered& rendered, std::int32_t index, std::size_t run, std::size_t at,
                           std::size_t from) {
   const auto runs = rendered.text.runs();
@@ -142,7 +142,8 @@ std::vector<TurnExtent> turn_extents(const jinja::Rendered& rendered, std::size_
     begins.push_back(at);
     const text::Context& context = origins.contexts.at(runs[i].context);
     if (context.message != text::kNoMessage) later.note(context.message, i);
-    const auto owned_by = static_cast<std::size_t>(owner(runs[i], origins));  // nobody is beyond all counts
+    const auto owned_by = static_cast<std::size_t>(
+        owner(runs[i], origins));  // as an unsigned number, kNoMessage is larger than all counts
     if (owned_by < count && !out[owned_by].begin) out[owned_by].begin = at;
     const std::int32_t message = origins.paths.message(runs[i].path());
     const auto place = static_cast<std::size_t>(message);

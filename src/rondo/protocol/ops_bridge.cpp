@@ -1,4 +1,4 @@
-// bridge: the next prompt as the old ids plus only the new turn.
+// bridge: the next prompt, made of the old ids and only the new turn.
 #include <utility>
 #include <vector>
 

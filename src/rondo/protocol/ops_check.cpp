@@ -1,4 +1,4 @@
-// check and fix: the audit of a template, and the template with what the audit can mend.
+// check and fix: checks a template, and mends what can be mended.
 #include <string>
 #include <utility>
 
@@ -8,7 +8,7 @@
 namespace rondo::protocol {
 namespace {
 
-// What the ops of an audit read of a template.
+// What these ops read about a template.
 struct AuditFields {
   TemplateFields chat_template;
   chat::Conversation base;
@@ -25,7 +25,7 @@ AuditFields read_audit(Fields& fields) {
   return out;
 }
 
-// The model that is audited, and what the audit is told of it.
+// The model that is checked, with what the request says about it.
 struct Audited {
   std::shared_ptr<const core::Model> model;
   core::Call call;

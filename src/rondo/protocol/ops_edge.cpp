@@ -43,7 +43,7 @@ Result<edge::EdgeTemplate> load_edge(const EdgeSource& source) {
   return edge::parse(text.value(), name_of(source));
 }
 
-// A model whose template was made in advance; nothing of it is taken from the model.
+// A model whose template was made in advance.  Nothing is taken from the model itself.
 json::Value prebuilt_reply(const edge::Prebuilt& prebuilt, std::optional<edge::Exported> compared,
                            const std::string& why_not) {
   edge::Exported out;

@@ -1,4 +1,4 @@
-// explain: the format that was inferred from a template, and on what grounds.
+// explain: the format inferred from a template, and the reasons.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -41,7 +41,7 @@ json::Array origins_to_json(const std::vector<analysis::FieldOrigin>& origins, c
   return out;
 }
 
-// Whether the ids of a message's calls hold their names.  Ids that the template makes are not the message's.
+// Whether the calls' ids contain the tools' names.  Ids that the template makes are not the message's.
 bool names_are_in_ids(const format::Format& format, const analysis::ProbeRecord& probe) {
   return std::ranges::find(probe.parts, "id", &analysis::ProbePart::slot) != probe.parts.end() &&
          std::ranges::find(format.calls.pieces, format::CallPiece::Kind::kNameInId, &format::CallPiece::kind) !=
@@ -55,11 +55,11 @@ json::Value tools_named(const std::vector<std::string>& names) {
   return tools;
 }
 
-// What a probe's message held, or what the parser finds in its turn.
+// What a probe's message contained, or what the parser finds in its turn.
 struct Held {
   std::string reasoning;
   std::string content;
-  std::vector<std::string> names;  // of calls: those that follow each other are one, since a name may be written twice
+  std::vector<std::string> names;  // of calls; consecutive equal names count once, because a name may be written twice
 };
 
 void add_name(std::vector<std::string>& names, const std::string& name) {
@@ -85,7 +85,7 @@ std::string listed(const std::vector<std::string>& names) {
   return out.empty() ? "none" : out;
 }
 
-// What the parser finds in a probe's turn that is not what the probe's message held; "" if all of it is.
+// What the parser finds in a probe's turn that was not in its message; "" if nothing.
 std::string difference(const std::shared_ptr<const format::Format>& format, const analysis::ProbeRecord& probe) {
   const Held wanted = held_by(*format, probe);
   std::string text;
@@ -152,7 +152,7 @@ json::Array states_to_json(const std::shared_ptr<const format::Format>& format) 
   return out;
 }
 
-// The grammar of one tool, so that people see what it looks like.
+// The grammar of one tool, as an example for people.
 json::Object grammar_to_json(const format::Format& format, const std::optional<json::Value>& tools) {
   grammar::TurnOptions options;
   options.tools = tools ? tools : json::parse(kExampleTools).value();

@@ -1,4 +1,4 @@
-// grammar: what a model may write, for an engine that samples under constraints.
+// grammar: what a model may write, for an engine with constrained sampling.
 #include <utility>
 
 #include "protocol/ops.h"

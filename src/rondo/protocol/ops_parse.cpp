@@ -12,7 +12,7 @@
 namespace rondo::protocol {
 namespace {
 
-// What parse and parse_stream have in common.
+// What parse and parse_stream share.
 struct ParseRequest {
   TemplateFields chat_template;
   ConversationFields input;
@@ -34,7 +34,7 @@ Result<parse::Parser> make_parser(const OpContext& context, ParseRequest& reques
   return model.value()->parser(call, request.fields.call);
 }
 
-// The deltas of one chunk.  Neighbours of one kind become one.
+// The deltas of one chunk.  Adjacent deltas of one kind are joined.
 class Deltas {
  public:
   void add(std::span<const parse::Event> events) {
@@ -43,7 +43,7 @@ class Deltas {
 
   [[nodiscard]] json::Array take() { return std::exchange(entries_, {}); }
 
-  // Puts later entries behind those of an earlier chunk.
+  // Appends later entries to those of an earlier chunk.
   static void append(json::Array& earlier, json::Array later) {
     for (json::Value& entry : later) earlier.push_back(std::move(entry));
   }

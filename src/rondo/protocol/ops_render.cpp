@@ -1,4 +1,4 @@
-// render and jinja: templates to text.
+// render and jinja: from templates to text.
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,7 +75,7 @@ Reply op_jinja(const OpContext& context, Fields& fields) {
   template_fields.compile.keep_trailing_newline = fields.flag("keep_trailing_newline", false);
   if (Status status = fields.finish(); !status.ok()) return status.error();
 
-  template_fields.tokenizer.reset();  // it has no say in a bare template
+  template_fields.tokenizer.reset();  // it does not affect a bare template
   auto model = context.models.model(template_fields);
   if (!model.ok()) return model.error();
   core::Call call = context.models.call(template_fields, {});
@@ -84,7 +84,7 @@ Reply op_jinja(const OpContext& context, Fields& fields) {
   jinja::RenderOptions options;
   options.strict = prepared.value().options.strict;
   options.now = prepared.value().options.now;
-  options.origins = false;  // only the text is asked for
+  options.origins = false;  // only the text is needed
   auto rendered = prepared.value().chat_template->render(variables, options);
   if (!rendered.ok()) return rendered.error();
   return json::Value(json::Object{{"text", rendered.value().text.bytes()}});

@@ -1,4 +1,4 @@
-// replay and diff: what prefix caches save on a log of requests, and where two requests part.
+// replay and diff: what prefix caches save on a log of requests, and where two requests differ.
 #include <algorithm>
 #include <array>
 #include <fstream>
@@ -16,7 +16,7 @@ namespace rondo::protocol {
 namespace {
 
 constexpr std::size_t kMegabyte = std::size_t{1} << 20U;
-// How often the caller hears of progress.
+// How many requests pass between two reports of progress.
 constexpr std::uint64_t kProgressRequests = 64;
 
 struct ModelFields {
@@ -69,7 +69,7 @@ std::size_t read_size(Fields& fields, std::string_view name, std::size_t otherwi
   return to_size(fields, std::string(name), fields.value(name), otherwise, least);
 }
 
-// What is asked of a fleet, if it is.
+// The fleet's options, if there is a fleet.
 void read_fleet(Fields& fields, replay::ReplayOptions& options) {
   constexpr std::size_t kMostReplicas = 4096;
   const bool is_asked = fields.has("replicas");
@@ -94,7 +94,7 @@ void read_fleet(Fields& fields, replay::ReplayOptions& options) {
   }
 }
 
-// A log that is to be made up, if one is asked for.
+// The options of a generated log, if one is requested.
 std::optional<replay::MadeLogOptions> read_made_log(Fields& fields) {
   const json::Value* asked = fields.value("generate");
   if (asked == nullptr) return std::nullopt;
@@ -125,7 +125,7 @@ std::optional<replay::MadeLogOptions> read_made_log(Fields& fields) {
   return out;
 }
 
-// The lines of a request, as a log.
+// The lines of a request as a log.
 std::string joined_lines(Fields& fields) {
   const json::Value* lines = fields.value("lines");
   std::string out;
@@ -167,7 +167,7 @@ Result<chat::ApiRequest> read_side(Fields& fields, std::string_view name) {
   fields.require(name);
   const json::Value* body = fields.value(name);
   if (body == nullptr) return chat::ApiRequest{};
-  // Wrapped as in a log, or bare; an array is the messages alone.
+  // The body may be wrapped as in a log, or bare; an array is the messages alone.
   const json::Value bare = body->is_array() ? json::Value(json::Object{{"messages", *body}}) : *body;
   auto entry = replay::read_log_line(json::to_compact(bare));
   if (entry.ok()) return std::move(entry).value().request;

@@ -11,7 +11,7 @@
 namespace rondo::protocol {
 namespace {
 
-// Per id "special", "added" or null.
+// "special", "added" or null for each id.
 json::Array kinds(const tokenizer::Tokenizer& tokenizer, const std::vector<tokenizer::TokenId>& ids) {
   json::Array out;
   out.reserve(ids.size());
@@ -34,7 +34,7 @@ json::Array ranges(const std::vector<std::uint32_t>& begins, const std::vector<s
   return out;
 }
 
-// The owners' roles, for people.
+// The owners' roles, for readers.
 json::Array roles(const json::Array& messages) {
   json::Array out;
   for (const json::Value& message : messages) {
@@ -44,7 +44,7 @@ json::Array roles(const json::Array& messages) {
   return out;
 }
 
-// Where the template's {% generation %} blocks are not what is sampled.
+// Where the template's {% generation %} blocks differ from what is sampled.
 json::Array generation_rows(const render::Encoded& encoded) {
   json::Array out;
   for (const render::GenerationFinding& finding : render::generation_findings(encoded)) {

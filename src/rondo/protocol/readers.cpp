@@ -98,7 +98,7 @@ json::Array cuts_to_json(const std::vector<render::Cut>& cuts) {
   return out;
 }
 
-// What a step did to old and new ids, where something was done.
+// What a step did to old and new ids, if anything.
 void set_notes(json::Object& reply, const std::vector<std::string>& notes, const std::vector<std::string>& shaped,
                const std::vector<render::MediaSpan>& media) {
   if (!notes.empty()) reply.set("notes", texts_to_json(notes));

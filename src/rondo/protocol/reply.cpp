@@ -25,7 +25,7 @@ struct Span {
   std::int64_t line = 0;
 };
 
-// The line is given for what the template wrote; everything else has a path or a name.
+// Text of the template has a line; everything else has a path or a name.
 Span to_span(core::NamedOrigin origin) {
   Span out;
   out.from = origin.from;

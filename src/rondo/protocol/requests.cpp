@@ -19,7 +19,7 @@ std::optional<std::string> read_continuation(Fields& fields) {
   return std::nullopt;
 }
 
-// Names a template and all that decides how it is compiled, beside its file's content.
+// A key for a template and everything that decides how it is compiled, except its file's content.
 std::string template_key(const TemplateFields& fields) {
   std::string key = fields.text ? "text" : "file";
   for (const bool flag :
@@ -108,7 +108,7 @@ Result<std::shared_ptr<const core::Model>> Models::model(const TemplateFields& f
   });
 }
 
-// A file, or a template of ours.
+// A file, or one of our templates.
 core::TemplateResult Models::template_named(const std::string& name, const TemplateFields& fields) {
   const bool is_ours = !name.empty() && name.find_first_of("/.") == std::string::npos && !files::exists(name);
   return is_ours ? loader_.family(name, fields.tokenizer.value_or(""))

@@ -8,7 +8,7 @@
 namespace rondo::protocol {
 namespace {
 
-constexpr std::size_t kLongLine = 160;  // bytes; more than most windows show
+constexpr std::size_t kLongLine = 160;  // bytes; wider than most windows
 
 // The end of the tag that begins at `at`, or of the text before the next tag.
 std::size_t piece_end(std::string_view line, std::size_t at) {

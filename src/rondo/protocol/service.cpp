@@ -47,7 +47,7 @@ const Op* find_op(std::string_view name) {
   return nullptr;
 }
 
-// Nothing in rondo throws on data; this is for what the standard library may throw (no memory left).
+// rondo itself throws nothing because of data.  This handles what the standard library may throw (out of memory).
 Error fault(const std::exception& exception) {
   return {ErrorCode::kInternal, std::string("a fault in rondo: ") + exception.what()};
 }

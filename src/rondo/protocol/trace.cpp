@@ -24,7 +24,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
 }
 
-// The text of a condition for people: what stands there up to the end of its tag, its branch or its line.
+// The text of a condition for people: up to the end of its tag, its branch or its line.
 std::string_view condition_text(std::string_view rest) {
   for (const std::string_view end : {"%}", "}}", " else "}) rest = rest.substr(0, rest.find(end));
   rest = trimmed(rest);
@@ -32,7 +32,7 @@ std::string_view condition_text(std::string_view rest) {
   return trimmed(rest);
 }
 
-// The input value at a path; nullptr where the template made values of its own (from_json) or the path is a key.
+// The input value at a path; nullptr if the template made the value itself (from_json) or the path is a key.
 const json::Value* find_input(const json::Object& variables, const text::PathTable& paths, text::PathId path) {
   if (path == text::PathId::kNone) return nullptr;
   using Step = text::PathTable::StepKind;
@@ -79,7 +79,7 @@ class Tracer {
     return {{"name", template_.name()}, {"lines", namer_.lines().size()}, {"rows", std::move(rows)}};
   }
 
-  // Adds line, column and row.  The row counts as one that did something.
+  // Adds line, column and row.  The row counts as active.
   void set_place(json::Object& out, const core::TemplatePlace& place) {
     if (place.line <= 0) return;
     const std::size_t row = rows_.row_of(place);
@@ -100,7 +100,7 @@ class Tracer {
     return out;
   }
 
-  // The index of an origin in `origins`; equal ones are given once.
+  // The index of an origin in `origins`; equal origins share one.
   [[nodiscard]] std::size_t origin(const text::Run& run, const core::NamedOrigin& name) {
     const auto [found, is_new] = origin_ids_.try_emplace(
         {name.from, name.path, run.kind, run.chain, name.place.line, name.place.column}, origins_.size());
@@ -128,7 +128,7 @@ class Tracer {
     parts.emplace_back(std::move(out));
   }
 
-  // Runs, with template text cut into its lines.
+  // The runs, with template text split into lines.
   [[nodiscard]] json::Array parts() {
     json::Array out;
     std::size_t at = 0;
@@ -153,7 +153,7 @@ class Tracer {
     return out;
   }
 
-  // Where, for whom and on what grounds a condition was decided.
+  // Where, for which message and on what grounds a condition was decided.
   [[nodiscard]] json::Object outcome(const jinja::Decision& decision) const {
     const text::Context& context = rendered_.origins.contexts.at(decision.context);
     json::Object out{{"outcome", decision.outcome}};
@@ -165,7 +165,7 @@ class Tracer {
     return out;
   }
 
-  // All conditions of the template; those that were never asked have no outcomes.
+  // All conditions of the template.  Those that were never evaluated have no outcomes.
   [[nodiscard]] json::Array conditions() {
     struct Node {
       std::size_t held = 0;
@@ -222,7 +222,7 @@ class Tracer {
     return out;
   }
 
-  // Rows with text, values to write or conditions, of which nothing was written or asked.
+  // Rows with text, values to write or conditions that did nothing: no text was written and no condition evaluated.
   [[nodiscard]] json::Array idle() const {
     std::set<std::size_t> able;
     const auto add = [&](const text::Literal& at) { able.insert(rows_.row_of(namer_.lines().place(at))); };
@@ -255,7 +255,7 @@ class Tracer {
   std::map<std::tuple<std::string_view, std::string, text::RunKind, text::ChainId, std::int64_t, std::int64_t>,
            std::size_t>
       origin_ids_;
-  std::set<std::size_t> active_;  // rows that wrote something or decided
+  std::set<std::size_t> active_;  // rows that wrote or decided something
 };
 
 }  // namespace

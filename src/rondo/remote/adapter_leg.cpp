@@ -82,7 +82,7 @@ void AdapterLeg::take(Event event) {
   run_.note_usage(event);
   if (event.completion_tokens) counted_ = *event.completion_tokens;
   if (event.error) return run_.fail(std::move(*event.error));
-  // A choice that ended at a stop id that this server does not know: it goes on, and has to be told.
+  // A choice may end at a stop id that the server does not know.  Then it continues there, and the server must be told.
   if (all_ended() && !event.parts.empty() && !event.is_last && !run_.adapter().dialect_->knows_stop_ids())
     return complete();
   for (Part& part : event.parts) {
@@ -112,15 +112,15 @@ void AdapterLeg::take_part(Part part) {
   run_.end_choice(choice, part);
 }
 
-// The text of the ids that were kept back and of those that were told is there: what the tokenizer makes of it.
+// The text of the withheld ids and of the reported ones has arrived.  The tokenizer turns it into ids.
 void AdapterLeg::recover_text(Part part) {
   std::string body =
       json::to_compact(json::Object{{"content", part.text}, {"add_special", false}, {"parse_special", false}});
   ask("/tokenize", std::move(body), std::move(part), &AdapterLeg::read_tokenized);
 }
 
-// Nothing is told of the ids at the end that are no whole character: they are sampled once more, which gives the same
-// ones where the likeliest is taken.
+// Nothing is reported about trailing ids that do not form a whole character.  They are sampled once more, which gives
+// the same ids if the likeliest is always taken.
 void AdapterLeg::recover_tail(Part part) {
   std::vector<engine::TokenId> ids = run_.request().prompt;
   const std::vector<engine::TokenId>& sampled = run_.ids(first_ + part.choice);
@@ -160,7 +160,7 @@ void AdapterLeg::ask(const std::string& path, std::string body, Part part,
       });
 }
 
-// The ids of the text, if they end with those that were told and are as many as the server counts.
+// The ids of the text, if they end with the reported ones and are as many as the server counts.
 std::vector<engine::SampledToken> AdapterLeg::read_tokenized(const net::Response& response, const Part& part) {
   std::vector<engine::SampledToken> out = tokens_of(response);
   if (out.size() != part.missing + part.tokens.size()) return {};
@@ -202,7 +202,7 @@ void AdapterLeg::on_end(const net::Ending& ending) {
   if (!recovery_ && held_.empty()) complete();
 }
 
-// The answer is over, or what follows is of no interest.
+// The answer is over, or the rest of it does not matter.
 void AdapterLeg::complete() {
   if (is_done_) return;
   const ServerInfo& info = run_.adapter().info();

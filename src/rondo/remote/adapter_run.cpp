@@ -34,7 +34,7 @@ Status AdapterRun::check() const {
   return Done{};
 }
 
-// Servers refuse what does not fit as a whole.
+// Servers refuse a request that does not fit as a whole.
 void AdapterRun::fit_context() {
   const std::size_t context = adapter_.info().context_tokens;
   if (context > 0) request_.max_tokens = std::min(request_.max_tokens, context - request_.prompt.size());
@@ -79,7 +79,7 @@ void AdapterRun::deliver(std::size_t index, std::vector<engine::SampledToken> to
 
 void AdapterRun::end_choice(std::size_t index, const Part& part) {
   if (is_over() || has_ended(index)) return;
-  // Named, but not among the ids: sampled it was.
+  // The server names the stop id but leaves it out of the ids.  It was sampled all the same.
   if (part.stop_id && (choices_[index].ids.empty() || choices_[index].ids.back() != *part.stop_id)) {
     deliver(index, {engine::SampledToken{.id = *part.stop_id}});
     if (is_over() || has_ended(index)) return;
@@ -110,7 +110,7 @@ void AdapterRun::fail(Error error) {
   if (is_over() || error_) return;
   error_ = std::move(error);
   close();
-  // Never inside of submit(), and never while a connection is at work below.
+  // Runs neither inside submit() nor while a connection is active below.
   adapter_.loop_.post([weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->finish();
   });

@@ -9,7 +9,7 @@
 namespace rondo::remote {
 namespace {
 
-// Servers refuse a prompt that is too long with the status of any bad request, and each with a sentence of its own.
+// Servers refuse a prompt that is too long with the status of any bad request, and each words it differently.
 bool is_about_context(std::string_view text) {
   std::string lower(text);
   std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });

@@ -12,10 +12,10 @@ namespace {
 
 using cache::Router;
 
-// Of a server that does not say what its cache holds: more than most do, and little enough to remember.
+// For a server that does not report its cache size: more than most have, and small enough to remember.
 constexpr std::size_t kUnknownCache = std::size_t{8} << 20U;
 
-// The request itself is at fault: another replica would say the same.
+// The request itself is at fault, so another replica would refuse it too.
 bool is_of_request(const Error& error) {
   return error.code == ErrorCode::kInvalidArgument || error.code == ErrorCode::kLimit;
 }
@@ -38,7 +38,7 @@ engine::Capabilities common(const std::vector<ServerInfo>& servers) {
 
 }  // namespace
 
-// One request: on one replica after the other, until one has told an id.
+// One request, sent to one replica after the other until one has reported an id.
 class FleetRun final : public engine::Submission, public engine::Listener {
  public:
   FleetRun(Fleet& fleet, engine::Request request, engine::Listener& listener)
@@ -130,7 +130,7 @@ class FleetRun final : public engine::Submission, public engine::Listener {
     }
     const Router::Replica index = ticket.replica;
     const std::size_t prompt = request_.prompt.size();
-    std::vector<engine::TokenId> ids = std::move(request_.prompt);  // it is not sent again
+    std::vector<engine::TokenId> ids = std::move(request_.prompt);  // it will not be sent again
     const auto of_choice = [&](std::size_t choice) -> const std::vector<engine::TokenId>& {
       ids.resize(prompt);
       ids.insert(ids.end(), told_[choice].begin(), told_[choice].end());
@@ -143,7 +143,7 @@ class FleetRun final : public engine::Submission, public engine::Listener {
     }
   }
 
-  // The first id has come, or the end: from now on it is this replica's.
+  // The first id or the end has arrived.  From now on the request belongs to this replica.
   void begin() {
     if (std::exchange(has_begun_, true)) return;
     patience_.cancel();

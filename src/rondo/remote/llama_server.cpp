@@ -1,8 +1,6 @@
-// llama-server: /completion.
-//
-// Its events keep back what is not a whole character yet, and with it the ids: only the one that completes the
-// character is told.  The count of ids in each event shows it.  It ends at the model's own end tokens alone; other stop
-// ids are the adapter's to watch for.
+// llama-server: /completion.  Its events hold back text that is not a whole character yet, together with the ids: it
+// reports only the id that completes the character.  The count of ids in each event shows this.  The server ends only
+// at the model's own end tokens, so the adapter watches for other stop ids.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -19,7 +17,7 @@ using engine::Grammar;
 using engine::SampledToken;
 using engine::StopReason;
 
-// Numbers of the kinds of triggers, as its API has them.
+// Numbers of trigger kinds in its API.
 constexpr std::int64_t kTokenTrigger = 0;
 constexpr std::int64_t kWordTrigger = 1;
 constexpr std::int64_t kWholePatternTrigger = 3;
@@ -35,7 +33,7 @@ json::Value trigger_of(const Grammar::Trigger& trigger) {
   return json::Object{{"type", kWholePatternTrigger}, {"value", trigger.text + "[\\s\\S]*"}};
 }
 
-// `[{"id", "logprob", "top_logprobs": [{"id", "logprob"}]}]`, of the told tokens.
+// `[{"id", "logprob", "top_logprobs": [{"id", "logprob"}]}]`, for the reported tokens.
 void read_probabilities(const json::Value& all, std::vector<SampledToken>& tokens) {
   const std::size_t count = std::min(all.as_array().size(), tokens.size());
   for (std::size_t i = 0; i < count; ++i) {
@@ -61,7 +59,7 @@ class LlamaServer final : public Dialect {
                      {"stream", true},
                      {"return_tokens", true},
                      {"cache_prompt", true},
-                     {"timings_per_token", true},  // an answer that is cut off has told what was cached
+                     {"timings_per_token", true},  // so that an interrupted answer has also reported what was cached
                      {"temperature", static_cast<double>(sampling.temperature)},
                      {"top_k", sampling.top_k},
                      {"top_p", static_cast<double>(sampling.top_p)},
@@ -71,7 +69,7 @@ class LlamaServer final : public Dialect {
                      {"frequency_penalty", static_cast<double>(sampling.frequency_penalty)},
                      {"presence_penalty", static_cast<double>(sampling.presence_penalty)},
                      {"repeat_last_n", -1},
-                     {"seed", static_cast<std::int64_t>(seed % 0xffff'ffffU)}};  // all ones would be a random one
+                     {"seed", static_cast<std::int64_t>(seed % 0xffff'ffffU)}};  // all ones would mean a random seed
     if (!sampling.bias.empty()) {
       json::Array bias;
       for (const engine::Sampling::Bias& each : sampling.bias) {
@@ -123,7 +121,7 @@ class LlamaServer final : public Dialect {
     }
     if (in.failed()) return Error(ErrorCode::kEngine, "an event is no answer of such a server: " + in.error().message);
     if (out.error) return out;
-    // The last event repeats nothing, and its text is empty; one of an answer that was not streamed is no event.
+    // The last event repeats nothing, and its text is empty.  An answer without streaming has no events.
     Reading::Choice& known = reading.of(0);
     const std::size_t counted = part.sampled.value_or(known.counted + part.tokens.size());
     const std::size_t told = known.counted + part.tokens.size();
@@ -165,7 +163,7 @@ class LlamaServer final : public Dialect {
     return Done{};
   }
 
-  // `tokens_cached` beside it is how much the slot holds, not how much of that was found.
+  // `tokens_cached` is how much the slot holds, not how much of it was found.
   static void read_timings(json::Reader& in, Event& out) {
     std::string_view key;
     for (in.enter_object(); in.member(key);) {

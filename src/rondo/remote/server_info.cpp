@@ -28,7 +28,7 @@ std::string last_part(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));
 }
 
-// Answers in turn, each of which may lead to the next question.
+// Answers arrive in turn, and each may lead to the next question.
 class Asking final : public Probe {
  public:
   Asking(net::Client& client, std::string url, std::function<void(Result<ServerInfo>)> done, net::Milliseconds patience)
@@ -60,7 +60,7 @@ class Asking final : public Probe {
     return client_.fetch(std::move(request), std::move(done));
   }
 
-  // The JSON object of an answer that was one.
+  // The JSON object in an answer, if it is one.
   static std::optional<json::Value> object_of(const Result<net::Response>& response) {
     if (!response.ok() || response.value().status != 200) return std::nullopt;
     auto body = json::parse(response.value().body);
@@ -80,7 +80,7 @@ class Asking final : public Probe {
     finish(why_unknown());
   }
 
-  // Nobody there, a key that is missing, or another server.
+  // Nobody answers, a key is missing, or it is another kind of server.
   Error why_unknown() const {
     for (const First& each : first_) {
       if (!each.response->ok()) return each.response->error();
@@ -150,7 +150,7 @@ class Asking final : public Probe {
     const json::Value& model = data->as_array()[0];
     info_.model = model.find_string("id").value_or("");
     info_.context_tokens = size_in(model, "max_model_len");
-    // Refused as a bad request: it is there.  Forbidden: it is switched off.
+    // A bad request means that the address exists.  Forbidden means that it is switched off.
     auto settled = [this](const Result<net::Response>& answer) { read_generate(answer); };
     next_ = ask("POST", "/inference/v1/generate", "{}", std::move(settled));
   }
@@ -170,7 +170,7 @@ class Asking final : public Probe {
     });
   }
 
-  // How much its cache holds is told among the metrics alone, as labels of one of them.
+  // The cache size is only in the metrics, as labels of one of them.
   void read_metrics(std::string_view text) {
     constexpr std::string_view kName = "vllm:cache_config_info{";
     const std::size_t begin = text.find(kName);
@@ -225,7 +225,7 @@ engine::Capabilities capabilities_of(const ServerInfo& info) {
   out.name = info.model;
   out.context_tokens = info.context_tokens;
   out.parallel = std::max<std::size_t>(info.parallel, 1);
-  out.tells_cached_tokens = info.kind != ServerKind::kVllm;  // vLLM may: each reply shows it
+  out.tells_cached_tokens = info.kind != ServerKind::kVllm;  // vLLM may; each reply shows it
   out.grammars = {Grammar::Dialect::kGbnf, Grammar::Dialect::kJsonSchema};
   if (info.kind != ServerKind::kLlamaServer) {
     out.grammars.push_back(Grammar::Dialect::kStructuralTag);

@@ -1,4 +1,4 @@
-// SGLang: /generate.  Each event has all ids so far, unless the server was told to send what is new.
+// SGLang: /generate.  Each event has all ids so far, unless the server was started to send only new ones.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -15,12 +15,12 @@ using engine::Grammar;
 using engine::SampledToken;
 using engine::StopReason;
 
-// What an event says, before it is compared with those before it.
+// What an event says, before it is compared with earlier events.
 struct Told {
   std::size_t choice = 0;
   std::string_view ids;  // the text of the array
   bool has_ids = false;
-  bool is_behind = false;           // the array begins with what the first choice has told before,
+  bool is_behind = false;           // the array begins with the ids that the first choice reported before,
   std::vector<SampledToken> fresh;  // and these follow
   std::optional<std::size_t> completion_tokens;
   json::Value logprobs;  // [[logprob, id, text], ...]
@@ -36,7 +36,7 @@ std::optional<engine::Candidate> candidate_of(const json::Value& entry) {
   return engine::Candidate{static_cast<engine::TokenId>(*id), static_cast<float>(*logprob)};
 }
 
-// The last entries are those of the new tokens, whichever way the server streams.
+// The last entries belong to the new tokens, whichever way the server streams.
 void read_logprobs(const Told& told, std::vector<SampledToken>& tokens) {
   const auto entry = [&tokens](const json::Value& all, std::size_t i) -> const json::Value* {
     if (!all.is_array() || all.as_array().size() + i < tokens.size()) return nullptr;
@@ -55,7 +55,7 @@ void read_logprobs(const Told& told, std::vector<SampledToken>& tokens) {
   }
 }
 
-// Which of the ids are new.  False if the event contradicts those before it.
+// Finds which ids are new.  False if the event contradicts earlier ones.
 bool read_new_ids(Told& told, Reading::Choice& known, Part& part) {
   if (!told.has_ids) return true;
   const std::string_view text = told.ids.substr(0, told.ids.size() - 1);  // without the bracket
@@ -69,7 +69,7 @@ bool read_new_ids(Told& told, Reading::Choice& known, Part& part) {
       return false;
     }
     const std::size_t all = known.ids + part.tokens.size();
-    // New ids may by chance begin as the old ones do: the count tells.
+    // New ids may begin like the old ones by chance.  The count decides.
     if (!told.completion_tokens || *told.completion_tokens == all) {
       known.ids_text.append(text, known.ids_text.size());
       known.ids = all;
@@ -79,7 +79,7 @@ bool read_new_ids(Told& told, Reading::Choice& known, Part& part) {
   }
   if (!append_ids(text, part.tokens)) return false;
   const std::size_t count = part.tokens.size();
-  if (known.ids > 0 && told.completion_tokens == count) return false;  // all of them, and others than before
+  if (known.ids > 0 && told.completion_tokens == count) return false;  // all of them, and they differ from before
   part.missing =
       told.completion_tokens ? *told.completion_tokens - std::min(*told.completion_tokens, known.ids + count) : 0;
   known.ids += count + part.missing;
@@ -87,7 +87,7 @@ bool read_new_ids(Told& told, Reading::Choice& known, Part& part) {
   return true;
 }
 
-// What was told before is compared and not read again.
+// The ids reported before are compared and not read again.
 void read_ids(std::string_view data, json::Reader& in, const Reading& reading, Told& told) {
   const std::size_t begin = in.at();
   const bool has_known = !reading.choices.empty() && reading.choices.front().ids > 0;
@@ -203,7 +203,7 @@ class Sglang final : public Dialect {
     }
   }
 
-  // An error inside of an answer has the status that the answer would have had.
+  // An error inside an answer has the status that the answer would have had.
   [[nodiscard]] Error refusal_of(const json::Value& error) const {
     const json::Value* code = error.find("code");
     if (code == nullptr) code = error.find("status_code");

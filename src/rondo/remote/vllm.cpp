@@ -1,4 +1,4 @@
-// vLLM: /inference/v1/generate, where that is open, else /v1/completions.
+// vLLM: /inference/v1/generate if the server has it, else /v1/completions.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,7 +17,7 @@ using engine::Grammar;
 using engine::SampledToken;
 using engine::StopReason;
 
-constexpr float kForbidden = -100;  // as far as this API lets a logit be moved
+constexpr float kForbidden = -100;  // this API allows no stronger change of a logit
 constexpr std::size_t kMostId = std::numeric_limits<engine::TokenId>::max();
 constexpr std::string_view kIdPrefix = "token_id:";
 
@@ -93,13 +93,13 @@ class Vllm final : public Dialect {
     if (!request.tenant.empty()) out.set("cache_salt", salt_of(request.tenant));
     if (!request.affinity.empty()) out.set("session_id", session_of(request));
     if (generates_) {
-      // The grammar holds from the first id on: whose reasoning it is, is the caller's affair.
+      // The grammar applies from the first id.  The caller decides what is reasoning.
       if (request.grammar.dialect != Grammar::Dialect::kNone) out.set("reasoning_ended", true);
       out.set("sampling_params", std::move(sampling).value());
       return object_with_ids("token_ids", request.prompt, out);
     }
     for (const json::Member& member : sampling.value()) out.set(member.key, member.value);
-    out.set("return_token_ids", true);  // the other address tells them anyhow; there this asks for those of the prompt
+    out.set("return_token_ids", true);  // the other address reports them anyway; here this asks for those of the prompt
     out.set("add_special_tokens", false);
     if (request.logprobs) out.set("return_tokens_as_token_ids", true);
     return object_with_ids("prompt", request.prompt, out);
@@ -135,7 +135,7 @@ class Vllm final : public Dialect {
     return out;
   }
 
-  // It refuses several choices that are all the likeliest one.
+  // The server refuses several choices if all take the likeliest id.
   bool takes_choices(const engine::Request& request) const override { return request.sampling.temperature > 0; }
 
  private:

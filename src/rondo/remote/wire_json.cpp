@@ -18,7 +18,7 @@ namespace {
 
 constexpr unsigned kThousand = 1000;
 
-// A number below a thousand, as it is written alone and behind other digits.
+// A number below a thousand, as written alone and after other digits.
 struct Digits {
   std::array<char, 3> alone;
   std::array<char, 3> behind;
@@ -36,8 +36,8 @@ constexpr std::array<Digits, kThousand> kDigits = [] {
   return out;
 }();
 
-// A long prompt is mostly this: ids of vocabularies have two halves at most, which are looked up.  Writes up to `kMostDigits`
-// bytes, whatever the number has.
+// A long prompt is mostly ids.  Ids of vocabularies have at most two halves, which are looked up.  Always writes up to
+// `kMostDigits` bytes, however many the number has.
 constexpr std::size_t kMostDigits = 12;
 char* write_id(char* at, engine::TokenId id) {
   const auto number = static_cast<unsigned>(id);
@@ -61,7 +61,7 @@ std::string object_with_ids(std::string_view key, std::span<const engine::TokenI
   std::string out = "{\"" + std::string(key) + "\":[";
   const std::string members = json::to_compact(json::Value(rest));
   out.reserve(out.size() + ids.size() * 7 + members.size() + 1);
-  // In pieces: an append for each id costs more than its digits.
+  // Works in pieces, because an append for each id costs more than its digits.
   std::array<char, kPiece> piece;
   char* at = piece.data();
   char* const full = piece.data() + kPiece - kMostDigits - 1;
@@ -150,7 +150,7 @@ Result<json::Value> schema_of(const engine::Grammar& grammar) {
 }
 
 std::string salt_of(std::string_view tenant) {
-  constexpr std::size_t kWhole = 56;  // servers take 128 characters
+  constexpr std::size_t kWhole = 56;  // servers accept 128 characters
   if (tenant.size() > kWhole)
     return hex_digest({tenant}) + hex_digest({"salt", tenant}) + std::to_string(tenant.size());
   static constexpr char kDigits[] = "0123456789abcdef";

@@ -1,4 +1,4 @@
-// Finding filters and tests, and what several of them share.
+// Finds filters and tests, and has what several of them share.
 #include "jinja/builtins/filters.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ const Entry* look_up(std::span<const Entry> table, std::string_view name) {
   return found != table.end() && found->name == name ? &*found : nullptr;
 }
 
-// str.isdigit(), which also holds for digits that int() does not read.
+// str.isdigit(), which also accepts digits that int() does not read.
 bool is_all_digits(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint c = decode_at(text, at);

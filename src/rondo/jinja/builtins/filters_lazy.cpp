@@ -1,4 +1,4 @@
-// Filters that the reference writes as generators: nothing happens, and no error shows, until somebody iterates.
+// Filters that the reference writes as generators: nothing happens, and no error shows, until someone iterates.
 #include "jinja/builtins/filters_lazy.h"
 
 #include <array>
@@ -50,7 +50,7 @@ const Test& require_test(Runtime& runtime, const Value& name) {
   return *test;
 }
 
-// What all of them share: the source is opened at the first step, and an empty source looks at no argument.
+// What all of them share: the first step opens the source, and arguments are not checked if the source is empty.
 class LazyIterator : public Iterator {
  public:
   explicit LazyIterator(Value subject) : subject_(subject) {}
@@ -115,7 +115,7 @@ class MapIterator final : public LazyIterator {
 
  private:
   KeptArgs args_;
-  std::optional<Value> name_;  // of the filter, looked up when there is something to filter
+  std::optional<Value> name_;  // of the filter, which is looked up when there is something to filter
   const Filter* filter_ = nullptr;
   std::optional<AttributeGetter> getter_;
   Value fallback_ = Value::none();
@@ -157,7 +157,7 @@ class SelectIterator final : public LazyIterator {
   KeptArgs args_;
   bool by_attribute_;
   bool wanted_;
-  std::optional<Value> name_;  // of the test, looked up when there is something to test
+  std::optional<Value> name_;  // of the test, which is looked up when there is something to test
   const Test* test_ = nullptr;
   std::optional<AttributeGetter> getter_;
 };
@@ -197,7 +197,7 @@ class BatchIterator final : public LazyIterator {
 
  protected:
   [[nodiscard]] bool skips_falsy() const override { return false; }
-  // A size that is no int is never reached, and only filling up to it fails.
+  // A size that is not an int is never reached.  Only filling up to it fails.
   void prepare(Runtime&) override {
     if (wanted_.is_small_int()) size_ = wanted_.as_int();
     if (wanted_.is_float() && std::trunc(wanted_.as_float()) == wanted_.as_float() &&
@@ -239,7 +239,7 @@ class BatchIterator final : public LazyIterator {
   std::optional<Value> held_;
 };
 
-// Hands on what iterating the subject gives; for sources that are only checked when they are used.
+// Passes on the items of the subject, for sources that are checked only when they are used.
 class ItemsIterator final : public LazyIterator {
  public:
   explicit ItemsIterator(Value subject) : LazyIterator(subject), pairs_of_(subject) {}
@@ -260,7 +260,7 @@ class ItemsIterator final : public LazyIterator {
   Iterator* pairs_ = nullptr;
 };
 
-// The reference's parameters of these names are taken.
+// Refuses keywords with which the reference's own parameters are already filled.
 void require_no_subject(Runtime& runtime, std::string_view function, const Args& args) {
   for (const std::string_view name : {"context", "value"}) {
     if (args.find(name) == nullptr) continue;
@@ -330,7 +330,7 @@ class SliceIterator final : public Iterator {
   void begin(Runtime& runtime) {
     begun_ = true;
     items_ = collect(runtime, subject_);
-    // Where the reference divides the length, it takes any number; range() takes ints only.
+    // The reference accepts any number where it divides the length, but range() accepts only ints.
     const Value quotient = binary(runtime, BinaryOp::kFloorDiv, make_length(items_.size()), slices_);
     if (!quotient.is_integral()) {
       runtime.fail("'" + type_name(slices_) + "' object cannot be interpreted as an integer");

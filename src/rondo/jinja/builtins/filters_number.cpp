@@ -1,4 +1,4 @@
-// Filters that make numbers, or text of numbers.
+// Filters that make numbers, or text from numbers.
 #include "jinja/builtins/filters_number.h"
 
 #include <array>
@@ -30,7 +30,7 @@ Value abs(Runtime& runtime, const Value& subject, const Args& args) {
   return negative ? negate(runtime, subject) : positive(runtime, subject);
 }
 
-// float(value); nothing for TypeError and ValueError.
+// float(value); nothing instead of TypeError and ValueError.
 std::optional<double> number_of(Runtime& runtime, const Value& value) {
   require_defined(runtime, value);
   if (value.is_string()) return parse_float(bytes_of(runtime, value));
@@ -52,7 +52,7 @@ Value to_int(Runtime& runtime, const Value& subject, const Args& args) {
   require_defined(runtime, subject);
   if (subject.is_integral()) return positive(runtime, subject);
   if (subject.is_string()) {
-    // A base that is no int is a TypeError, which the reference takes as a reason to try float().
+    // A base that is not an int is a TypeError, after which the reference tries float().
     const Value given = params.value(1, Value::integer(10));
     const std::int64_t base = given.is_small_int() ? given.as_int() : -1;
     const bool valid = base == 0 || (base >= 2 && base <= 36);
@@ -89,7 +89,7 @@ double round_float(double value, std::int64_t digits) {
 
 Value round_integer(Runtime& runtime, const Value& value, std::int64_t digits) {
   if (digits >= 0) return positive(runtime, value);
-  // A power of ten beyond twice the value; 10 is more than three bits.
+  // A power of ten above twice the value; 10 has more than three bits.
   if (digits < -static_cast<std::int64_t>(to_big(value).bit_length() / 3 + 2)) return Value::integer(0);
   const Value unit = binary(runtime, BinaryOp::kPow, Value::integer(10), Value::integer(-digits));
   const BigInt::Division parts = to_big(value).divide(to_big(unit));
@@ -142,7 +142,7 @@ Value filesizeformat(Runtime& runtime, const Value& subject, const Args& args) {
     const Value whole = make_integer(runtime, BigInt::truncate(bytes));
     return make_computed(runtime, repr(runtime, whole) + " Bytes", subject.path());
   }
-  // The reference compares with whole numbers, which doubles of their size may just miss.
+  // The reference compares with whole numbers, which doubles of that size may just miss.
   BigInt unit(static_cast<std::int64_t>(base));
   std::size_t prefix = 0;
   for (; prefix < kPrefixes.size(); ++prefix) {

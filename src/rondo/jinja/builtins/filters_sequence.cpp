@@ -1,4 +1,4 @@
-// Filters over sequences that answer at once.
+// Filters over sequences that compute their result at once.
 #include "jinja/builtins/filters_sequence.h"
 
 #include <algorithm>
@@ -85,7 +85,7 @@ Value random(Runtime& runtime, const Value& subject, const Args& args) {
   const std::optional<std::size_t> size = length_of(runtime, subject);
   if (!size) runtime.fail("object of type '" + type_name(subject) + "' has no len()");
   if (*size == 0) return make_undefined_hint(runtime, "No random item, sequence was empty.");
-  // Renders must be repeatable: of all choices that the reference may make, always the first.
+  // Renders must be repeatable, so of all choices that the reference may make this is always the first.
   if (subject.is_dict() && find_item(runtime, subject.as_dict(), Value::integer(0)) == nullptr) runtime.fail("0");
   const bool has_elements = !subject.is_object() || subject.as_object().is_sequence();
   if (!has_elements) runtime.fail("'" + type_name(subject) + "' object is not subscriptable");
@@ -188,7 +188,7 @@ Value reverse(Runtime& runtime, const Value& subject, const Args& args) {
     const Value step = Value::integer(-1);
     return get_slice(runtime, subject, Value::none(), Value::none(), step);
   }
-  // Python gives an iterator for what it can walk backwards, a list for the rest.
+  // Python returns an iterator for anything that it can traverse backwards, and a list for the rest.
   if (const std::optional<Value> iterator = reversed(runtime, subject)) return *iterator;
   if (!(subject.is_object() && subject.as_object().iterate(runtime) != nullptr)) {
     runtime.fail("argument must be iterable");
@@ -217,7 +217,7 @@ Value sort(Runtime& runtime, const Value& subject, const Args& args) {
       const Value key = getter.get(runtime, item);
       parts.push_back(params.boolean(1, false) ? key : ignore_case(runtime, key));
     }
-    // Always a list: parts that are equal need no order.
+    // Always a list: equal parts need no order.
     keys.push_back(make_list(runtime, std::move(parts)));
   }
   sort_values(runtime, items, keys, params.flag(0, false));

@@ -1,4 +1,4 @@
-// Filters that make text of a value.
+// Filters that make text from a value.
 #include "jinja/builtins/filters_text.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@
 namespace rondo::jinja {
 namespace {
 
-// The value if it is a string, else an error as Python's for calling a method of str.
+// The value if it is a string, otherwise Python's error for calling a method of str.
 Value require_text(Runtime& runtime, const Value& value, std::string_view method) {
   require_defined(runtime, value);
   if (!value.is_string())
@@ -67,7 +67,7 @@ Value format(Runtime& runtime, const Value& subject, const Args& args) {
   return format_percent(runtime, text, mapping);
 }
 
-// indent() of what is no markup by markup: the reference's sums, which escape the lines that are indented.
+// indent() of plain text by markup.  It follows the reference's additions, which escape the indented lines.
 Value indent_by_markup(Runtime& runtime, const Value& subject, const Value& blanks, bool first, bool blank) {
   const Value newline = make_computed(runtime, "\n");
   const auto sum = [&](const Value& left, const Value& right) { return binary(runtime, BinaryOp::kAdd, left, right); };
@@ -102,7 +102,7 @@ Value indent(Runtime& runtime, const Value& subject, const Args& args) {
     return indent_by_markup(runtime, subject, blanks, params.boolean(1, false), blank);
   }
   const std::string_view fill = bytes_of(runtime, blanks);
-  // Blanks inside a printed value belong to that value.
+  // White space inside a printed value belongs to that value.
   const text::Run run = computed_run(runtime, subject.path());
   const auto insert = [&](Rewriter& out) {
     if (width.is_string()) {
@@ -126,7 +126,7 @@ Value indent(Runtime& runtime, const Value& subject, const Args& args) {
       ++at;
       ++size;
     }
-    if (c.value == '\r' && at == text.size() && size == 1) {  // one line break with the one that the reference adds
+    if (c.value == '\r' && at == text.size() && size == 1) {  // joins the one that the reference adds
       out.drop(size);
       break;
     }
@@ -177,14 +177,14 @@ std::string upper_character(char32_t c) {
 
 bool begins_word_behind(char32_t c) { return is_space(c) || c == '-' || c == '(' || c == '{' || c == '[' || c == '<'; }
 
-// jinja2's title(): words begin behind blanks, hyphens and opening brackets.
+// jinja2's title(): words begin after white space, hyphens and opening brackets.
 Value title(Runtime& runtime, const Value& subject, const Args& args) {
   const Params params(runtime, python("do_title", 1), args, {});
   const Value text = to_text(runtime, subject);
   const std::string_view bytes = bytes_of(runtime, text);
   Rewriter out(runtime, text, "title");
   bool begins = true;
-  std::size_t tail = 0;  // the rest of the word, which the reference lowers alone: [tail, tail_end)
+  std::size_t tail = 0;  // the rest of the word, which the reference lowers separately: [tail, tail_end)
   std::size_t tail_end = 0;
   for (std::size_t at = 0; at < bytes.size();) {
     const CodePoint c = decode_at(bytes, at);
@@ -254,7 +254,7 @@ Value wordcount(Runtime& runtime, const Value& subject, const Args& args) {
   const Params params(runtime, python("do_wordcount", 1), args, {});
   const Value text = to_text(runtime, subject);
   const std::string_view bytes = bytes_of(runtime, text);
-  runtime.spend(bytes.size() / 2);  // the classes of characters take their time
+  runtime.spend(bytes.size() / 2);  // pays for classifying the characters
   std::int64_t count = 0;
   bool in_word = false;
   for (std::size_t at = 0; at < bytes.size();) {

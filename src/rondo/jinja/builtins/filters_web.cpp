@@ -44,7 +44,7 @@ Value striptags(Runtime& runtime, const Value& subject, const Args& args) {
 
 // --- urlencode
 
-// What Python counts as iterable; `self` can be gone through, but has no __iter__.
+// What Python considers iterable.  `self` supports iteration but has no __iter__.
 bool is_iterable_object(Runtime& runtime, const Value& value) {
   return value.is_object() && value.as_object().type_name() != "TemplateReference" &&
          value.as_object().iterate(runtime) != nullptr;

@@ -38,7 +38,7 @@ class GlobalFunction final : public Object {
   }
   [[nodiscard]] std::optional<Value> attribute(Runtime& runtime, std::string_view name) override {
     if (function_ != make_dict_of) return std::nullopt;
-    const Method* method = find_method(dict_methods(), name);  // of those only what needs no dict
+    const Method* method = find_method(dict_methods(), name);  // only those that need no dict
     if (method == nullptr || !method->of_class) return std::nullopt;
     return bind_method(runtime, Value::object(this), *method);
   }
@@ -110,13 +110,13 @@ class Joiner final : public Object {
   bool used_ = false;
 };
 
-// `self`: the blocks of the template, of which a chat template has none.
+// `self`: the blocks of the template.  Chat templates have none.
 class TemplateReference final : public Object {
  public:
   [[nodiscard]] std::string_view type_name() const override { return "TemplateReference"; }
   [[nodiscard]] std::string object_type() const override { return "jinja2.runtime.TemplateReference object"; }
   [[nodiscard]] std::string repr(Runtime&) override { return "<TemplateReference None>"; }
-  // Python finds it iterable, and fails to find its first element.
+  // Python considers it iterable, but fails to find its first element.
   [[nodiscard]] Iterator* iterate(Runtime& runtime) override { return runtime.heap.make_object<NoBlock>(); }
 
  private:
@@ -165,7 +165,7 @@ Value make_namespace(Runtime& runtime, const Args& args) {
 }
 
 Value range(Runtime& runtime, const Args& args) {
-  if (!args.named.empty()) {  // the sandbox's own function, which passes on what stands by position
+  if (!args.named.empty()) {  // the sandbox's own function, which passes on positional arguments
     runtime.fail("safe_range() got an unexpected keyword argument '" + std::string(args.named.front().name) + "'");
   }
   require_positional(runtime, c_function("range"), args, 1, 3);
@@ -187,7 +187,7 @@ Value range(Runtime& runtime, const Args& args) {
   return make_range(runtime, start, stop, step);
 }
 
-// Filler text.  The reference draws its words by chance; here the same call always writes the same.
+// Filler text.  The reference chooses words at random; here the same call always writes the same.
 Value lipsum(Runtime& runtime, const Args& args) {
   const Params params(runtime, python("generate_lorem_ipsum"), args, {"n", "html", "min", "max"});
   static constexpr std::array<std::string_view, 16> kWords = {
@@ -235,7 +235,7 @@ Value strftime_now(Runtime& runtime, const Args& args) {
 struct Global {
   std::string_view name;
   std::string_view python_name;
-  std::string_view type;  // what calling type() on it says
+  std::string_view type;  // the name that type() reports for it
   GlobalCode function;
   bool chat_only = false;
 };

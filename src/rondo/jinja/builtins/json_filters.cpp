@@ -31,7 +31,7 @@ void set_indent(Runtime& runtime, const Value& indent, JsonStyle& style) {
   style.indent = std::string(width, ' ');
 }
 
-// The arguments of transformers' tojson, which writes `subject`.
+// The arguments of transformers' tojson for `subject`.
 JsonStyle json_style(Runtime& runtime, const Value& subject, const Args& args) {
   JsonStyle style;
   if (args.size() == 0) return style;
@@ -43,12 +43,12 @@ JsonStyle json_style(Runtime& runtime, const Value& subject, const Args& args) {
     const auto& two = unpack_items(runtime, params[2], 2);
     separators.assign(two.begin(), two.end());
   }
-  // Of a string Python looks at nothing else.
+  // For a string, Python ignores everything else.
   if (subject.is_string()) return style;
   set_indent(runtime, params[1], style);
   for (const std::size_t i : {std::size_t{1}, std::size_t{0}}) {
     if (separators.empty() || separators[i].is_string()) continue;
-    // With an indent they are looked at where one is written.
+    // With an indent, Python checks the separators only when it writes one.
     const bool writes_none = (!subject.is_sequence() && !subject.is_dict()) || length_of(runtime, subject) == 0;
     if (!params[1].is_none() && writes_none) return style;
     runtime.fail("make_encoder() argument " + std::to_string(6 - i) + " must be str, not " + type_name(separators[i]));
@@ -62,7 +62,7 @@ JsonStyle json_style(Runtime& runtime, const Value& subject, const Args& args) {
 
 Value tojson(Runtime& runtime, const Value& subject, const Args& args) {
   if (runtime.options.chat_globals) return to_json(runtime, subject, json_style(runtime, subject, args));
-  // jinja2's own: for HTML pages
+  // jinja2's own filter, for HTML pages.
   JsonStyle style;
   const Params params(runtime, python("tojson", 1), args, {"indent"});
   style.ensure_ascii = true;

@@ -5,7 +5,7 @@
 
 namespace rondo::jinja {
 
-// The buffers are filled as they are used.
+// The buffers are filled on first use.
 JsonSink::JsonSink(Runtime& runtime, text::Text& text, bool is_output)  // NOLINT(*-member-init)
     : runtime_(runtime),
       text_(text),

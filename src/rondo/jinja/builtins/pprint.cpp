@@ -1,4 +1,4 @@
-// pprint.pformat(): repr() in 80 columns where containers and strings can be broken, keys sorted.
+// pprint.pformat(): repr() in 80 columns, with breaks in containers and strings, and sorted keys.
 #include "jinja/builtins/pprint.h"
 
 #include <algorithm>
@@ -22,18 +22,18 @@ constexpr std::int64_t kColumns = 80;
 
 std::int64_t columns(std::string_view text) { return static_cast<std::int64_t>(count_code_points(text)); }
 
-// Function by function the class PrettyPrinter of Python's module.
+// Follows the class PrettyPrinter of Python's module function by function.
 class PrettyPrinter {
  public:
   explicit PrettyPrinter(Runtime& runtime) : runtime_(runtime) {}
 
-  // Writes `value` at column `indent`, with `allowance` columns needed behind it.
+  // Writes `value` at column `indent` and leaves `allowance` columns free after it.
   void write(const Value& value, std::int64_t indent, std::int64_t allowance, int level) {
     const DepthGuard guard(runtime_);
     const std::string flat = one_line(value);
     const bool fits = columns(flat) <= kColumns - indent - allowance;
     const bool is_plain_string = value.is_string() && !value.is_markup();
-    // What groupby makes prints itself, as markup does.
+    // The values that groupby makes print themselves, and so does markup.
     const bool is_plain_sequence = value.is_sequence() && !value.as_list().is_group;
     if (fits || !(value.is_dict() || is_plain_sequence || is_plain_string)) {
       out_ += flat;
@@ -130,7 +130,7 @@ class PrettyPrinter {
     out_ += close;
   }
 
-  // A long string: its lines, and words of lines that are too long, as adjacent literals.
+  // Writes a long string as adjacent literals: one for each line, or for a group of words if a line is too long.
   void write_string(const Value& value, std::int64_t indent, std::int64_t allowance, int level) {
     const Value keep_ends = Value::boolean(true);
     const Values lines = items_of(runtime_, str_splitlines(runtime_, value, {std::span(&keep_ends, 1), {}}));
@@ -161,7 +161,8 @@ class PrettyPrinter {
     if (outermost) out_ += ')';
   }
 
-  // Words with the white space behind them, as many as fit together; `needed` columns behind the last one.
+  // Splits a line into groups of words with the white space after them, as many as fit.  `needed` columns stay free
+  // after the last one.
   void split_line(std::string_view line, std::int64_t width, std::int64_t needed, std::vector<std::string>& chunks) {
     std::string current;
     const auto flush = [&] {

@@ -112,7 +112,7 @@ std::string date_part(const LocalTime& time, char directive, char flag) {
   }
 }
 
-// Directives that stand for several.
+// Directives that are short for several others.
 std::string_view expansion(char directive) {
   switch (directive) {
     case 'c': return "%a %b %e %H:%M:%S %Y";
@@ -148,7 +148,7 @@ std::string format_time(const LocalTime& time, std::string_view format) {
     } else if (kKnown.find(directive) != std::string_view::npos) {
       part = date_part(time, directive, flag);
     } else {
-      part = format.substr(begin, at - begin + 1);  // unknown: as it stands
+      part = format.substr(begin, at - begin + 1);  // unknown ones are copied
     }
     out += flag == '^' ? upper(std::move(part)) : part;
   }

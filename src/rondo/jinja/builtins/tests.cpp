@@ -1,4 +1,4 @@
-// The builtin tests: what stands behind `is`.
+// The builtin tests, which follow `is`.
 #include "jinja/builtins/tests.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ const Value& one_argument(Runtime& runtime, std::string_view name, const Args& a
   return args.positional.empty() ? args.named[0].value : args.positional[0];
 }
 
-// Python's module `operator` has these, written in C.
+// These are functions of Python's module `operator`, written in C.
 template <CompareOp kOp>
 bool compares(Runtime& runtime, const Value& subject, const Args& args) {
   static constexpr std::string_view kNames[] = {"eq", "ne", "lt", "le", "gt", "ge"};
@@ -92,7 +92,7 @@ bool is_true(Runtime& runtime, const Value& subject, const Args& args) {
   return subject.is_bool() && subject.as_bool();
 }
 
-// They look the subject up in a dict.
+// The reference looks the subject up in a dict.
 void require_hashable(Runtime& runtime, const Value& subject) {
   if (!hash_of(runtime, subject)) runtime.fail("unhashable type: '" + type_name(subject) + "'");
 }
@@ -154,7 +154,7 @@ bool is_number(Runtime& runtime, const Value& subject, const Args& args) {
   return subject.is_number();
 }
 
-// Python's `is`; equal scalars and constants are taken for the same object, as its caches mostly make them.
+// Python's `is`.  Equal scalars and constants count as the same object, because Python's caches usually make them so.
 bool is_same_as(Runtime& runtime, const Value& subject, const Args& args) {
   const Value& other = one_argument(runtime, "test_sameas", args, "other");
   if (subject.kind() != other.kind()) return false;

@@ -27,7 +27,7 @@ void append_hex(std::string& out, unsigned unit) {
   for (int shift = 12; shift >= 0; shift -= 4) out += kDigits[unit >> static_cast<unsigned>(shift) & 15U];
 }
 
-// What JSON writes for `c`, or "" for the character itself.  `out` may be used to hold it.
+// The JSON escape for `c`, or "" for the character itself.  `out` may hold the result.
 std::string_view json_escape(char32_t c, const JsonStyle& style, std::string& out) {
   switch (c) {
     case '"': return "\\\"";
@@ -50,7 +50,7 @@ std::string_view json_escape(char32_t c, const JsonStyle& style, std::string& ou
   return out;
 }
 
-// Which bytes JSON writes as they are.
+// The bytes that JSON writes unchanged.
 using PlainBytes = std::array<bool, 256>;
 
 constexpr PlainBytes plain_bytes(bool ensure_ascii, bool html_safe) {
@@ -68,8 +68,8 @@ const PlainBytes& plain_bytes(const JsonStyle& style) {
   return kTables[(style.ensure_ascii ? 2U : 0U) + (style.html_safe ? 1U : 0U)];
 }
 
-// How JSON spells a number of the input, if that is how the input spells it; "" if it must be looked at more closely.
-// A float of at most 15 digits has no shorter spelling but without zeros at its ends or with an exponent.
+// The JSON spelling of a number of the input if the input already spells it that way; "" if it needs a closer look.  A
+// float of at most 15 digits has no shorter spelling except without zeros at its ends or with an exponent.
 std::string_view same_number(const json::Value& value) {
   constexpr std::size_t kMostDigits = 15;
   const std::string_view text = value.number();
@@ -146,8 +146,8 @@ class JsonWriter {
   }
 
  private:
-  // Whether one run may stand for the whole: a container as it came in the input, whose parts can be told from the
-  // text.  Elements of the messages are of different messages, which whoever writes them must know.
+  // Whether one run may represent the whole value: a container of the input whose parts can be found in the text.  The
+  // elements of `messages` belong to different messages, so the writer must know them one by one.
   [[nodiscard]] bool can_be_whole(const Value& value) const {
     if (!runtime_.options.whole_dumps || !runtime_.tracing || !value.has_path() || !has_readable_style()) return false;
     if (value.is_dict()) {
@@ -203,14 +203,14 @@ class JsonWriter {
     return std::string_view(new_line_).substr(0, size);
   }
 
-  // What stands before a part of a list or dict.
+  // Writes what comes before a part of a list or dict.
   void before_part(bool& first, int level, text::PathId path) {
     if (!first) out_.structure(style_.item_separator, path);
     first = false;
     new_line(level + 1, path);
   }
 
-  // How many bytes at the beginning JSON writes as they are.
+  // How many bytes at the beginning JSON writes unchanged.
   [[nodiscard]] std::size_t plain_prefix(std::string_view bytes) const {
     std::size_t at = 0;
     if (has_words_) {
@@ -226,7 +226,7 @@ class JsonWriter {
   }
   [[nodiscard]] bool is_plain(std::string_view bytes) const { return plain_prefix(bytes) == bytes.size(); }
 
-  // Whether this is a string of the input as it came.
+  // Whether this is an unchanged string of the input.
   [[nodiscard]] static bool is_whole_input(const String& string) {
     if (string.run_count != 1) return false;
     const text::Run& run = *string.runs;
@@ -249,7 +249,7 @@ class JsonWriter {
     out_.structure("\"", owner);
   }
 
-  // Calls found(at, size, escape) for each character of `bytes` that JSON does not write as it is, from left to right.
+  // Calls found(at, size, escape) for each character of `bytes` that JSON does not write unchanged, from left to right.
   template <typename Found>
   void each_escape(std::string_view bytes, const Found& found) const {
     std::string buffer;
@@ -263,7 +263,7 @@ class JsonWriter {
     }
   }
 
-  // The string at `path`.
+  // Writes the string at `path`.
   void data(std::string_view bytes, text::PathId path) {
     runtime_.spend_bytes(bytes.size());
     std::size_t written = 0;
@@ -275,7 +275,7 @@ class JsonWriter {
     out_.data(bytes.substr(written), path, written);
   }
 
-  // Bytes of several origins.
+  // Writes bytes of several origins.
   void rewrite(const Value& value, std::string_view bytes) {
     Rewriter body(runtime_, value, "json");
     each_escape(bytes, [&](std::size_t at, std::size_t size, std::string_view escape) {
@@ -349,7 +349,7 @@ class JsonWriter {
     out_.structure("}", path);
   }
 
-  // A value of the input that the template has not looked at: written without making Values of its parts.
+  // Writes a value of the input that the template has not looked at, without making Values of its parts.
   void write_input(const json::Value& value, int level, text::PathId path) {
     switch (value.kind()) {
       case json::Kind::kString:
@@ -383,13 +383,13 @@ class JsonWriter {
     write(wrap(runtime_, value, path), level);
   }
 
-  // Traced text that no place of the input stands for.  Within a whole dump there are no paths.
+  // Whether no place of the input corresponds to this traced text.  A whole dump has no paths inside.
   [[nodiscard]] bool is_nowhere(text::PathId path) const {
     return path == text::PathId::kNone && runtime_.tracing && !out_.is_whole();
   }
 
-  // Values of the input without runs: the same text as below, by way of a cursor that stays in a register.  Each gives
-  // where it ended.
+  // The following write values of the input without runs.  They write the same text as the functions below, but keep
+  // the position in a register and return where it ends.
   [[nodiscard]] bool is_bare() const { return has_marks_ && (!runtime_.tracing || out_.is_whole()); }
 
   char* bare_value(const json::Value& value, char* to, int level) {
@@ -432,7 +432,7 @@ class JsonWriter {
     return out_.cursor(1);
   }
 
-  // With the marks around it.
+  // Writes the key with the marks around it.
   char* bare_key(const JsonMark& before, std::string_view key, char* to) {
     if (!key.empty() && key.size() <= JsonSink::kMostAtOnce) {
       to = out_.cursor(to, key.size() + 2 * JsonMark::kMost);
@@ -569,17 +569,17 @@ class JsonWriter {
   Runtime& runtime_;
   const JsonStyle& style_;
   const PlainBytes& plain_;
-  bool has_words_;  // bytes may be looked at eight at a time
+  bool has_words_;  // bytes may be read eight at a time
   JsonSink& out_;
   std::string_view before_key_;  // a separator and the quote of a key
   std::string_view behind_key_;
   std::string new_line_;  // with the deepest indentation so far
-  // The same for what copies marks whole, and the quote of the first key.
+  // The same for code that copies whole marks, and the quote of the first key.
   bool has_marks_ = false;
   JsonMark first_mark_{{'"'}, 1};
   JsonMark before_mark_;
   JsonMark behind_mark_;
-  std::string long_marks_;  // where they do not fit
+  std::string long_marks_;  // used if they do not fit
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The filter urlize: links for what looks like an address.
+// The filter urlize: makes links from text that looks like an address.
 #include "jinja/builtins/urlize.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@
 namespace rondo::jinja {
 namespace {
 
-// Letters as [a-z] matches them where case does not count: with the four that are only equal to one in some case.
+// Letters that [a-z] matches when case is ignored, including the four that only equal one in some case.
 bool is_latin_letter(char32_t c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == 0x130 || c == 0x131 || c == 0x17F || c == 0x212A;
 }
@@ -37,7 +37,7 @@ bool starts_with_caseless(std::string_view text, std::string_view prefix) {
   });
 }
 
-// `least` to `most` characters, all of which pass.
+// `least` to `most` characters, all of which pass the test.
 template <typename Test>
 bool consists_of(std::string_view text, std::size_t least, std::size_t most, Test test) {
   std::size_t count = 0;
@@ -65,7 +65,7 @@ std::vector<std::string_view> split_at_dots(std::string_view text) {
 
 constexpr std::size_t kAnyLength = std::string_view::npos;
 
-// What may stand behind a scheme or `www.`: labels and a top level of letters.
+// What may follow a scheme or `www.`: labels and a top level of letters.
 bool is_host(std::string_view host) {
   std::vector<std::string_view> labels = split_at_dots(host);
   const std::string_view top = labels.back();
@@ -76,7 +76,7 @@ bool is_host(std::string_view host) {
          std::all_of(labels.begin(), labels.end(), [](auto label) { return is_label(label, 1, kAnyLength); });
 }
 
-// A host of a well-known top level, for which no scheme is needed.
+// A host with a well-known top level, which needs no scheme.
 bool is_known_host(std::string_view host) {
   static constexpr std::string_view kKnown[] = {"com", "net", "int", "edu", "gov", "org", "info", "mil"};
   std::vector<std::string_view> labels = split_at_dots(host);
@@ -120,7 +120,7 @@ bool is_ipv6(std::string_view inside) {
   return at == inside.size();
 }
 
-// An optional port, and an optional path, query or fragment; nothing else.
+// An optional port, then an optional path, query or fragment.
 bool is_rest_of_url(std::string_view rest) {
   if (rest.starts_with(":")) {
     const std::size_t end = std::min(rest.find_first_of("/?#"), rest.size());
@@ -130,7 +130,7 @@ bool is_rest_of_url(std::string_view rest) {
   return rest.empty() || std::string_view("/?#").find(rest[0]) != std::string_view::npos;
 }
 
-// Behind the characters that hosts are made of.
+// The offset after the characters that hosts consist of.
 std::size_t host_end(std::string_view text, std::size_t at) {
   while (at < text.size()) {
     const CodePoint c = decode_at(text, at);
@@ -216,7 +216,7 @@ std::size_t occurrences(std::string_view text, std::string_view part) {
   return count;
 }
 
-// The word without brackets and punctuation around it, which stay outside of the link.
+// Links the word without the brackets and punctuation around it, which stay outside the link.
 std::string link_in_brackets(Runtime& runtime, std::string_view word, const LinkStyle& style) {
   std::size_t begin = 0;
   for (;;) {

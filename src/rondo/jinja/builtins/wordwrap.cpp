@@ -1,4 +1,4 @@
-// The filter wordwrap: Python's textwrap.wrap() of every line.
+// The filter wordwrap: Python's textwrap.wrap() for every line.
 #include "jinja/builtins/wordwrap.h"
 
 #include <algorithm>
@@ -28,11 +28,11 @@ bool is_word_or_punctuation(char32_t c) {
 struct WrapStyle {
   Value width;
   bool break_long_words = true;
-  bool break_on_hyphens = true;  // within words that are too long
-  bool split_at_hyphens = true;  // elsewhere: what is true, but not True, does not
+  bool break_on_hyphens = true;  // in words that are too long
+  bool split_at_hyphens = true;  // elsewhere; a true value other than True turns it off
 };
 
-// Places are counted in code points.
+// Positions count code points.
 class Wrapper {
  public:
   Wrapper(Runtime& runtime, const Value& line, const WrapStyle& style) : runtime_(runtime), line_(line), style_(style) {
@@ -93,7 +93,8 @@ class Wrapper {
     out.push_back(substring(runtime_, line_, offsets_[line.front().begin], offsets_[line.back().end], "wordwrap"));
   }
 
-  // A word longer than a line: what fits of it, preferably up to a hyphen; all of it if it must stay whole.
+  // Handles a word that is longer than a line: takes as much as fits, preferably up to a hyphen, or all of it if it
+  // must stay whole.
   void break_word(std::vector<Chunk>& line, std::int64_t used) {
     Chunk& word = chunks_[first_];
     if (!style_.break_long_words) {
@@ -122,14 +123,14 @@ class Wrapper {
 
   [[nodiscard]] bool is_letter_at(std::size_t at) const { return at < text_.size() && is_letter(text_[at]); }
 
-  // Dashes (two or more) from `at` on, before a word; their end, or `at`.
+  // Dashes (two or more) from `at` on, before a word; returns their end, or `at`.
   [[nodiscard]] std::size_t em_dash(std::size_t at) const {
     std::size_t end = at;
     while (end < text_.size() && text_[end] == '-') ++end;
     return end - at >= 2 && end < text_.size() && is_word(text_[end]) ? end : at;
   }
 
-  // May a line end behind the hyphen at `at`?
+  // Whether a line may end after the hyphen at `at`.
   [[nodiscard]] bool breaks_behind(std::size_t at) const {
     const bool two_letters = at >= 2 && is_letter_at(at - 1) && is_letter_at(at - 2);
     const bool single_letters = at >= 3 && is_letter_at(at - 1) && text_[at - 2] == '-' && is_letter_at(at - 3);
@@ -169,9 +170,9 @@ class Wrapper {
   const Value& line_;
   const WrapStyle& style_;
   std::u32string text_;
-  std::vector<std::size_t> offsets_;  // bytes, of each code point and of the end
+  std::vector<std::size_t> offsets_;  // byte offsets of each code point and of the end
   std::vector<Chunk> chunks_;
-  std::size_t first_ = 0;  // the first chunk that is in no line yet
+  std::size_t first_ = 0;  // the first chunk that is not in a line yet
   std::int64_t width_ = 0;
 };
 

@@ -33,10 +33,11 @@ NameInfo name_info(std::string_view name) {
   return info;
 }
 
-// A bound, not the exact number: every instruction between two statements pushes, as if nothing were ever popped.
-// Within an expression jumps only go forward, and where some of these instructions begin the stack is empty.
+// A bound, not the exact number: every instruction between two statements counts as a push, as if nothing were ever
+// popped.  Jumps within an expression only go forward, and the stack is empty at the instructions where statements
+// begin.
 std::uint32_t stack_size(const Program& program) {
-  constexpr std::uint32_t kSpare = 4;  // a function's argument, the list that a loop is about to go through
+  constexpr std::uint32_t kSpare = 4;  // a function's argument, and the list of a loop that is about to begin
   std::uint32_t most = 0;
   std::uint32_t size = 0;
   for (const Instruction& instruction : program.code) {
@@ -54,7 +55,7 @@ std::uint32_t stack_size(const Program& program) {
   return most + kSpare;
 }
 
-// Markup comes from autoescape blocks, and from filters that are not plain.
+// Markup comes from autoescape blocks and from filters that are not plain.
 bool may_have_markup(const Program& program) {
   return std::any_of(program.code.begin(), program.code.end(), [&](const Instruction& instruction) {
     if (instruction.op == Op::kAutoescape) return true;
@@ -65,7 +66,7 @@ bool may_have_markup(const Program& program) {
   });
 }
 
-// What leads to a jump leads where that one goes.
+// Redirects jumps that lead to another jump to its target.
 void shorten_jumps(Program& program) {
   for (Instruction& instruction : program.code) {
     if (instruction.op != Op::kJump && instruction.op != Op::kLeaveIf) continue;
@@ -177,7 +178,7 @@ class Compiler : private ExpressionCompiler {
     folding_ = false;
   }
 
-  // A chain of `+` that is written: what is certain to be concatenated can go out piece by piece.
+  // Compiles a chain of `+` that is written: parts that are certainly concatenated can be written one by one.
   void sum(const Expr& node, std::uint32_t number) {
     if (node.kind != ExprKind::kBinary || node.token != TokenKind::kAdd) {
       expression(node);
@@ -189,13 +190,13 @@ class Compiler : private ExpressionCompiler {
     emit(Op::kAddPart, node.place, number);
   }
 
-  // What is computed last is written by the next instruction.
+  // The next instruction writes the value that is computed last.
   void mark_written() {
     Instruction& last = program_.code.back();
     if (last.op == Op::kFilter || last.op == Op::kCall) last.flag = 1;
   }
 
-  // Counts output expressions from 1, as far as text::Run can tell them apart.
+  // Numbers output expressions from 1, as far as text::Run can distinguish them.
   std::uint32_t expression_number(Place place) {
     program_.expressions.push_back(place);
     return program_.expressions.size() <= 0xFFFF ? static_cast<std::uint32_t>(program_.expressions.size()) : 0;
@@ -223,7 +224,7 @@ class Compiler : private ExpressionCompiler {
     soft_ = soft;
   }
 
-  // for: the body's scope begins anew in each iteration.
+  // for: each iteration begins with a new scope for the body.
   void for_statement(const Stmt& node) {
     check_loop_target(node);
     if (node.recursive) {
@@ -279,7 +280,7 @@ class Compiler : private ExpressionCompiler {
     land(end);
   }
 
-  // A function of one argument, the item, that says whether the loop takes it.
+  // A function of one argument, the item, that says whether the loop accepts it.
   std::uint32_t loop_filter(const Stmt& node) {
     const std::uint32_t id = add_function("loop filter");
     const std::uint32_t jump = emit(Op::kJump, node.test->place);
@@ -304,7 +305,7 @@ class Compiler : private ExpressionCompiler {
   }
 
   void check_loop_target(const Stmt& node) {
-    // The outermost loop has looked at all inside it.
+    // The check of the outermost loop has covered all inner ones.
     if (!function().loops.empty()) return;
     if (const Expr* target = find_assigned(node, "loop")) {
       fail(target->place, "Can't assign to special loop variable in for-loop target");
@@ -388,7 +389,7 @@ class Compiler : private ExpressionCompiler {
     emit(Op::kEndAutoescape, node.place);
   }
 
-  // In the reference the block's body is a function of its own: break cannot leave it.
+  // In the reference, the block's body is a function of its own, so break cannot leave it.
   void generation(const Stmt& node) {
     program_.has_generation = true;
     Symbols inner(symbols_, function().id);
@@ -412,7 +413,7 @@ class Compiler : private ExpressionCompiler {
     if (in_loop) function().loops.back().closed = closed;
   }
 
-  // Which of a function's own parameters a generation block reads.  Nobody gives it any: they are empty.
+  // Which special parameters of a function a generation block reads.  Nobody passes them, so they are empty.
   std::vector<std::string_view> special_parameters(const Body& statements, Symbols& inner) {
     std::vector<std::string_view> out;
     for (const std::string_view special : {"caller", "kwargs", "varargs"}) {
@@ -455,7 +456,7 @@ class Compiler : private ExpressionCompiler {
     return id;
   }
 
-  // caller, kwargs and varargs exist in a macro whose body mentions them.
+  // caller, kwargs and varargs exist in a macro if its body mentions them.
   void declare_special_parameters(const Stmt& node, std::uint32_t id, Symbols& inner) {
     const auto parameter = [&](std::string_view special) {
       return std::find(node.parameters.begin(), node.parameters.end(), special);

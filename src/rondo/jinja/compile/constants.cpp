@@ -25,7 +25,7 @@
 namespace rondo::jinja {
 namespace {
 
-// Whether repr() of the value is Python source for it, as the reference sees it.
+// Whether repr() of the value is Python source for it, from the reference's point of view.
 bool has_safe_repr(Runtime& runtime, const Value& value) {
   switch (value.kind()) {
     case Kind::kUndefined:
@@ -50,7 +50,7 @@ bool has_safe_repr(Runtime& runtime, const Value& value) {
 RenderOptions options_of_constants() {
   RenderOptions options;
   options.origins = false;
-  options.limits.instructions = 100'000;  // for a whole template, which is compiled in a millisecond or two
+  options.limits.instructions = 100'000;  // for a whole template, which compiles in a millisecond or two
   options.limits.memory_bytes = std::size_t{4} << 20U;
   return options;
 }
@@ -126,7 +126,7 @@ std::optional<Value> Constants::compute(const Expr& node) {
   }
 }
 
-// Of values that are all needed.
+// For operations that need all their values.
 std::optional<Value> Constants::compute_operation(const Expr& node) {
   Runtime& runtime = state_->runtime;
   const std::optional<std::vector<Value>> items = compute_all(node.items);
@@ -203,7 +203,7 @@ std::optional<Value> Constants::compute_call(const Expr& node) {
     const std::vector<Value> items = collect(runtime, *more);
     positional->insert(positional->end(), items.begin(), items.end());
   }
-  if (node.call.double_star) return std::nullopt;  // of a constant dict: nobody writes it
+  if (node.call.double_star) return std::nullopt;  // of a constant dict, which nobody writes
   const std::optional<Value> subject = compute(*node.items[0]);
   if (!subject) return std::nullopt;
   const Args args{*positional, named};

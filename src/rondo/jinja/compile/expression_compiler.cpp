@@ -126,7 +126,7 @@ void ExpressionCompiler::expression(const Expr& node) {
 void ExpressionCompiler::computed_expression(const Expr& node) {
   const bool folding = std::exchange(folding_, folding_ || begins_folding(node));
   std::optional<Value> value;
-  if (node.kind == ExprKind::kFloat) value = constants_->value(node, escaping_);  // written as it is
+  if (node.kind == ExprKind::kFloat) value = constants_->value(node, escaping_);  // as written
   if (!value && folding_) value = constants_->replacement(node, escaping_);
   if (value) {
     const std::string_view missing = constants_->undefined_number(*value);
@@ -277,7 +277,7 @@ std::uint32_t ExpressionCompiler::arguments(const Arguments& call, std::uint32_t
   return found->second;
 }
 
-// Whether computing the arguments may fail, or call something.
+// Whether computing the arguments may fail or call something.
 bool ExpressionCompiler::may_fail(const Arguments& call) {
   const auto is_literal = [](const ExprPtr& node) {
     return node->kind == ExprKind::kString || node->kind == ExprKind::kInteger || node->kind == ExprKind::kBool ||
@@ -302,7 +302,7 @@ void ExpressionCompiler::call(const Expr& node, std::uint32_t caller) {
 }
 
 void ExpressionCompiler::filter(const Expr& node, bool of_value) {
-  // Of several unknown filters the reference names the outermost.
+  // If several filters are unknown, the reference names the outermost one.
   if (find_filter(node.text) == nullptr && !soft_) fail(node.place, "No filter named '" + node.text + "'.");
   if (of_value) {
     expression(*node.items[0]);
@@ -325,7 +325,7 @@ void ExpressionCompiler::test(const Expr& node) {
 void ExpressionCompiler::short_cut(const Expr& node, Op jump) {
   expression(*node.items[0]);
   const std::uint32_t done = emit(jump, node.place);
-  // What a literal shuts out is not even looked at.
+  // A branch that a literal excludes is not compiled at all.
   const bool shut_out = literal_truth(*node.items[0]) == (jump == Op::kJumpIfTrue);
   const bool soft = std::exchange(soft_, soft_ || shut_out);
   expression(*node.items[1]);

@@ -81,7 +81,7 @@ bool is_constant(const Expr& node) {
     case ExprKind::kFilter:
       if (asks_for_variables(node.text) || node.items.empty() || node.items[0] == nullptr) return false;
       break;
-    case ExprKind::kInlineIf:  // of the branches only the one that is taken counts
+    case ExprKind::kInlineIf:  // only the branch that is taken counts
       if (const std::optional<bool> test = literal_truth(*node.items[0])) {
         const ExprPtr& taken = node.items[*test ? 1 : 2];
         return taken != nullptr && is_constant(*taken);

@@ -138,7 +138,7 @@ void ScopeScanner::if_statement(const Stmt& node) {
   std::vector<std::vector<Symbols::Entry>> branches;
   body(node.branches[0]);
   branches.push_back(symbols_.take_back(start));
-  // The elif branches count as one branch, in which each is a branch of its own.
+  // The elif branches count as one branch, and inside it each is a branch of its own.
   for (std::size_t i = 1; i < node.items.size(); ++i) {
     expression(node.items[i].get());
     const Symbols::Mark inner = symbols_.mark();

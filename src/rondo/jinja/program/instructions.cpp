@@ -88,7 +88,7 @@ constexpr std::array kOpNames = {
 };
 static_assert(kOpNames.size() == static_cast<std::size_t>(Op::kEndGeneration) + 1);
 
-// What an operand refers to, for the listing.
+// The meaning of an operand, for the listing.
 std::string operands(const Program& program, const Instruction& instruction) {
   const auto name = [&](std::uint32_t id) { return " `" + program.names[id] + "`"; };
   const auto number = [](std::uint32_t value) { return " " + std::to_string(value); };

@@ -41,7 +41,7 @@ class CarriedFinder {
  private:
   void add(const Expr& condition) { out_.conditions.push_back({condition.start.line, condition.start.column}); }
 
-  // Whether evaluating it changes something.
+  // Whether evaluating it changes anything.
   bool changes(const Expr* node) const {
     bool found = false;
     visit_all(node, [&](const Expr& part) {
@@ -62,7 +62,7 @@ class CarriedFinder {
 
   // --- Counts
 
-  // A list that is no element's own: one that has a name, or a part of it.
+  // A list that does not belong to an element: one with a name, or a part of such a list.
   static bool is_named_list(const Expr& node) {
     if (node.kind == ExprKind::kName) return true;
     const bool looks_through = node.kind == ExprKind::kFilter || node.kind == ExprKind::kGetItem;
@@ -96,7 +96,7 @@ class CarriedFinder {
     });
   }
 
-  // --- Statements; whether they change what is carried.
+  // --- Statements.  Each function returns whether the statement changes what is carried.
 
   bool is_carried(const Expr& target, bool is_local) {
     if (target.kind == ExprKind::kNsRef || (target.kind == ExprKind::kName && !is_local)) {
@@ -130,7 +130,7 @@ class CarriedFinder {
         if (body(node.body, true)) changers_.insert(node.name);
         return false;
       case StmtKind::kFor:
-        // Which elements there are decides on what a loop has seen.
+        // What a loop has seen depends on which elements there are.
         if (node.test != nullptr) add(*node.test);
         break;
       case StmtKind::kBreak:
@@ -153,7 +153,7 @@ class CarriedFinder {
   }
 
   Carried out_;
-  std::set<std::string> carried_;   // names of namespaces, and of variables that are set outside of loops
+  std::set<std::string> carried_;   // names of namespaces, and of variables that are set outside loops
   std::set<std::string> changers_;  // macros
 };
 

@@ -23,7 +23,8 @@ class ComparedFinder {
   explicit ComparedFinder(const Tree& tree) : tree_(tree) {}
 
   std::map<std::string, std::vector<std::string>> run() {
-    // Names for a variable first: a comparison may stand before the assignment, in a macro or a loop.
+    // Collects the names for a variable first, because a comparison may come before the assignment, in a macro or a
+    // loop.
     visit_ = [this](const Expr& node) { note_namespace(node); };
     body(tree_.body, true);
     visit_ = [this](const Expr& node) { note_comparison(node); };
@@ -34,7 +35,7 @@ class ComparedFinder {
   }
 
  private:
-  // The variables that the value of `node` is, as it stands or through filters, defaults and choices.
+  // The variables whose value `node` may be, directly or through filters, defaults and choices.
   void sources(const Expr& node, std::set<std::string>& out) const {
     const std::string name = place_name(node);
     if (!name.empty()) {

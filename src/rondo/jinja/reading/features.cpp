@@ -62,7 +62,7 @@ class FeatureFinder {
     expression(node->call.double_star.get());
   }
 
-  // loop.cycle() and loop.changed() are parts of the language.
+  // loop.cycle() and loop.changed() belong to the language.
   static bool is_loop(const Expr& node) { return node.kind == ExprKind::kName && node.text == "loop"; }
 
   void body(const Body& statements) {

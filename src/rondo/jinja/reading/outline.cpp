@@ -69,7 +69,8 @@ void Outline::add_tag(const std::vector<Token>& tokens, std::size_t first, std::
   for (std::size_t i = first + 1; i < last; ++i) {
     if (tokens[i].kind == TokenKind::kAssign) is_target = false;
     if (tokens[i].kind == TokenKind::kPipe && !tag.filter && i + 1 < last) tag.filter = at(tokens[i + 1]);
-    if (tokens[i].kind == TokenKind::kString) tag.names.push_back({tokens[i].text, at(tokens[i])});  // m['x'] is m.x
+    if (tokens[i].kind == TokenKind::kString)
+      tag.names.push_back({tokens[i].text, at(tokens[i])});  // m['x'] is the same as m.x
     if (tokens[i].kind != TokenKind::kName) continue;
     if (is_target) tag.assigned = tokens[i].text;
     tag.names.push_back({tokens[i].text, at(tokens[i])});
@@ -136,7 +137,7 @@ bool Outline::assigns_for(const text::Literal& other, const text::Literal& condi
   const Tag* asking = tag_of(condition);
   const Block* block = if_of(other);
   if (asking == nullptr || block == nullptr) return false;
-  // Of an expression with a condition in it, only that part asks: up to its else.
+  // In an expression with an inline condition, only that part asks something, up to its else.
   const auto begins_before = [&](const Name& name) { return is_before(name.place, condition); };
   const auto first =
       is_condition(condition) ? asking->names.begin() : std::ranges::find_if_not(asking->names, begins_before);

@@ -272,8 +272,8 @@ ExprPtr ExpressionParser::parse_string() {
   return make_literal(ExprKind::kString, place, std::move(text));
 }
 
-// The reference means to end the tuples of a for as well at `in` and `recursive`, and never does: behind a comma these
-// are names.
+// The reference intends `in` and `recursive` to end the tuples of a for too, but they never do: after a comma they are
+// names.
 bool ExpressionParser::at_tuple_end() const {
   return is(TokenKind::kVariableEnd) || is(TokenKind::kBlockEnd) || is(TokenKind::kRParen);
 }

@@ -15,7 +15,7 @@ namespace {
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-// Bytes of the white-space character at `at`, 0 if there is none.
+// The size of the white-space character at `at`; 0 if there is none.
 std::size_t space_size(std::string_view source, std::size_t at) {
   if (at >= source.size()) return 0;
   const auto byte = static_cast<unsigned char>(source[at]);
@@ -43,7 +43,7 @@ std::size_t trimmed_end(std::string_view text) {
 
 bool is_name_byte(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_'; }
 
-// Bytes of the name character at `at`: what Python's \w matches, and what may stand in its identifiers.
+// The size of the name character at `at`: one that Python's \w matches and its identifiers may contain.
 std::size_t name_size(std::string_view source, std::size_t at) {
   if (at >= source.size()) return 0;
   if (static_cast<unsigned char>(source[at]) < 0x80) return is_name_byte(source[at]) ? 1 : 0;
@@ -52,7 +52,7 @@ std::size_t name_size(std::string_view source, std::size_t at) {
   return decoded.valid && (unicode::is_alphanumeric(c) || unicode::is_identifier_part(c)) ? decoded.size : 0;
 }
 
-// Python's str.isidentifier() of a name whose characters name_size() accepted.
+// Python's str.isidentifier(), for a name whose characters name_size() accepted.
 bool is_identifier(std::string_view name) {
   for (std::size_t at = 0; at < name.size();) {
     const utf8::Decoded decoded = utf8::decode(name, at);
@@ -63,7 +63,7 @@ bool is_identifier(std::string_view name) {
   return true;
 }
 
-// (\d+_)*\d+ : digits with single underscores between them.  The end, or `at` if there are none.
+// (\d+_)*\d+ : digits separated by single underscores.  Returns the end, or `at` if there are none.
 std::size_t skip_digits(std::string_view source, std::size_t at) {
   std::size_t end = at;
   while (end < source.size() && is_digit(source[end])) {
@@ -202,7 +202,7 @@ class Unescaper {
       case 'x': return code_point(2, "truncated \\xXX escape");
       case 'u': return code_point(4, "truncated \\uXXXX escape");
       case 'U': return code_point(8, "truncated \\UXXXXXXXX escape");
-      // Character names would need a table that no template needs.
+      // Character names would need a large table that no template uses.
       case 'N':
         error_ = text_.substr(at_, 1) == "{" && text_.find('}', at_) != std::string_view::npos
                      ? "unknown Unicode character name"
@@ -239,7 +239,7 @@ class Unescaper {
     return true;
   }
 
-  // The reference has replaced the character by its own escape before: `\é` is `\\xe9`, which means `\xe9` literally.
+  // The reference has already replaced the character by its own escape: `\é` is `\\xe9`, which means a literal `\xe9`.
   bool escaped_non_ascii() {
     const utf8::Decoded decoded = utf8::decode(text_, at_);
     at_ += decoded.size;
@@ -268,10 +268,10 @@ class Lexer {
 
  private:
   static constexpr std::size_t kNone = std::string_view::npos;
-  // As real templates have it; only spares moving the tokens a few times.
+  // Typical of real templates.  A wrong value only costs moving the tokens a few times.
   static constexpr std::size_t kBytesPerToken = 5;
 
-  // Byte by byte: `text` is a constant of two or three bytes, and mostly the first one differs.
+  // Compares byte by byte: `text` is a constant of two or three bytes, and usually the first one differs.
   bool starts(std::size_t at, std::string_view text) const {
     if (at > source_.size() || text.size() > source_.size() - at) return false;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -280,7 +280,7 @@ class Lexer {
     return true;
   }
 
-  // The place of byte `at`.  Tokens come in order, so counting goes on from the last place.
+  // The place of byte `at`.  Tokens come in order, so counting continues from the last place.
   Place place(std::size_t at) {
     for (; line_end_ < at; line_end_ = source_.find('\n', line_start_)) {
       ++line_;
@@ -295,7 +295,7 @@ class Lexer {
     failed_ = true;
   }
 
-  // The end of {% raw %}'s opening tag if one starts at `at`, else kNone.
+  // The end of the opening tag of {% raw %} if one starts at `at`, else kNone.
   std::size_t raw_begin_end(std::size_t at) const {
     std::size_t p = at + 2;
     if (p < source_.size() && (source_[p] == '-' || source_[p] == '+')) ++p;
@@ -325,13 +325,13 @@ class Lexer {
     return at < source.size() && (source[at] == '-' || source[at] == '+') ? source[at] : '\0';
   }
 
-  // Where a tag that ends at `end` leaves the position; notes whether that is the start of a line.
+  // Moves to the end of a tag, and records whether a line starts there.
   void move_to(std::size_t end) {
     line_starting_ = end > 0 && source_[end - 1] == '\n';
     pos_ = end;
   }
 
-  // Text up to the next tag, and that tag.
+  // Reads text up to the next tag, and that tag.
   void root() {
     std::size_t open = pos_;
     for (;; ++open) {
@@ -371,7 +371,7 @@ class Lexer {
   void comment(std::size_t open) {
     std::size_t close = source_.find("#}", pos_);
     if (close == kNone) {
-      // One that ends with the source is no error, in the reference either.
+      // A comment that ends with the source is not an error, in the reference either.
       if (pos_ < source_.size()) fail(open, "Missing end of comment tag");
       return;
     }
@@ -407,9 +407,9 @@ class Lexer {
     if (pos_ < source_.size()) fail(open, "Missing end of raw directive");
   }
 
-  // The tokens of one tag, up to and with its end.
+  // Reads the tokens of one tag, including its end.
   void tag(bool is_variable) {
-    std::string brackets;  // the closing brackets that are due
+    std::string brackets;  // closing brackets still expected
     while (!failed_) {
       if (brackets.empty()) {
         const std::size_t end = is_variable ? variable_end(pos_) : block_end(pos_);
@@ -518,7 +518,7 @@ class Lexer {
   std::size_t pos_ = 0;
   bool line_starting_ = true;
   bool failed_ = false;
-  // The line that place() has counted up to; kNone ends the last one.
+  // The line up to which place() has counted; each kNone before it ends one.
   std::int32_t line_ = options_.prelude.empty() ? 1 : 0;
   std::size_t line_start_ = 0;
   std::size_t line_end_ = source_.find('\n');

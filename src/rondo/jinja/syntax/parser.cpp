@@ -129,7 +129,7 @@ class Parser : private ExpressionParser {
     return nullptr;
   }
 
-  // Behind a tag's head: [":"] "%}" body.  The end tag's name is taken when it is the only possible one.
+  // The part after a tag's head: [":"] "%}" body.  The end tag's name is consumed if only one is possible.
   Body parse_block(const EndTags& ends) {
     skip(TokenKind::kColon);
     expect(TokenKind::kBlockEnd);

@@ -44,7 +44,7 @@ Value unsafe(Runtime& runtime, const Value& object, std::string_view name) {
 // Attributes that every Python object has and the sandbox hides.
 bool is_internal(std::string_view name) { return name.size() > 4 && name.starts_with("__") && name.ends_with("__"); }
 
-// The element object[key]; nothing for KeyError, IndexError, TypeError.
+// The element object[key]; nothing instead of KeyError, IndexError, TypeError.
 std::optional<Value> element(Runtime& runtime, const Value& object, const Value& key) {
   if (object.is_dict()) {
     const Value* member = find_item(runtime, object.as_dict(), key);
@@ -81,7 +81,7 @@ Value get_element(Runtime& runtime, const Value& object, const Value& key) {
 // Python's slice.indices(): the elements that a slice picks out of `size`.
 struct SliceRange {
   std::int64_t first = 0;
-  std::int64_t last = 0;  // where it stops, which may lie behind the last element
+  std::int64_t last = 0;  // where it stops, which may be after the last element
   std::int64_t count = 0;
   std::int64_t step = 1;
 };
@@ -170,7 +170,7 @@ Value missing_attribute(Runtime& runtime, const Value& object, std::string_view 
   UndefinedInfo* info = make_info(runtime);
   info->name = name;
   info->object_type = object.is_dict() ? "dict object" : runtime.heap.copy(object_type(object));
-  // That a member is absent is something the template saw of the input, too.
+  // An absent member is also something that the template learned from the input.
   if (runtime.is_reading() && object.is_dict() && object.has_path()) {
     runtime.add_read(runtime.origins.paths.member(object.path(), name));
   }
@@ -244,7 +244,7 @@ Value get_slice(Runtime& runtime, const Value& object, const Value& start, const
   runtime.spend(static_cast<std::uint64_t>(range.count) / 4);
   for (std::int64_t i = 0; i < range.count; ++i)
     out.push_back(items[static_cast<std::size_t>(range.first + i * range.step)]);
-  // The path stays: a part of the messages is still about the messages.
+  // The path is kept, because a part of the messages still belongs to the messages.
   const Value list = make_list(runtime, out);
   return (object.is_tuple() ? Value::tuple(&list.as_list()) : list).with_path(object.path());
 }

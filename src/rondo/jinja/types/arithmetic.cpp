@@ -73,7 +73,7 @@ double float_modulo(double a, double b) {
   return rest;
 }
 
-// Operation by operation as CPython does it, so that it rounds alike.
+// Does the same operations as CPython, so that it rounds alike.
 double float_floor_division(double a, double b) {
   const double rest = std::fmod(a, b);
   double quotient = (a - rest) / b;
@@ -87,14 +87,14 @@ BigInt power_of_two(std::size_t exponent) {
   return BigInt::parse("1" + std::string(exponent, '0'), 2).value_or(BigInt(1));
 }
 
-// a / b rounded once, whatever their size.  REQUIRES: b != 0.
+// a / b, rounded once, for any size.  REQUIRES: b != 0.
 double divide_integers(Runtime& runtime, const BigInt& a, const BigInt& b) {
   constexpr std::size_t kExactBits = 53;
   if (a.bit_length() <= kExactBits && b.bit_length() <= kExactBits) return a.to_double() / b.to_double();
   const bool negative = a.is_negative() != b.is_negative();
   BigInt numerator = a.is_negative() ? a.negated() : a;
   BigInt denominator = b.is_negative() ? b.negated() : b;
-  // A quotient of some more bits than a double has, the last of which says whether anything is left over.
+  // A quotient of a few more bits than a double has.  The last bit says whether there is a remainder.
   constexpr auto kWanted = static_cast<std::ptrdiff_t>(kExactBits + 8);
   const std::ptrdiff_t shift = static_cast<std::ptrdiff_t>(numerator.bit_length()) -
                                static_cast<std::ptrdiff_t>(denominator.bit_length()) - kWanted;
@@ -181,7 +181,7 @@ Value numbers(Runtime& runtime, BinaryOp op, const Value& left, const Value& rig
   }
   const BigInt a = to_big(left);
   const BigInt b = to_big(right);
-  // Division goes bit by bit.
+  // Division works bit by bit.
   runtime.spend(1 + (divides ? a.bit_length() : a.bit_length() / 32) * (b.bit_length() / 32) / 4 +
                 a.bit_length() / 512);
   switch (op) {
@@ -244,7 +244,7 @@ Value get_constant_slice(Runtime& runtime, const Value& object, const Value& sta
   try {
     return get_slice(runtime, object, start, stop, step);
   } catch (const Failure& failure) {
-    // A step of zero is no TypeError.
+    // A step of zero is not a TypeError.
     const bool ends =
         failure.error().code != ErrorCode::kTemplateError || failure.error().message.starts_with("slice step");
     if (ends) throw;

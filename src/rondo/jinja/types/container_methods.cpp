@@ -348,7 +348,8 @@ constexpr auto kFloatMethods = std::to_array<Method>({
 
 void update_dict(Runtime& runtime, Dict& dict, const Value& from) {
   if (from.is_dict()) {
-    const std::pmr::vector<Dict::Entry> entries = entries_of(runtime, from);  // a copy: `from` may be `dict` itself
+    const std::pmr::vector<Dict::Entry> entries =
+        entries_of(runtime, from);  // a copy, because `from` may be `dict` itself
     for (const Dict::Entry& entry : entries)
       set_item(runtime, dict, key_of(runtime, from.as_dict(), entry), entry.value);
     return;

@@ -15,12 +15,12 @@ namespace {
 using text::Context;
 using text::ContextId;
 
-// An expression outside every binding to a message, whose data all come from one message, is written for that message.
+// An expression outside every binding to a message is written for a message if all its data comes from that one.
 class DataOwner {
  public:
   explicit DataOwner(Runtime& runtime) : runtime_(runtime) {}
 
-  // False if these are data of another message than those before.
+  // False if the data belongs to another message than the data before.
   bool add(std::span<const text::Run> runs) {
     runtime_.spend_bytes(runs.size_bytes() / 2);
     const text::PathTable& paths = runtime_.origins.paths;
@@ -60,8 +60,8 @@ ContextId emission_context(Runtime& runtime, const String& string) {
   return owner.context();
 }
 
-// The context of a run made under `from` and written under `under`: the place of writing wins if it is bound to another
-// message, else what the run was made under, if that is bound to anything.
+// The context of a run that was made under `from` and is written under `under`.  The place of writing wins if it is
+// bound to another message; otherwise the run keeps its own context if that is bound to anything.
 ContextId stamped(Runtime& runtime, ContextId from, ContextId under) {
   Runtime::State& state = runtime.state();
   if (state.stamp_known && state.from == from && state.under == under) return state.stamped;
@@ -70,7 +70,7 @@ ContextId stamped(Runtime& runtime, ContextId from, ContextId under) {
   ContextId out = under;
   const bool elsewhere = here.message != text::kNoMessage && made.message != here.message;
   if (!elsewhere) {
-    // That the text was chosen because of the generation prompt stays true wherever it is written.
+    // A text that was chosen because of the generation prompt stays so, wherever it is written.
     Context kept = made.element != text::PathId::kNone || made.message != text::kNoMessage ? made : here;
     kept.generation_prompt = made.generation_prompt || here.generation_prompt;
     kept.generation_block = made.generation_block || here.generation_block;
@@ -83,8 +83,8 @@ ContextId stamped(Runtime& runtime, ContextId from, ContextId under) {
   return out;
 }
 
-// Whose a run is that is written now.  `made`: the context it was made under, or if it has none, the stamp of its leaf
-// (Leaves::Leaf).  `under`: emission_context() of the whole.
+// The owner of a run that is written now.  `made`: the context under which it was made, or the stamp of its leaf
+// (Leaves::Leaf) if it has none.  `under`: emission_context() of the whole.
 ContextId owned(Runtime& runtime, ContextId made, ContextId under) {
   return made == ContextId::kNone || made == under ? under : stamped(runtime, made, under);
 }
@@ -114,7 +114,7 @@ void emit_leaf(Runtime& runtime, const String& string, ContextId stamp, ContextI
   }
 }
 
-// What is put together of several pieces, or may be a message's though no message is bound.
+// Writes text that has several pieces, or that may belong to a message although none is bound.
 [[gnu::noinline]] void emit_pieces(Runtime& runtime, const String& string, text::Text& out) {
   const ContextId under = emission_context(runtime, string);
   if (is_leaf(string)) {
@@ -128,13 +128,13 @@ void emit_leaf(Runtime& runtime, const String& string, ContextId stamp, ContextI
   }
 }
 
-// Whether a run binds what is written with it to no message, whoever writes it.
+// Whether a run does not bind what is written with it to a message, in any context.
 bool binds_nothing(const Runtime& runtime, const text::Run& run) {
   return !is_input(run) || runtime.origins.paths.message(run.path()) == text::kNoMessage;
 }
 
 void emit_traced(Runtime& runtime, const String& string, text::Text& out) {
-  // Most of what is written: a constant, or a string of the input.
+  // The usual case: a constant, or a string of the input.
   if (string.run_count == 1 && (runtime.in_message() || binds_nothing(runtime, *string.runs))) {
     emit_run(runtime, string, ContextId::kNone, runtime.context, out);
   } else {

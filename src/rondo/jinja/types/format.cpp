@@ -1,4 +1,4 @@
-// str.format() and the % operator, with the origins of what they put in.
+// str.format() and the % operator, which keep the origins of the values that they insert.
 #include "jinja/types/format.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@
 namespace rondo::jinja {
 namespace {
 
-// A number or text that formatting made of `value`.
+// A number or text that was formatted from `value`.
 Value formatted(Runtime& runtime, const Value& value, std::string_view bytes) {
   StringBuilder out(runtime);
   const text::ChainId chain = runtime.extend(text::ChainId::kNone, "format");
@@ -37,7 +37,7 @@ Value formatted(Runtime& runtime, const Value& value, std::string_view bytes) {
   return out.finish();
 }
 
-// Text cut and padded as `spec` says, still knowing where it came from.
+// Text that is cut and padded as `spec` says, and still has its origins.
 Value formatted_string(Runtime& runtime, const Value& value, const FormatSpec& spec) {
   Value text = value;
   if (spec.precision >= 0) {
@@ -53,12 +53,12 @@ Value formatted_string(Runtime& runtime, const Value& value, const FormatSpec& s
 
 Value apply_spec(Runtime& runtime, const Value& value, std::string_view spec) {
   if (spec.empty()) return to_text(runtime, value);
-  const std::string bytes = format_value(runtime, value, spec);  // checks the spec, too
+  const std::string bytes = format_value(runtime, value, spec);  // checks the spec too
   if (value.is_string()) return formatted_string(runtime, value, parse_format_spec(runtime, spec, value));
   return formatted(runtime, value, bytes);
 }
 
-// What ascii() makes of a repr().
+// What ascii() makes from a repr().
 Value to_ascii(Runtime& runtime, const Value& repr) {
   const std::string_view text = bytes_of(runtime, repr);
   Rewriter out(runtime, repr, "ascii");
@@ -112,7 +112,7 @@ class BraceFormatter {
     if (begin < end) parts_.push_back(substring(runtime_, format_, begin, end, "format"));
   }
 
-  // One field, whose name begins at `at`; returns the offset behind its '}'.
+  // Writes one field, whose name begins at `at`, and returns the offset after its '}'.
   std::size_t field(std::size_t at, std::size_t end, int depth) {
     if (at >= end) runtime_.fail("Single '{' encountered in format string");
     std::size_t close = at;
@@ -284,7 +284,7 @@ class PercentFormatter {
     return arguments_[next_++];
   }
 
-  // One conversion; at_ stands behind the '%' and then behind the conversion's letter.
+  // Writes one conversion; at_ is after the '%', and then after the conversion's letter.
   void conversion() {
     if (peek() == '%') {
       ++at_;
@@ -336,7 +336,7 @@ class PercentFormatter {
     return *found;
   }
 
-  // A width or precision, spelt or taken from the arguments; nothing if there is none.
+  // A width or precision, either literal or from the arguments; nothing if there is none.
   std::optional<std::int64_t> number(std::int64_t most, const char* what, const char* c_type) {
     if (peek() == '*') {
       ++at_;
@@ -357,7 +357,8 @@ class PercentFormatter {
     return out;
   }
 
-  // What int() and float() make of an argument of markup, which comes wrapped: other numbers are none.
+  // Converts an argument of markup with int() and float().  It arrives wrapped, so other numbers do not count as
+  // numbers.
   Value number_for_markup(const Value& value, char type) {
     require_defined(runtime_, value);
     const bool is_float = std::string_view("eEfFgG").find(type) != std::string_view::npos;
@@ -478,7 +479,7 @@ class PercentFormatter {
     parts_.push_back(formatted(runtime_, value, digits));
   }
 
-  // The same wishes in the words of format().
+  // The same specification in the syntax of format().
   static std::string spec_text(const FormatSpec& spec) {
     std::string out;
     if (spec.width >= 0 && (spec.align == '<' || spec.fill != "0")) out += spec.align;

@@ -1,4 +1,4 @@
-// format(value, spec): Python's format mini-language for numbers and strings, and reading numbers back.
+// format(value, spec): Python's format mini-language for numbers and strings.
 #include "jinja/types/format_spec.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace {
 bool is_align(char32_t c) { return c == '<' || c == '>' || c == '=' || c == '^'; }
 
 std::string printf_double(char type, std::int64_t precision, bool alternate, double value) {
-  constexpr std::int64_t kExactDigits = 1100;  // all further ones of a double are zeros
+  constexpr std::int64_t kExactDigits = 1100;  // all further digits of a double are zeros
   std::string format = alternate ? "%#.*" : "%.*";
   format += type;
   const int digits = static_cast<int>(std::min(precision, kExactDigits));
@@ -38,14 +38,14 @@ std::string printf_double(char type, std::int64_t precision, bool alternate, dou
   return out;
 }
 
-// How many digits stand before the point, an exponent or a percent sign.
+// How many digits come before the point, an exponent or a percent sign.
 std::size_t whole_digits(const std::string& digits, std::size_t group) {
   std::size_t whole = 0;
   while (whole < digits.size() && std::isxdigit(static_cast<unsigned char>(digits[whole])) != 0) ++whole;
   return group == 3 ? std::min(whole, digits.find('e')) : whole;
 }
 
-// Digits before the point in groups of three (four for binary, octal and hexadecimal).
+// Groups the digits before the point by three (by four for binary, octal and hexadecimal).
 std::string group_digits(const std::string& digits, char separator, std::size_t size) {
   const std::size_t whole = whole_digits(digits, size);
   std::string out;
@@ -75,7 +75,8 @@ std::string float_digits(double magnitude, const FormatSpec& spec) {
   }
   if (type == 'n') type = 'g';
   if (type != 0) return printf_double(type, spec.precision < 0 ? 6 : spec.precision, spec.alternate, magnitude);
-  // No type but a precision: as 'g', with a digit behind the point, and an exponent one digit earlier.
+  // A precision without a type works like 'g', but keeps a digit after the point and switches to an exponent one digit
+  // earlier.
   const std::int64_t precision = std::max<std::int64_t>(spec.precision, 1);
   std::string out = printf_double('e', precision - 1, false, magnitude);
   const int exponent = std::atoi(out.c_str() + out.find('e') + 1);
@@ -177,7 +178,7 @@ std::int64_t read_number(Runtime& runtime, std::string_view spec, std::size_t& a
   return out;
 }
 
-// Which types take separators of digits.
+// Checks which types allow digit separators.
 void check_grouping(Runtime& runtime, const FormatSpec& spec) {
   if (spec.grouping == 0 || spec.type == 0 || std::string_view("deEfFgG%").find(spec.type) != std::string_view::npos) {
     return;

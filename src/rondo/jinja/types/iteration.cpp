@@ -49,7 +49,7 @@ class OwnedItems final : public Iterator {
   std::size_t at_ = 0;
 };
 
-// Lists are read as they are at each step, as Python does: a loop sees what its body appends.
+// A list is read at each step, as in Python: a loop sees what its body appends.
 class ListIterator final : public Iterator {
  public:
   explicit ListIterator(Value list) : list_(list) {}
@@ -152,7 +152,7 @@ std::vector<Value> collect(Runtime& runtime, const Value& value) {
   if (value.is_sequence()) {
     const Values& items = items_of(runtime, value);
     runtime.spend(items.size());
-    runtime.heap.charge(items.size());  // short-lived copies count a little
+    runtime.heap.charge(items.size());  // even short-lived copies count a little
     return {items.begin(), items.end()};
   }
   std::vector<Value> out;

@@ -26,7 +26,7 @@ std::string_view html_escape(char c) {
   }
 }
 
-// Where `close` ends that follows an `open` which ends at `at`; they may share characters.
+// Where the `close` that follows an `open` ends; the `open` ends at `at`, and the two may share characters.
 std::size_t behind_close(std::string_view text, std::size_t at, std::string_view open, std::string_view close) {
   for (std::size_t shared = close.size() - 1; shared != 0; --shared) {
     if (open.ends_with(close.substr(0, shared)) && text.substr(at).starts_with(close.substr(shared))) {
@@ -37,7 +37,7 @@ std::size_t behind_close(std::string_view text, std::size_t at, std::string_view
   return found == std::string_view::npos ? found : found + close.size();
 }
 
-// The text without every `open` ... `close`; what stands around a cut may make a new one.
+// The text without any `open` ... `close`.  The text around a cut may form a new pair.
 std::string without(std::string_view text, std::string_view open, std::string_view close) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {

@@ -22,7 +22,7 @@ std::string plural(std::size_t count, std::string_view noun) {
   if (!callee.is_python) {
     runtime.fail(call + " takes at most " + plural(most, "argument") + " (" + std::to_string(given) + " given)");
   }
-  // Python counts the value a filter is applied to, and what jinja2 passes before it.
+  // Python also counts the value that a filter is applied to, and the arguments that jinja2 passes before it.
   const std::size_t all = callee.leading + most;
   const std::size_t least = callee.leading + required;
   const std::string wanted =
@@ -49,7 +49,7 @@ Params::Params(Runtime& runtime, Callee callee, const Args& args, std::initializ
   const std::size_t given = args.positional.size();
   for (std::size_t i = 0; i < std::min(given, names.size()); ++i) values_[i] = &args.positional[i];
   const std::span<const std::string_view> all(names.begin(), names.size());
-  // Python's order: names first, then too many, then missing.  Functions written in C count first.
+  // Python's order of errors: unknown names, then too many, then missing.  Functions written in C count first.
   if (!callee.is_python && args.size() > all.size()) fail_count(runtime, callee, args.size(), all.size(), required);
   for (const NamedValue& argument : args.named) take_named(argument, all, given);
   if (given > all.size()) fail_count(runtime, callee, given, all.size(), required);

@@ -18,7 +18,7 @@ namespace {
 
 using text::RunKind;
 
-// What repr() writes for `c`, or "" for the character itself.
+// The escape that repr() writes for `c`, or "" for the character itself.
 std::string repr_escape(char32_t c, char quote) {
   if (c == '\\' || c == static_cast<char32_t>(quote)) return std::string("\\") + static_cast<char>(c);
   if (c == '\n') return "\\n";
@@ -95,7 +95,7 @@ class ReprWriter {
     structure(value.is_markup() ? std::string(1, quote) + ")" : std::string(1, quote), path);
   }
 
-  // Whether the list or dict is being written already: what holds itself is written as three dots there.
+  // Whether the list or dict is already being written.  A container inside itself is written as three dots.
   [[nodiscard]] bool is_open(const void* container) const {
     return std::find(open_.begin(), open_.end(), container) != open_.end();
   }

@@ -1,4 +1,4 @@
-// Methods of str that change case or ask what kind of characters there are.
+// Methods of str that change case or ask about the kind of characters.
 #include "jinja/types/string_case.h"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-// Every character changed by a rule that looks at nothing else: bytes that keep their length keep their runs.
+// Changes every character by a rule that looks at nothing else.  Bytes that keep their length keep their runs.
 template <typename Change>
 Value change_each(Runtime& runtime, const Value& subject, std::string_view step, Change change) {
   const std::string_view text = bytes_of(runtime, subject);
@@ -61,7 +61,7 @@ Value change_each(Runtime& runtime, const Value& subject, std::string_view step,
     runtime.spend_bytes(4 * text.size());
     std::string changed(text);
     for (char& c : changed) c = static_cast<char>(change(0, static_cast<char32_t>(c)).code_points[0]);
-    static_cast<void>(joined_parts(runtime, subject));  // the changed text is no dump
+    static_cast<void>(joined_parts(runtime, subject));  // the changed text is not a dump
     const Value out = substring(runtime, subject, 0, text.size(), step);
     out.as_string().data = runtime.heap.copy(changed).data();
     return out;
@@ -71,7 +71,7 @@ Value change_each(Runtime& runtime, const Value& subject, std::string_view step,
     const CodePoint c = decode_at(text, at);
     const CaseImage image = change(at, c.value);
     if (image.count == 1 && image.code_points[0] == kFinalSigma && c.value == kSigma) {
-      out.replace(c.size, encode(image));  // depends on its neighbours, so it is no plain map
+      out.replace(c.size, encode(image));  // depends on its neighbours, so this is not a plain map
     } else {
       out.map(c.size, encode(image));
     }
@@ -80,7 +80,8 @@ Value change_each(Runtime& runtime, const Value& subject, std::string_view step,
   return out.finish();
 }
 
-// The same for rules that depend on the place in the text: changed characters are replacements of their source.
+// The same for rules that depend on the position in the text.  A changed character counts as a replacement of its
+// source.
 template <typename Change>
 Value change_in_place(Runtime& runtime, const Value& subject, std::string_view step, Change change) {
   const std::string_view text = bytes_of(runtime, subject);

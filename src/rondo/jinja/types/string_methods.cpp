@@ -33,7 +33,7 @@ Value pad(Runtime& runtime, std::string_view method, const Value& self, const Ar
   const auto size = static_cast<std::int64_t>(code_points(runtime, self));
   const std::int64_t width = params.integer(0, 0);
   Value fill = params.value(1, make_computed(runtime, " "));
-  if (self.is_markup()) fill = escape_html(runtime, fill);  // of whatever type
+  if (self.is_markup()) fill = escape_html(runtime, fill);  // of any type
   if (!fill.is_string()) runtime.fail("The fill character must be a unicode character, not " + type_name(fill));
   if (code_points(runtime, fill) != 1) runtime.fail("The fill character must be exactly one character long");
   if (width <= size) return self;
@@ -103,7 +103,7 @@ Value str_join(Runtime& runtime, const Value& self, const Args& args) {
   }
   std::vector<Value> parts = collect(runtime, elements);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (self.is_markup()) parts[i] = escape_html(runtime, parts[i]);  // of whatever type
+    if (self.is_markup()) parts[i] = escape_html(runtime, parts[i]);  // of any type
     if (!parts[i].is_string()) {
       runtime.fail("sequence item " + std::to_string(i) + ": expected str instance, " + type_name(parts[i]) + " found");
     }

@@ -1,4 +1,4 @@
-// Methods of str that look for, cut, split and replace.
+// Methods of str that search, cut, split and replace.
 #include "jinja/types/string_search.h"
 
 #include <algorithm>
@@ -36,11 +36,11 @@ std::string step_name(std::string_view method, std::string_view argument) {
   return out + quote + ")";
 }
 
-// The part of a string that find(x, start, end) looks at, in bytes.
+// The part of a string that find(x, start, end) searches, in bytes.
 struct Window {
   std::size_t begin = 0;
   std::size_t end = 0;
-  bool empty_range = false;  // start lies behind end: not even "" is found
+  bool empty_range = false;  // start is after end, so not even "" is found
 };
 
 Window window(Runtime& runtime, const Value& self, const Value& start, const Value& stop) {
@@ -306,7 +306,7 @@ Value replace_text(Runtime& runtime, const Value& subject, const Value& old, con
   std::size_t at = key.empty() ? 0 : finder.find(text);
   if (at == std::string_view::npos || count == 0) return substring(runtime, subject, 0, text.size(), step);
   Rewriter out(runtime, subject, step);
-  if (key.empty()) {  // between all characters, and at both ends
+  if (key.empty()) {  // between all characters and at both ends
     for (std::int64_t done = 0; count < 0 || done < count; ++done) {
       runtime.spend();
       out.insert(with);

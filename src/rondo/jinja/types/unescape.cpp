@@ -39,7 +39,8 @@ int digit_value(char c, int base) {
   return value < base ? value : -1;
 }
 
-// A reference by number whose `#` stands at `at`; moves `at` behind it.  Nothing, and `at` stays, if it has no digits.
+// A numeric reference whose `#` is at `at`; moves `at` after it.  Without digits the result is nothing, and `at` does
+// not move.
 std::optional<std::string> by_number(std::string_view text, std::size_t& at) {
   std::size_t end = at + 1;
   int base = 10;
@@ -59,7 +60,7 @@ std::optional<std::string> by_number(std::string_view text, std::size_t& at) {
   return numbered(number);
 }
 
-// The same for a name that begins at `at`: the longest known beginning of what stands there.
+// The same for a name that begins at `at`: takes the longest known prefix.
 std::optional<std::string> by_name(std::string_view text, std::size_t& at) {
   constexpr std::size_t kLongest = 32;  // code points
   std::size_t end = at;

@@ -250,7 +250,7 @@ std::optional<Value> subtract_views(Runtime& runtime, const Value& left, const V
   };
   const std::optional<DictPart> parts[] = {part_of(left), part_of(right)};
   const auto is_view = [](const std::optional<DictPart>& part) { return part && *part != DictPart::kSet; };
-  // A set alone takes sets only.
+  // A set by itself combines only with sets.
   if (!is_view(parts[0]) && !is_view(parts[1]) && !(parts[0] && parts[1])) return std::nullopt;
   const Value others = make_dict(runtime);
   const std::vector<Value> items = collect(runtime, left);
@@ -264,7 +264,8 @@ std::optional<Value> subtract_views(Runtime& runtime, const Value& left, const V
 
 namespace {
 
-// CPython's sort of short lists, step by step: where elements have no total order (NaN), the result depends on it.
+// CPython's sort for short lists, step by step.  If elements have no total order (NaN), the result depends on these
+// steps.
 void sort_short(std::vector<std::size_t>& order, const std::function<bool(std::size_t, std::size_t)>& before) {
   std::size_t run = std::min<std::size_t>(order.size(), 1);
   if (order.size() > 1) {
@@ -299,7 +300,7 @@ void sort_values(Runtime& runtime, std::vector<Value>& values, const std::vector
     runtime.spend();
     return less(runtime, keys[a], keys[b]);
   };
-  // Equal elements keep their order in both directions: reverse sorts the reversed list, and reverses the result.
+  // Equal elements keep their order in both directions: reverse sorts the reversed list and reverses the result.
   constexpr std::size_t kShort = 64;
   if (reverse) std::reverse(order.begin(), order.end());
   if (order.size() < kShort) {

@@ -113,7 +113,7 @@ std::optional<std::int64_t> BigInt::to_int64() const {
 }
 
 double BigInt::to_double() const {
-  // The top 64 bits, the lowest of them set if anything below them is: rounds once, to nearest even.
+  // The top 64 bits, with the lowest set if anything below them is.  Converting that rounds once, to nearest even.
   const std::size_t bits = bit_length();
   std::uint64_t top = 0;
   bool sticky = false;
@@ -150,7 +150,7 @@ std::string BigInt::to_string(unsigned base) const {
   if (is_zero()) return "0";
   std::string out;
   BigInt rest = *this;
-  // Several digits at a time keep the number of passes over the limbs small.
+  // Several digits at a time, for fewer passes over the limbs.
   std::uint32_t chunk = base;
   unsigned digits = 1;
   while (static_cast<std::uint64_t>(chunk) * base <= std::numeric_limits<std::uint32_t>::max()) {
@@ -214,7 +214,7 @@ BigInt::Division BigInt::divide(const BigInt& divisor) const {
     const std::uint32_t rest = out.quotient.divide_small(divisor.limbs_[0]);
     if (rest != 0) out.remainder.limbs_.push_back(rest);
   } else {
-    // Bit by bit: sizes are bounded by the callers, and nobody divides such numbers in a loop.
+    // Works bit by bit: callers bound the sizes, and nobody divides such numbers in a loop.
     out.quotient.limbs_.assign(limbs_.size(), 0);
     for (std::size_t bit = bit_length(); bit-- > 0;) {
       Limbs& rest = out.remainder.limbs_;

@@ -23,10 +23,10 @@ namespace {
 
 using text::PathId;
 
-// Dicts of up to this many entries are searched in order.
+// Dicts with at most this many entries are searched linearly.
 constexpr std::size_t kLinearEntries = 8;
 
-// Prepares a dict of the input for looking up members.
+// Prepares a dict of the input for member look-ups.
 void open(Runtime& runtime, Dict& dict) {
   const std::size_t count = dict.source->size();
   dict.members = runtime.heap.allocate_array<Value>(count);
@@ -34,7 +34,7 @@ void open(Runtime& runtime, Dict& dict) {
   dict.first_member = PartPaths(runtime, dict.path, *dict.source).first();
 }
 
-// Member `i` of a dict that is still in the input.
+// Member `i` of a dict whose values are still in the input.
 Value& member_at(Runtime& runtime, Dict& dict, std::size_t i) {
   if (dict.members == nullptr) open(runtime, dict);
   Value& member = dict.members[i];
@@ -47,7 +47,7 @@ Value& member_at(Runtime& runtime, Dict& dict, std::size_t i) {
 std::size_t hash_bytes(std::string_view bytes) {
   constexpr std::size_t kWord = sizeof(std::uint64_t);
   if (bytes.size() > 2 * kWord || bytes.size() < sizeof(std::uint32_t)) return std::hash<std::string_view>{}(bytes);
-  // Two words that overlap have all bytes of most keys.
+  // Two overlapping words cover all bytes of most keys.
   std::uint64_t words[2] = {0, 0};
   if (bytes.size() >= kWord) {
     std::memcpy(&words[0], bytes.data(), kWord);
@@ -138,7 +138,7 @@ std::pmr::vector<Dict::Entry>& entries_of(Runtime& runtime, const Value& value) 
 const Value& source_member(Runtime& runtime, Dict& dict, std::size_t i) { return member_at(runtime, dict, i); }
 
 Value key_of(Runtime& runtime, const Dict& dict, const Dict::Entry& entry) {
-  // Keys of input dicts are stored as data of nowhere; the path is only made for those that are looked at.
+  // Keys of input dicts are stored without a place.  A path is made only for keys that the template looks at.
   if (dict.path == PathId::kNone || !entry.key.is_string()) return entry.key;
   const String& key = entry.key.as_string();
   const bool is_single = key.run_count == 1 && !key.has_dumps;
@@ -172,7 +172,7 @@ std::optional<std::size_t> hash_of(Runtime& runtime, const Value& value) {
     case Kind::kNamespace: return std::hash<const void*>{}(&value.as_dict());
     case Kind::kObject: {
       const std::string_view type = value.as_object().type_name();
-      if (type == "dict_keys" || type == "dict_items" || type == "set") return std::nullopt;  // they compare as sets
+      if (type == "dict_keys" || type == "dict_items" || type == "set") return std::nullopt;  // they compare like sets
       return std::hash<const void*>{}(&value.as_object());
     }
   }

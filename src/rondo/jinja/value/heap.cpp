@@ -26,7 +26,7 @@ BlockPool::Block BlockPool::take() {
 }
 
 void BlockPool::give_back(std::vector<Block>& blocks) {
-  constexpr std::size_t kMostBlocks = 16;  // a megabyte for each template
+  constexpr std::size_t kMostBlocks = 16;  // a megabyte per template
   const std::lock_guard lock(mutex_);
   while (!blocks.empty() && blocks_.size() < kMostBlocks) {
     blocks_.push_back(std::move(blocks.back()));
@@ -45,7 +45,7 @@ void Heap::out_of_memory() const {
 }
 
 void* Heap::allocate_slowly(std::size_t size) {
-  if (size > BlockPool::kBlockBytes / 4) {  // a block of its own; the current one stays open
+  if (size > BlockPool::kBlockBytes / 4) {  // it gets its own block, and the current one stays open
     charge(size);
     large_blocks_.push_back(BlockPool::Block(new char[size]));
     return large_blocks_.back().get();
@@ -66,7 +66,7 @@ std::string_view Heap::copy(std::string_view bytes) {
 
 namespace {
 
-// Something that is no value itself but must live as long as the values.
+// Something that is not a value but must live as long as the values.
 template <typename T>
 struct Kept {
   explicit Kept(T the_content) : content(std::move(the_content)) {}

@@ -40,8 +40,8 @@ std::partial_ordering reversed(std::partial_ordering order) {
   return order;
 }
 
-// White space cut off both ends, and the decimal digits of all scripts as ASCII digits.  Of ASCII characters only those
-// count that C calls space.
+// Removes white space at both ends, and turns the decimal digits of all scripts into ASCII digits.  Of the ASCII
+// characters, only those that C calls space are white space.
 std::string plain_number(std::string_view text) {
   constexpr std::string_view kSpaces = " \t\n\v\f\r";
   std::string out;
@@ -63,7 +63,7 @@ std::string plain_number(std::string_view text) {
   return out;
 }
 
-// The digits without the single underscores that may stand between them; nothing if they stand elsewhere.
+// The digits without the single underscores between them; nothing if an underscore is elsewhere.
 std::optional<std::string> without_underscores(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -82,7 +82,7 @@ std::optional<std::string> without_underscores(std::string_view text) {
 
 Value make_integer(Runtime& runtime, BigInt value) {
   if (const std::optional<std::int64_t> small = value.to_int64()) return Value::integer(*small);
-  // Python itself has no bound; ours stops templates that square numbers in a loop.
+  // Python has no bound.  Ours stops templates that square numbers in a loop.
   constexpr std::size_t kMostBits = 100'000;
   if (value.bit_length() > kMostBits) runtime.fail(ErrorCode::kLimit, "an integer of the template exceeds 100000 bits");
   return Value::big(runtime.heap.keep(std::move(value)));
@@ -133,7 +133,7 @@ Value make_number(Runtime& runtime, std::string_view spelling, bool is_float) {
   if (is_float) {
     double value = 0;
     const auto [end, error] = std::from_chars(spelling.data(), spelling.data() + spelling.size(), value);
-    // Beyond the range Python reads infinity or zero.
+    // Out of range, Python reads infinity or zero.
     if (error == std::errc::result_out_of_range)
       value = spelling.find("e-") == std::string_view::npos && spelling.find("E-") == std::string_view::npos ? HUGE_VAL
                                                                                                              : 0.0;
@@ -149,7 +149,7 @@ Value make_number(Runtime& runtime, std::string_view spelling, bool is_float) {
   std::int64_t small = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), small, base);
   if (error == std::errc() && end == digits.data() + digits.size()) return Value::integer(small);
-  // The time to read digits grows with their square; Python has the same limit.
+  // The time to read digits grows with the square of their number.  Python has the same limit.
   if (digits.size() > kMostDigitsOfInt) runtime.fail("Exceeds the limit (4300 digits) for integer string conversion");
   std::optional<BigInt> big = BigInt::parse(digits, static_cast<unsigned>(base));
   if (!big) runtime.fail("invalid integer");
@@ -175,7 +175,7 @@ std::optional<Value> parse_integer(Runtime& runtime, std::string_view text, unsi
   }
   const std::optional<std::string> digits = without_underscores(text);
   if (!digits || digits->empty() || !std::isalnum(static_cast<unsigned char>(digits->front()))) return std::nullopt;
-  if (base == 0) {  // a literal: no leading zeros
+  if (base == 0) {  // a literal must not have leading zeros
     if (digits->front() == '0' && digits->find_first_not_of('0') != std::string::npos) return std::nullopt;
     base = 10;
   }
@@ -188,7 +188,7 @@ std::optional<Value> parse_integer(Runtime& runtime, std::string_view text, unsi
 
 namespace {
 
-// Whether a decimal number without a sign, "12.5e-3", is above 1, for numbers that are far from it.
+// Whether an unsigned decimal number such as "12.5e-3" is above 1, if it is far from 1.
 bool is_above_one(std::string_view number) {
   const std::size_t e = number.find('e');
   const std::string_view mantissa = number.substr(0, e);
@@ -200,7 +200,7 @@ bool is_above_one(std::string_view number) {
   std::string_view exponent = number.substr(e + 1);
   const bool negative = exponent.starts_with('-');
   if (negative || exponent.starts_with('+')) exponent.remove_prefix(1);
-  constexpr std::int64_t kFar = std::int64_t{1} << 60U;  // beyond what digits can make up for
+  constexpr std::int64_t kFar = std::int64_t{1} << 60U;  // beyond what digits can compensate
   std::int64_t power = 0;
   const auto [end, error] = std::from_chars(exponent.data(), exponent.data() + exponent.size(), power);
   if (error != std::errc()) power = kFar;

@@ -46,7 +46,7 @@ void Runtime::output_too_long() const {
 void Runtime::pay_for_filling(std::size_t bytes) {
   if (bytes > options.limits.memory_bytes) fail(ErrorCode::kLimit, "padding exceeds the memory of a render");
   spend_bytes(bytes);
-  heap.require(2 * bytes);  // where it is made and in the heap
+  heap.require(2 * bytes);  // both where it is made and in the heap
 }
 
 text::ChainId Runtime::extend(text::ChainId chain, std::string_view step) {
@@ -75,7 +75,7 @@ void Runtime::give_back(text::Text* text) {
 
 void Runtime::note_runs(const Value& value) {
   const auto add = [&](std::span<const text::Run> runs) {
-    // A text has few places beside each other, and many runs.
+    // A text has few adjacent places but many runs.
     auto last = text::PathId::kNone;
     for (const text::Run& run : runs) {
       const text::PathId path = run.path();
@@ -83,7 +83,7 @@ void Runtime::note_runs(const Value& value) {
       last = path;
     }
   };
-  // A text that was put together of a few need not be joined for a condition.
+  // A condition need not join a text that consists of a few parts.
   constexpr std::size_t kFewNodes = 256;
   const std::size_t begin = reads.size();
   Leaves leaves(value.as_string());

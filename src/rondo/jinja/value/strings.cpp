@@ -35,8 +35,8 @@ void set_runs(Heap& heap, String& string, std::span<const Run> runs) {
   }
 }
 
-// Room for the bytes of a concatenation; true if those of its leftmost leaf are in place already.  A template that adds
-// to a long text and looks at it again and again must not copy it each time.
+// Makes room for the bytes of a concatenation; true if those of its leftmost leaf are already in place.  A template
+// that appends to a long text and looks at it again and again must not copy it each time.
 bool place_bytes(Runtime& runtime, String& string, char*& bytes) {
   constexpr std::size_t kLongBytes = 1024;
   String* first = &string;
@@ -48,7 +48,7 @@ bool place_bytes(Runtime& runtime, String& string, char*& bytes) {
     first->spare = 0;
     return true;
   }
-  // Only memory that is made here has spare bytes.
+  // Only memory allocated here has spare bytes.
   string.spare = first->size > kLongBytes ? string.size : 0;
   bytes = runtime.heap.allocate_array<char>(std::size_t{string.size} + string.spare);
   return false;
@@ -69,7 +69,7 @@ void join(Runtime& runtime, String& string) {
   std::size_t at = 0;
   std::vector<Run> runs;
   constexpr std::size_t kCheckRuns = 4096;
-  std::size_t checked = 0;  // a string doubled 30 times has a billion leaves: the limits must see them coming
+  std::size_t checked = 0;  // a string doubled 30 times has a billion leaves: check limits before joining
   Leaves leaves(string);
   for (Leaves::Leaf part; leaves.next(part);) {
     if (leaves.visited() + runs.size() - checked > kCheckRuns) {
@@ -164,8 +164,8 @@ std::size_t byte_offset(Runtime& runtime, const Value& value, std::size_t index)
 
 Value empty_string(Runtime& runtime) { return Value::string(runtime.heap.make_string()); }
 
-// The run that byte `at` of a string lies in.  The last answer is where the next search begins: pieces of one string
-// are mostly asked for in a row, and a string of many runs would take quadratic time.
+// The run that contains byte `at` of a string.  The search begins at the last answer: pieces of one string are mostly
+// requested in order, and a string of many runs would otherwise take quadratic time.
 RunPlace find_run(Runtime& runtime, const String& string, std::size_t at) {
   constexpr std::uint32_t kFewRuns = 8;
   RunPlace local{&string, 0, 0};
@@ -332,7 +332,7 @@ Run Rewriter::run_at(std::size_t at) {
 void Rewriter::map(std::size_t bytes, std::string_view with) {
   flush();
   const Run run = bytes == with.size() && bytes != 0 ? run_at(at_) : Run{};
-  // One run must cover all of the bytes, or the copy would claim a source that it did not have.
+  // A single run must cover all of the bytes.  Otherwise the copy would claim a source that it does not have.
   const bool is_whole = !runtime_.tracing || at_ + bytes <= run_start_ + source_.runs[run_].size;
   if (bytes != with.size() || bytes == 0 || !is_whole) {
     replace(bytes, with);
@@ -429,7 +429,7 @@ void log_probe(Runtime& runtime, std::string_view operation, const Value& consta
   for (const Run& run : runs_of(runtime, constant)) {
     if (is_input(run)) return;
   }
-  constexpr std::size_t kMostPaths = 8;  // a text of many messages says little about any of them
+  constexpr std::size_t kMostPaths = 8;  // a text from many messages says little about any of them
   std::array<Probe, kMostPaths> probes;
   std::size_t count = 0;
   const auto add = [&](text::PathId path, std::uint32_t begin, std::uint32_t end) {

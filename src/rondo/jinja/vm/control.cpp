@@ -30,7 +30,7 @@ void Control::enter_branch(std::uint8_t flag) {
   current.branch = runtime_.context;
 }
 
-// A message that was set inside the branch stays bound for the rest of the iteration.
+// A message that was bound inside the branch stays bound for the rest of the iteration.
 void Control::keep_binding() {
   const text::Context inside = now();
   text::Context context = runtime_.origins.contexts.at(ifs_.back().outside);
@@ -63,7 +63,7 @@ void Control::leave_saved() {
 text::ContextId Control::item_context(const Value& item, text::ContextId outer) {
   if (!runtime_.tracing) return text::ContextId::kNone;
   text::PathId path = item.path();
-  // The pairs of items() have no place of their own; their values have.
+  // The pairs of items() have no place of their own, but their values do.
   if (path == text::PathId::kNone && item.is_tuple()) {
     const Values& parts = items_of(runtime_, item);
     if (!parts.empty()) path = parts.back().path();

@@ -38,7 +38,7 @@ class LoopMethod final : public Object {
   bool is_cycle_;
 };
 
-// Going through `loop` itself takes the items that are left from the loop, each with the loop beside it.
+// Iterating over `loop` itself takes the remaining items from the loop, each paired with the loop.
 class LoopIterator final : public Iterator {
  public:
   explicit LoopIterator(LoopState& loop) : loop_(loop) {}
@@ -77,7 +77,7 @@ void LoopState::begin(const Value& iterable, std::uint32_t filter, Activation* a
 
 bool LoopState::read_any(Value& out) {
   if (iterator_ != nullptr) return iterator_->next(vm_.runtime(), out);
-  // Looked up anew each time: the body may add to the list.
+  // Looked up again each time, because the body may extend the list.
   const Values& items = items_of(vm_.runtime(), iterable_);
   if (position_ >= items.size()) return false;
   out = items[position_++];
@@ -120,7 +120,7 @@ std::size_t LoopState::count() {
   if (length_) return *length_;
   if (filter_ == kNoFunction) length_ = length_of(vm_.runtime(), iterable_);
   if (!length_) {
-    // A generator has no length: read it to its end.
+    // A generator has no length, so read it to its end.
     std::vector<Value> rest;
     Value item;
     while (read(item)) rest.push_back(item);

@@ -32,10 +32,10 @@
 namespace rondo::jinja {
 namespace {
 
-// A parameter that was not given, or a variable that was not set yet.
+// A parameter without an argument, or a variable that is not set yet.
 bool is_missing(const Value& value) { return value.is_undefined() && value.undefined_info() == nullptr; }
 
-// Where `messages`-style control flags come from: the path of add_generation_prompt if it is true.
+// The path of add_generation_prompt if it is true, otherwise kNone.
 text::PathId true_generation_prompt(Runtime& runtime, const json::Object& variables) {
   static constexpr std::string_view kName = "add_generation_prompt";
   const json::Value* value = variables.find(kName);
@@ -43,7 +43,7 @@ text::PathId true_generation_prompt(Runtime& runtime, const json::Object& variab
   return runtime.origins.paths.variable(kName);
 }
 
-// Deep recursion: equal neighbours are counted, and of many the middle is left out.
+// Shortens deep recursion: equal neighbours are counted, and the middle of a long trail is left out.
 void shorten(std::vector<std::string>& trail) {
   constexpr std::size_t kFirst = 12;
   constexpr std::size_t kLast = 4;
@@ -117,7 +117,7 @@ Activation* Vm::enter(std::uint32_t function, Activation* parent) {
 }
 
 void Vm::leave(Activation* activation) {
-  // Inner functions may still look into the variables of one that encloses some.
+  // Inner functions may still read the variables of a function that encloses them.
   if (program_.functions[activation->function].encloses) return;
   activation->parent = spare_activations_[activation->function];
   spare_activations_[activation->function] = activation;
@@ -210,7 +210,7 @@ Value* Vm::variable_of(Dict& name_space, std::uint32_t name) {
   return found;
 }
 
-// Members of dicts whose names no method has are found without asking for attributes first.
+// Dict members whose names are not methods are found without a search for attributes.
 Value Vm::attribute(const Value& object, std::uint32_t name) {
   if (object.is_dict() && program_.name_infos[name].is_plain) {
     const Value* found = member(object.as_dict(), name);
@@ -237,7 +237,7 @@ Value Vm::element(const Value& object, const Instruction& instruction) {
   return get_item(runtime_, object, constant(instruction.a));
 }
 
-// The commonest operations; the rest is for the general ones.
+// The most common operations.  The general functions do the rest.
 Value Vm::binary_of(BinaryOp op, const Value& left, const Value& right) {
   if (left.kind() == Kind::kInt && right.kind() == Kind::kInt) {
     std::int64_t out = 0;
@@ -318,7 +318,7 @@ void Vm::begin_loop(const Instruction& instruction, Activation& activation) {
   loops_.push_back(loop);
 }
 
-// Leaves what a break or continue jumps out of.
+// Leaves everything that a break or continue jumps out of.
 void Vm::leave_iteration(const LoopState& loop) {
   control_.unwind(loop.marks);
   while (outputs_.size() > loop.outputs) static_cast<void>(end_capture());
@@ -371,8 +371,8 @@ void Vm::end_generation() {
 
 // ---- the machine
 
-// Whether the parts of a concatenation may be written one by one: nothing escapes them, and whose they are does not
-// depend on the other parts.
+// Whether the parts of a concatenation may be written one by one: nothing escapes them, and their owner does not depend
+// on the other parts.
 bool Vm::writes_parts() const {
   if (runtime_.autoescape || program_.may_have_markup || !runtime_.options.chat_globals) return false;
   return !runtime_.tracing || runtime_.in_message();
@@ -402,7 +402,7 @@ void Vm::emit_concat(const Instruction& instruction) {
   }
 }
 
-// `left == constant`, without making the constant where it is not needed.
+// `left == constant`, without making the constant unless it is needed.
 bool Vm::equals_string(const Value& left, std::uint32_t literal) {
   if (left.is_string()) {
     const String& string = joined(runtime_, left);
@@ -412,7 +412,7 @@ bool Vm::equals_string(const Value& left, std::uint32_t literal) {
 }
 
 Value Vm::run_on_new_stack(Activation& activation, const Value* argument) {
-  constexpr std::size_t kLevels = 8;  // of calls, before there is another piece
+  constexpr std::size_t kLevels = 8;  // of calls, before a new piece begins
   const std::size_t size = std::size_t{program_.stack_size} * kLevels;
   Value* const outer_top = top_;
   Value* const outer_end = stack_end_;
@@ -428,7 +428,7 @@ Value Vm::run_on_new_stack(Activation& activation, const Value* argument) {
   return result;
 }
 
-// Longer than a function should be: it is the table of instructions, and each is a few lines.
+// Longer than a function should be: it is the table of instructions, and each takes a few lines.
 Value Vm::run(Activation& activation, const Value* argument) {
   if (static_cast<std::size_t>(stack_end_ - top_) <= program_.stack_size) return run_on_new_stack(activation, argument);
   Value* const slots = activation.slots;
@@ -440,13 +440,13 @@ Value Vm::run(Activation& activation, const Value* argument) {
     pay();
     next = paid = code + target;
   };
-  // The top of the stack in a register; `top_` is for all others, who leave it as they find it.
+  // The top of the stack, in a register.  All other code uses `top_` and leaves it as it finds it.
   Value* const base = top_;
   Value* top = base;
   const auto push = [&](const Value& value) { *top++ = value; };
   const auto pop = [&]() -> const Value& { return *--top; };
-  // Notes a member that was read.  True if the next instruction compares it with a constant: then `holds` says how that
-  // ends, else the member is pushed.
+  // Records that a member was read.  True if the next instruction compares it with a constant: then `holds` is the
+  // outcome, otherwise the member is pushed.
   bool holds = false;
   const auto is_compared = [&](const Value& value) __attribute__((always_inline)) {
     runtime_.note(value);
@@ -509,7 +509,7 @@ Value Vm::run(Activation& activation, const Value* argument) {
             continue;
           }
         }
-        if (!object.is_dict()) runtime_.note(object);  // what is read of a dict is its member
+        if (!object.is_dict()) runtime_.note(object);  // reading a dict means reading its member
         push(attribute(is_missing(object) ? load(object, instruction.small) : object, instruction.b));
         continue;
       }
@@ -765,9 +765,10 @@ Value Vm::run(Activation& activation, const Value* argument) {
         begin_capture();
         continue;
       case Op::kEndGeneration: end_generation(); continue;
-      default: __builtin_unreachable();  // saves a comparison for each instruction
+      default: __builtin_unreachable();  // saves a comparison per instruction
     }
-    // `holds` is the outcome of a comparison or test.  Most are for a condition, and need not go over the stack.
+    // `holds` is the outcome of a comparison or test.  Most outcomes feed a condition and need not pass through the
+    // stack.
     for (;;) {
       const Instruction& behind = *next;
       if (behind.op == Op::kEndTest) {

@@ -159,7 +159,7 @@ void Vm::filter_top(const Instruction& instruction) {
   with_arguments(shape, [&](const Args& args) { return call_filter(runtime_, *filter, subject, args); });
 }
 
-// `result`: where the result would be on the stack.  Writes what stands before it in a sum; false if it must be made
+// `result`: where the result would be on the stack.  Writes what precedes it in a sum; false if the result must be made
 // after all.
 bool Vm::begin_writing(const Instruction& writer, Value* result) {
   runtime_.expression = static_cast<std::uint16_t>(writer.a);
@@ -177,7 +177,7 @@ bool Vm::write_call(const Instruction& instruction, const Instruction& writer) {
   const CallShape& shape = program_.calls[instruction.a];
   const Value& callee = *(top_ - shape.size() - 1);
   if (!callee.is_object() || typeid(callee.as_object()) != typeid(Macro)) return false;
-  // Escaping takes the whole text, and generation blocks are counted in what they are written to.
+  // Escaping needs the whole text, and generation blocks count positions in the text that they write to.
   if (runtime_.autoescape || program_.has_generation || !begin_writing(writer, top_ - shape.size() - 1)) return false;
   const auto& macro = static_cast<const Macro&>(callee.as_object());
   with_arguments(shape, [&](const Args& args) {
@@ -199,7 +199,8 @@ bool Vm::write_filtered(const Instruction& instruction, const Instruction& write
   const CallShape& shape = program_.calls[instruction.a];
   const Value& subject = *(top_ - shape.size() - 1);
   if (runtime_.tracing && !runtime_.in_message()) {
-    // Outside the messages it is theirs if all of it is theirs: so only what certainly is not can be written here.
+    // Text outside the messages belongs to a message if all its data does, so only what certainly does not is written
+    // here.
     const bool is_other = subject.has_path() && runtime_.origins.paths.message(subject.path()) == text::kNoMessage;
     if (!is_other || runtime_.origins.paths.root(subject.path()) == "messages") return false;
   }
@@ -317,7 +318,8 @@ Value Vm::call_loop(std::uint32_t function, Activation* parent, const Value& ite
   try {
     run(*activation, &argument);
   } catch (Failure& failure) {
-    if (depth > 0) add_caller(failure, "a recursive loop", *caller);  // the outermost one stands where it is written
+    if (depth > 0)
+      add_caller(failure, "a recursive loop", *caller);  // the place of the outermost call is already in the error
     throw;
   }
   const Value result = end_capture();
