@@ -1,4 +1,4 @@
-// What the Chat Completions API alone has.
+// What only the Chat Completions API has.
 #include "apis/request_parts.h"
 
 namespace rondo::apis {
@@ -27,7 +27,7 @@ void read_chat_reasoning(Fields& fields, ReasoningWish& out) {
   out.effort = fields.text("reasoning_effort").value_or("");
   out.budget_tokens = fields.integer("thinking_token_budget", 0);
   out.is_shown = fields.is_set("include_reasoning", true);
-  // Under the names of other APIs, which clients send here as well.
+  // Also under the names of other APIs, which some clients send.
   const auto budget = [&](std::optional<std::int64_t> tokens) {
     if (!out.budget_tokens) out.budget_tokens = tokens;
   };
@@ -55,7 +55,7 @@ void check_chat_body(Fields& fields) {
     if (!(*messages)[i].is_object()) return fields.refuse(place, "must be an object", "invalid_type");
     Fields message(&(*messages)[i], place + ".", fault);
     if (!message.text("role")) message.refuse("role", "is missing", "missing_required_parameter");
-    // Some clients send what a tool returned as it is.
+    // Some clients send the output of a tool unchanged.
     const json::Value* content = message.any("content");
     const bool is_result = content != nullptr && content->is_object() && (*messages)[i].find_string("role") == "tool";
     if (!is_result) check_content(message, "content");

@@ -13,7 +13,7 @@
 namespace rondo::apis {
 namespace {
 
-// Reasoning has two names among clients.
+// Clients read reasoning under two names.
 void set_reasoning(json::Object& out, const std::string& text) {
   out.set("reasoning_content", text);
   out.set("reasoning", text);
@@ -35,7 +35,7 @@ json::Value logprobs_object(const GenerateRequest& request, const std::vector<Lo
   return json::Object{{"content", logprobs_of(logprobs, request.top_logprobs)}, {"refusal", nullptr}};
 }
 
-// `key` is "function" or "custom", with the text under "arguments" or "input".
+// `key` is "function" or "custom"; the text is under "arguments" or "input".
 json::Object call_object(const CalledTool& tool, std::string text) {
   if (tool.is_custom)
     return {{"type", "custom"}, {"custom", json::Object{{"name", tool.name}, {"input", std::move(text)}}}};
@@ -116,7 +116,7 @@ class ChatWriter : public TurnWriter {
  private:
   static StreamEvent event(json::Object object) { return {"", json::to_compact(json::Value(std::move(object)))}; }
 
-  // What is sent for most tokens: only the text is written, between what is the same for all of them.
+  // Used for most tokens: writes only the text, between parts that are the same for all of them.
   StreamEvent content_event(const TurnEvent& turn) {
     if (frames_.size() <= turn.choice) frames_.resize(turn.choice + 1);
     Frame& frame = frames_[turn.choice];
@@ -196,7 +196,7 @@ class ChatWriter : public TurnWriter {
     std::string before;
     std::string behind;
   };
-  std::vector<Frame> frames_;  // of events of content, by choice
+  std::vector<Frame> frames_;  // of content events, by choice
 };
 
 }  // namespace

@@ -35,7 +35,7 @@ void read_prompts(Fields& fields, CompletionRequest& out) {
   if (list->empty()) fields.refuse("prompt", "must not be empty");
 }
 
-// What is told of each token, in the four lists of this API.
+// What is reported about each token, in the four lists of this API.
 class LogprobLists {
  public:
   explicit LogprobLists(std::size_t offset) : offset_(offset) {}
@@ -84,7 +84,8 @@ json::Value logprobs_object(const CompletionRequest& request, const CompletionPi
   return lists.take();
 }
 
-// For each id of the prompt the id itself and the likeliest in its place, by their numbers; null for the first.
+// For each id of the prompt, the log probabilities of the id itself and of the likeliest ones in its place, keyed by
+// id; null for the first.
 json::Array prompt_logprobs(const CompletionRequest& request, const std::vector<ScoredToken>& prompt) {
   json::Array out;
   for (const ScoredToken& token : prompt) {

@@ -49,7 +49,7 @@ std::string CustomInput::close() {
 
 void CustomInput::head(char byte, std::string& out) {
   head_ += byte;
-  // Inside the key white space counts.
+  // White space inside the key is significant.
   const bool is_inside_key = expected_ >= 2 && expected_ < 7;
   if (is_space(byte) && !is_inside_key) return;
   if (byte != kHead[expected_]) {
@@ -71,7 +71,7 @@ void CustomInput::escape(char byte, std::string& out) {
     return;
   }
   hex_ += byte;
-  constexpr std::size_t kDigits = 5;  // with the `u`
+  constexpr std::size_t kDigits = 5;  // including the `u`
   if (hex_.size() < kDigits) return;
   std::uint32_t code = utf8::kReplacement;
   (void)std::from_chars(hex_.data() + 1, hex_.data() + kDigits, code, 16);

@@ -100,7 +100,7 @@ StreamEvent error_event(chat::Api api, const Fault& fault, std::int64_t sequence
 
 json::Value websocket_error(const Fault& fault) {
   json::Object error = openai_error(fault);
-  // A code is always there on a WebSocket.
+  // A WebSocket error always has a code.
   if (fault.code.empty()) error.set("code", row_of(fault.kind).openai_type);
   return json::Object{{"type", "error"}, {"status", fault.status()}, {"error", std::move(error)}};
 }

@@ -10,7 +10,7 @@
 namespace rondo::apis {
 namespace {
 
-// 2026-01-31T12:00:00Z.  By the civil calendar: days are counted in eras of 400 years that begin in March.
+// 2026-01-31T12:00:00Z.  The civil calendar counts days in eras of 400 years that begin in March.
 std::string date_of(std::int64_t seconds) {
   constexpr std::int64_t kDay = 86'400;
   constexpr std::int64_t kEraDays = 146'097;

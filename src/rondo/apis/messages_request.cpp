@@ -1,4 +1,4 @@
-// What the Messages API alone has.
+// What only the Messages API has.
 #include <algorithm>
 
 #include "apis/request_parts.h"
@@ -106,7 +106,7 @@ void read_messages_fields(Fields& fields, GenerateRequest& out) {
     Fields diagnostics = fields.inside("diagnostics");
     out.previous_message_id = diagnostics.text("previous_message_id").value_or("");
   }
-  // The API has no field for it: what an assistant said last is gone on with.
+  // The API has no field for it: a final assistant message is continued.
   const json::Array* messages = fields.array("messages", kMostMessages);
   out.continue_final = messages != nullptr && !messages->empty() && messages->back().find_string("role") == "assistant";
 }

@@ -12,8 +12,8 @@
 namespace rondo::apis {
 namespace {
 
-// Clients read the input of a call while it arrives, and fail on what is no JSON.  So only the bytes are passed on that
-// may still become an object; of an input that breaks off, or goes wrong, clients see the members that were complete.
+// Clients parse a call's input while it arrives, and fail on text that is not JSON.  So only bytes that can still
+// become an object are passed on.  If the input breaks off or goes wrong, clients see the members that were complete.
 class InputGate {
  public:
   // The part of `text` that may be passed on.
@@ -30,7 +30,7 @@ class InputGate {
     return text;
   }
 
-  // The input as far as it is complete.
+  // The complete part of the input.
   [[nodiscard]] json::Value complete() const {
     if (!value_.value().is_object()) return json::Object();
     return value_.without_open_text();
@@ -67,7 +67,7 @@ json::Value stop_sequence(const Choice& choice) {
 
 enum class Shown : std::uint8_t { kNot, kSigned, kWhole };
 
-// Thinking that is not shown has a block without text where the client wants its signature.
+// Hidden thinking has a block without text if the client wants its signature.
 Shown shown(const GenerateRequest& request, PartKind kind) {
   if (kind != PartKind::kReasoning || request.reasoning.is_shown) return Shown::kWhole;
   return request.reasoning.is_signed ? Shown::kSigned : Shown::kNot;
@@ -157,7 +157,7 @@ class MessagesWriter : public TurnWriter {
     return {std::string(type), json::to_compact(json::Value(std::move(out)))};
   }
 
-  // Written for most tokens, so without objects.
+  // Used for most tokens, so it builds no objects.
   [[nodiscard]] StreamEvent delta(std::string_view type, std::string_view key, std::string_view text) const {
     StreamEvent out{.name = "content_block_delta", .data = R"({"type":"content_block_delta","index":)"};
     out.data.append(std::to_string(index_)).append(R"(,"delta":{"type":")").append(type);
@@ -183,7 +183,7 @@ class MessagesWriter : public TurnWriter {
   ReplyMeta meta_;
   TurnCollector collector_;
   std::int64_t index_ = 0;           // of the next block
-  std::unique_ptr<InputGate> gate_;  // of the call that is written
+  std::unique_ptr<InputGate> gate_;  // of the call being written
 };
 
 }  // namespace

@@ -26,7 +26,7 @@ bool nests_deeper(const json::Value& value, int levels) {
                              [levels](const json::Member& m) { return nests_deeper(m.value, levels - 1); });
 }
 
-// The field that a sentence of chat/ begins with: "messages[2].role must be ...".
+// The field with which a sentence of chat/ begins: "messages[2].role must be ...".
 std::string param_of(std::string_view message) {
   const std::string_view first = message.substr(0, message.find(' '));
   return first.starts_with("messages") || first.starts_with("input") ? std::string(first) : "";
@@ -34,7 +34,7 @@ std::string param_of(std::string_view message) {
 
 void read_session(const json::Value& body, const HeaderLookup& headers, GenerateRequest& out) {
   out.session.session = header(headers, "x-rondo-session");
-  // The most specific first.
+  // The most specific name first.
   for (const std::string_view name : {"session-id", "thread-id", "x-session-id", "x-session-affinity"}) {
     out.session.group = header(headers, name);
     if (!out.session.group.empty()) return;
@@ -62,7 +62,7 @@ void read_common(Fields& fields, GenerateRequest& out) {
   read_sampling(fields, out.sampling);
 }
 
-// The field of a content part: "messages[1].content[0]".  Parts of results stand in another list than those of texts.
+// The field of a content part: "messages[1].content[0]".  Parts of results are in another list than parts of texts.
 std::string part_place(const GenerateRequest& request, std::size_t message, std::size_t part) {
   const std::string place = place_of(request, message);
   const bool is_result = request.messages[message].find_string("role") == "tool";
@@ -71,7 +71,7 @@ std::string part_place(const GenerateRequest& request, std::size_t message, std:
   return place + list + std::to_string(part) + "]";
 }
 
-// A part that is no text, which token ids can't carry.
+// The place of a part that is not text and cannot become token ids.
 std::string media_place(const GenerateRequest& request) {
   const json::Array& messages = request.messages;
   for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -85,7 +85,7 @@ std::string media_place(const GenerateRequest& request) {
   return "";
 }
 
-// Two tools of one name are the first of them, unless a call of it could not be told to the client.
+// If two tools have the same name, the first one counts, unless the client could not tell which one a call means.
 void check_tools(GenerateRequest& out, std::optional<Fault>& fault) {
   std::unordered_map<std::string_view, const chat::ApiTool*> known;
   for (const chat::ApiTool& tool : out.tool_table) {
@@ -102,7 +102,8 @@ void check_tools(GenerateRequest& out, std::optional<Fault>& fault) {
   }
 }
 
-// A template's variable that would stand in for what the request says in a field of its own, which nobody would then read.
+// Refuses a template variable that would replace what the request says in its own field, because nobody would read that
+// field.
 std::optional<Fault> replaced_field(const GenerateRequest& request) {
   for (const auto& [name, is_said] : {std::pair("messages", true), std::pair("tools", request.tools.has_value()),
                                       std::pair("documents", request.documents.has_value())}) {
@@ -113,7 +114,7 @@ std::optional<Fault> replaced_field(const GenerateRequest& request) {
   return std::nullopt;
 }
 
-// Moves what chat/ made of the messages.
+// Moves the results of chat/ into the request.
 std::optional<Fault> translate(json::Value body, const ReadOptions& options, GenerateRequest& out) {
   const json::Value* kwargs = body.find("chat_template_kwargs");
   const bool has_own_effort = kwargs != nullptr && kwargs->find("reasoning_effort") != nullptr;
@@ -131,7 +132,7 @@ std::optional<Fault> translate(json::Value body, const ReadOptions& options, Gen
   out.tool_table = std::move(request.tool_table);
   out.documents = std::move(request.documents);
   out.kwargs = std::move(request.kwargs);
-  // What takes an effort is the template's affair: it is a wish, and no variable.
+  // The template decides what takes an effort: it is a wish, not a variable.
   if (!has_own_effort) out.kwargs.erase("reasoning_effort");
   out.cache_marks = std::move(request.cache_marks);
   out.echoed = std::move(request.echoed);

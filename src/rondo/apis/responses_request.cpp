@@ -1,4 +1,4 @@
-// What the Responses API alone has.
+// What only the Responses API has.
 #include <algorithm>
 
 #include "apis/request_parts.h"
@@ -50,7 +50,7 @@ void read_conversation(Fields& fields, ResponsesState& out) {
   if (!out.previous_response_id.empty()) fields.refuse("conversation", "and `previous_response_id` exclude each other");
 }
 
-// Each member that a reply repeats, as it was sent or with the value that the API gives it.
+// Each member that a reply repeats, either as sent or with the API's default.
 json::Object echo_of(const json::Value& body) {
   json::Object out;
   const auto repeat = [&](std::string_view key, const json::Value& otherwise) {
@@ -97,7 +97,7 @@ json::Object echo_of(const json::Value& body) {
   return out;
 }
 
-// A tool as the reply shows it: what the API's types demand is there.
+// Completes a tool for the reply with the members that the API's types require.
 void complete_tools(json::Object& echo) {
   for (json::Value& tool : echo.find("tools")->as_array()) {
     if (!tool.is_object() || tool.find_string("type") != "function") continue;

@@ -47,7 +47,7 @@ class ResponsesWriter : public TurnWriter {
   std::vector<StreamEvent> finish(const TurnEnd& end) override {
     const Choice& choice = collector_.choices().front();
     json::Value body = responses_body(request_, meta_, choice, end);
-    // The API has no event for what was cancelled.
+    // The API has no event for a cancelled response.
     const std::string status = response_status(choice.finish);
     push("response." + (status == "cancelled" ? std::string("incomplete") : status), {{"response", std::move(body)}});
     out_.push_back({"", "[DONE]"});
@@ -74,14 +74,14 @@ class ResponsesWriter : public TurnWriter {
     out_.push_back({std::move(type), json::to_compact(json::Value(std::move(event)))});
   }
 
-  // An event about the item that is written.
+  // An event about the current item.
   void push_of(const Part& part, std::string type, const json::Object& members) {
     json::Object all{{"item_id", part.item_id}, {"output_index", index_}};
     for (const json::Member& member : members) all.set(member.key, member.value);
     push(std::move(type), all);
   }
 
-  // An event about its one content part.
+  // An event about the item's only content part.
   void push_in(const Part& part, std::string type, const json::Object& members) {
     json::Object all{
         {shape_ == ReasoningEvents::kSummary && part.kind == PartKind::kReasoning ? "summary_index" : "content_index",
@@ -140,7 +140,7 @@ class ResponsesWriter : public TurnWriter {
     push_in(part, text_event(part, "delta"), members);
   }
 
-  // Written for most tokens, so without objects.
+  // Used for most tokens, so it builds no objects.
   void push_content(const Part& part, const std::string& text) {
     StreamEvent& event = out_.emplace_back();
     event.name = text_event(part, "delta");
@@ -176,8 +176,8 @@ class ResponsesWriter : public TurnWriter {
   ReasoningEvents shape_;
   std::vector<StreamEvent> out_;
   std::int64_t sequence_ = 0;
-  std::int64_t index_ = 0;  // of the item that is written
-  CalledTool tool_;         // of the call that is written
+  std::int64_t index_ = 0;  // of the current item
+  CalledTool tool_;         // of the current call
   CustomInput input_;
   std::size_t shown_logprobs_ = 0;
 };

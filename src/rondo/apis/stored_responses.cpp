@@ -15,7 +15,7 @@
 namespace rondo::apis {
 namespace {
 
-// What a reply has of its own; the rest repeats the request.
+// The members that are a reply's own; the rest repeats the request.
 constexpr std::array<std::string_view, 12> kOwn = {"id",
                                                    "object",
                                                    "created_at",
@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 12> kOwn = {"id",
                                                    "rondo",
                                                    "prompt_cache_diagnostics"};
 
-// The texts of an item's parts; of a call what it was called with.
+// The texts of an item's parts, or what a call was called with.
 struct TextOf {
   PartKind kind = PartKind::kContent;
   std::string text;
@@ -76,7 +76,7 @@ std::vector<Logprob> logprobs_in(const json::Value& item) {
   return out;
 }
 
-// A request whose reply repeats what this one does.
+// A request whose reply repeats the same members as this one.
 GenerateRequest request_of(const json::Value& body, bool open_responses) {
   GenerateRequest out;
   out.api = chat::Api::kResponses;
@@ -90,7 +90,7 @@ GenerateRequest request_of(const json::Value& body, bool open_responses) {
   return out;
 }
 
-// Tells the writer of one item.
+// Tells the writer about one item.
 void tell_item(const json::Value& item, std::size_t index, GenerateRequest& request, TurnWriter& writer,
                std::vector<StreamEvent>& out) {
   const std::string type = chat::first_text(item, {"type"});
@@ -106,7 +106,7 @@ void tell_item(const json::Value& item, std::size_t index, GenerateRequest& requ
   event.item_id = chat::first_text(item, {"id"});
   event.call_id = chat::first_text(item, {"call_id"});
   if (text.kind == PartKind::kCall) {
-    // A name of its own, so that the table tells what the client calls it.
+    // Each tool gets a unique name here, and the table maps it to the name that the client uses.
     event.name = std::to_string(index);
     chat::ApiTool tool;
     tool.name = event.name;

@@ -1,4 +1,4 @@
-// `tool_choice` of the three APIs.
+// Reads `tool_choice` of the three APIs.
 #include <algorithm>
 
 #include "apis/request_parts.h"
@@ -55,7 +55,7 @@ class ChoiceReader {
   }
 
   void allow(const std::string& name) {
-    // Clients name a tool of a namespace by its own name too.
+    // Clients also name a tool of a namespace by its short name.
     const auto is_meant = [&](const chat::ApiTool& tool) { return tool.name == name || tool.client_name == name; };
     const auto found = std::ranges::find_if(request_.tool_table, is_meant);
     if (found == request_.tool_table.end()) return refuse("names `" + name + "`, which is none of the tools");

@@ -44,7 +44,7 @@ std::vector<TurnEvent> TurnBuilder::feed(std::span<const parse::Event> events, T
   for (const parse::Event& event : events) take(event);
   if (!tokens.ids.empty()) {
     if (out_.empty()) emit(TurnEvent::Kind::kTokens);
-    // Of what a token was, its last event tells most: a marker ends the part before it.
+    // Of the events of one token, the last one describes it best: a marker ends the part before it.
     out_.back().tokens = std::move(tokens);
   }
   return std::exchange(out_, {});
@@ -73,7 +73,7 @@ void TurnBuilder::take(const parse::Event& event) {
       return;
     }
     case parse::EventKind::kCallEnd:
-      // A call without arguments is one with none.
+      // A call without arguments gets an empty object.
       if (!has_text_) delta("{}");
       return end(true);
     case parse::EventKind::kMarker:

@@ -15,10 +15,10 @@ namespace rondo::files {
 namespace fs = std::filesystem;
 namespace {
 
-// Tells this process from others that write to the same folder.
+// Distinguishes this process from others that write to the same folder.
 long process_number() {
 #ifdef __wasi__
-  return 0;  // there are no others
+  return 0;  // there are no other processes
 #else
   return ::getpid();
 #endif
@@ -42,8 +42,8 @@ Result<std::string> read(const std::string& path, std::size_t max_bytes) {
     content.reserve(static_cast<std::size_t>(size) + 1);
     make_resident(content.data(), content.capacity());
   }
-  // In steps that stay near the processor between being filled with zeros and being read into.  The byte beyond the
-  // size finds the end.
+  // Reads in steps small enough to stay in the processor's cache between zeroing and reading.  The byte beyond the size
+  // detects the end.
   constexpr std::size_t kStep = std::size_t{1} << 16U;
   for (bool more = true; more;) {
     const std::size_t before = content.size();
@@ -59,7 +59,7 @@ Result<std::string> read(const std::string& path, std::size_t max_bytes) {
 }
 
 Status write(const std::string& path, std::string_view content) {
-  static std::atomic<std::uint64_t> counter{0};  // makes names of concurrent writers in one process differ
+  static std::atomic<std::uint64_t> counter{0};  // distinguishes concurrent writers in one process
   const std::string temporary = path + ".tmp" + std::to_string(counter++) + "-" + std::to_string(process_number());
   {
     std::ofstream out(temporary, std::ios::binary | std::ios::trunc);

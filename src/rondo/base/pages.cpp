@@ -14,7 +14,7 @@ namespace rondo {
 
 #ifdef __wasi__
 
-// WebAssembly's memory has no pages to ask for.
+// WebAssembly cannot ask for pages of memory.
 void make_resident(void*, std::size_t) {}
 
 Pages::Pages(std::size_t bytes) : mapped_(std::calloc(1, bytes)), mapped_bytes_(bytes), data_(mapped_) {
@@ -46,7 +46,7 @@ void make_resident(void* data, std::size_t bytes) {
   within(kLargePage, MADV_HUGEPAGE);
 #endif
 #ifdef MADV_POPULATE_WRITE
-  // Systems that do not know it bring the memory in as it is written.
+  // On systems without it, memory becomes resident as it is written.
   within(kPage, MADV_POPULATE_WRITE);
 #endif
 }

@@ -29,7 +29,7 @@ const char* to_string(ErrorCode code) {
 
 namespace {
 
-// The part of a long line that is shown: so many characters on each side of byte `at`.
+// The part of a long line that is shown: this many characters on each side of byte `at`.
 std::string_view window(std::string_view line, std::size_t at) {
   constexpr std::size_t kWholeBytes = 240;
   constexpr int kSideCharacters = 80;
@@ -47,7 +47,7 @@ std::string_view window(std::string_view line, std::size_t at) {
   return line.substr(begin, end - begin);
 }
 
-// The caret stands below byte `column` of `line_text`; tabs are kept so that both lines indent alike.
+// The caret is below byte `column` of `line_text`.  Tabs are kept so that both lines indent alike.
 void append_code_frame(const Error& error, std::string& out) {
   const std::string number = std::to_string(error.line);
   const std::string_view line = error.line_text;

@@ -9,7 +9,7 @@ unsigned byte_at(std::string_view text, std::size_t at) { return static_cast<uns
 
 }  // namespace
 
-// Table 3-7 of the Unicode standard: the range of the second byte depends on the first, all later ones are 80..BF.
+// Table 3-7 of the Unicode standard: the range of the second byte depends on the first, and all later ones are 80..BF.
 Decoded decode(std::string_view text, std::size_t at) {
   const unsigned lead = byte_at(text, at);
   if (lead < 0x80) return {static_cast<char32_t>(lead), 1, true};
@@ -60,7 +60,7 @@ std::size_t first_invalid(std::string_view text) {
       at = skip_ascii(text, at);
       continue;
     }
-    // Most other characters have three bytes, any two of the second half behind these first ones.
+    // Most other characters have three bytes.  After these first bytes, any two continuation bytes are valid.
     if (lead > 0xE0 && lead < 0xF0 && lead != 0xED && at + 3 <= text.size() && is_continuation(text[at + 1]) &&
         is_continuation(text[at + 2])) {
       at += 3;

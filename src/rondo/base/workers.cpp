@@ -49,7 +49,7 @@ void Workers::work() {
     lock.lock();
     if (!is_large) continue;
     --running_large_;
-    wake_.notify_all();  // the next large one may begin, or the end has come
+    wake_.notify_all();  // the next large job may begin, or the end has come
   }
 }
 

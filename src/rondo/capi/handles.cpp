@@ -30,7 +30,7 @@ std::uint64_t Handles::add(std::shared_ptr<void> object, Kind kind) {
   const std::unique_lock lock(mutex_);
   if (free_.empty()) {
     if (places_.size() == kMaxOpen) return 0;
-    // Room for all, so that nothing is left to fail when handles are closed.
+    // Reserves room for all, so that closing handles cannot fail.
     if (free_.capacity() <= places_.size()) free_.reserve(2 * places_.size() + 16);
     places_.emplace_back();
     free_.push_back(static_cast<std::uint32_t>(places_.size() - 1));

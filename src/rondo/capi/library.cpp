@@ -8,8 +8,7 @@
 namespace rondo::capi {
 namespace {
 
-// An open library has the address of what stands behind it, and that address under this mask beside it; no other memory
-// has.
+// An open library holds the address of its implementation, and that address under this mask.  No other memory does.
 constexpr std::uint64_t kOpenMask = 0x6f70656e726f6e64;
 
 std::tm to_tm(const jinja::LocalTime& time) {
@@ -31,7 +30,7 @@ std::unique_ptr<Library> make_library(std::string cache_folder, const std::optio
   protocol::ServiceOptions options;
   options.cache_folder = cache_folder;
   if (now) options.clock = [time = to_tm(*now)] { return time; };
-  // By chance: what was closed may have stood at the same address.
+  // Random, because a closed library may have been at the same address.
   const std::uint32_t tag = std::random_device()();
   return std::unique_ptr<Library>(
       new Library{Handles(tag), protocol::Service(std::move(options)), std::move(cache_folder), now});

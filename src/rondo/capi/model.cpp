@@ -22,7 +22,7 @@ Outcome<std::optional<std::string>> optional_text(rondo_text given, const char* 
   return view.value().empty() ? std::optional<std::string>() : std::string(view.value());
 }
 
-// What of the options names files.
+// Reads the options that name files.
 Outcome<core::Source> named_source(const rondo_model_options& options) {
   core::Source out;
   auto path = optional_text(options.path, "path");
@@ -102,7 +102,7 @@ void set_texts(json::Object& out, std::string_view name, const std::vector<std::
   if (!texts.empty()) out.set(name, protocol::texts_to_json(texts));
 }
 
-// What an answer about a conversation begins with: `chat` as an object, and the call that `read` makes of it.
+// Reads `chat` as an object, and makes the call from it with `read`.
 template <typename Work>
 rondo_status ask(rondo_library* library, rondo_model model, const rondo_chat* chat, rondo_result* result,
                  rondo_error* error, const Work& work) noexcept {
@@ -137,7 +137,7 @@ Outcome<ResultObject> render_prompt(const Library& library, const core::Model& m
   return out;
 }
 
-// The template with variables of the caller's own.
+// Renders the template with the caller's own variables.
 Outcome<ResultObject> render_variables(const Library& library, const core::Model& model, rondo_text variables,
                                        rondo_text options) {
   auto given = object_of_text(variables, "variables");
@@ -154,7 +154,7 @@ Outcome<ResultObject> render_variables(const Library& library, const core::Model
   jinja::RenderOptions asked;
   asked.strict = prepared.value().options.strict;
   asked.now = prepared.value().options.now;
-  asked.origins = false;  // only the text is asked for
+  asked.origins = false;  // only the text is needed
   auto rendered = prepared.value().chat_template->render(given.value(), asked);
   if (!rendered.ok()) return rendered.error();
   ResultObject out;
@@ -188,7 +188,7 @@ Outcome<ResultObject> encode_prompt(const Library& library, const core::Model& m
   return out;
 }
 
-// What a caller gives for a bridge beside the chat.
+// The arguments of a bridge other than the chat.
 struct BridgeInput {
   rondo_ids prompt;
   rondo_ids completion;

@@ -68,7 +68,7 @@ Failure invalid(const std::string& sentence) {
 }
 
 bool is_fit(const rondo_error* error) {
-  constexpr std::size_t kMost = 4096;  // memory that was never begun mostly says more
+  constexpr std::size_t kMost = 4096;  // uninitialised memory usually says more
   return error == nullptr || (error->struct_size >= sizeof(rondo_error) && error->struct_size <= kMost);
 }
 

@@ -1,4 +1,4 @@
-// What a model wrote: at once, or while it is written.
+// Parses what a model wrote, at once or while it is written.
 #include <utility>
 
 #include "base/utf8.h"
@@ -39,7 +39,7 @@ Outcome<ResultObject> parse_text(const Library& library, const core::Model& mode
   if (!input.ok()) return input.failure();
   auto parser = model.parser(input.value().call, input.value().options);
   if (!parser.ok()) return parser.error();
-  static_cast<void>(parser.value().feed(text.value()));  // the message is all that counts here
+  static_cast<void>(parser.value().feed(text.value()));  // only the message is needed here
   const auto message = parser.value().finish();
   if (!message.ok()) return message.error();
   ResultObject out;
@@ -82,7 +82,7 @@ Outcome<std::shared_ptr<ParserObject>> start_parser(const Library& library, rond
   return std::shared_ptr<ParserObject>(new ParserObject{{}, core::ParserStream(model, std::move(parser).value())});
 }
 
-// Without the format's own syntax.
+// Leaves out the format's own syntax.
 core::ParserStream::Events shown(core::ParserStream::Events events) {
   std::erase_if(events, [](const parse::Event& event) { return event.kind == parse::EventKind::kMarker; });
   return events;

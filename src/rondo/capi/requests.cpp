@@ -73,7 +73,7 @@ Outcome<json::Array> messages_of(rondo_text text, const char* name) {
 
 Outcome<Done> check_size(const void* given, std::size_t size, std::size_t known, const char* name) {
   if (size < known) return invalid("`struct_size` of " + quoted(name) + " is too small: begin with its RONDO_..._INIT");
-  constexpr std::size_t kMost = 4096;  // no struct of any version is so large
+  constexpr std::size_t kMost = 4096;  // no version has a struct this large
   if (size > kMost) return invalid("`struct_size` of " + quoted(name) + " is no size of it");
   const auto* bytes = static_cast<const unsigned char*>(given);
   if (std::all_of(bytes + known, bytes + size, [](unsigned char byte) { return byte == 0; })) return Done{};

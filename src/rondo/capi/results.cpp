@@ -9,7 +9,7 @@ namespace {
 rondo_ids ids_view(const std::vector<std::int32_t>& ids) { return {ids.data(), ids.size()}; }
 rondo_mask mask_view(const std::vector<std::uint8_t>& mask) { return {mask.data(), mask.size()}; }
 
-// `part`, one member of the result, as `view` gives it out.
+// `part`, a member of the result, in the form that `view` returns.
 template <typename View, typename Part>
 rondo_status give(rondo_library* library, rondo_result result, View* out, std::optional<Part> ResultObject::* part,
                   View (*view)(const Part&)) noexcept {

@@ -33,7 +33,7 @@ bool is_messages_request(const json::Value& body) {
   return messages->is_array() && std::ranges::any_of(messages->as_array(), has_messages_block);
 }
 
-// What clients use to say that requests belong together, the most specific first.
+// The values with which clients say that requests belong together, the most specific first.
 std::string conversation_id(const json::Value& body) {
   const json::Value* conversation = body.find("conversation");
   if (conversation != nullptr && conversation->is_object()) {
@@ -73,7 +73,7 @@ void add_cache_marks(const json::Value& body, ApiRequest& out) {
   if (seconds && !out.messages.empty()) out.cache_marks.push_back({out.messages.size() - 1, CacheMark::kAll, *seconds});
 }
 
-// Calls of custom tools, in place.
+// Translates calls of custom tools in place.
 void translate_custom_calls(json::Value& message) {
   json::Value* calls = message.as_object().find("tool_calls");
   if (calls == nullptr || !calls->is_array()) return;
@@ -84,7 +84,7 @@ void translate_custom_calls(json::Value& message) {
   }
 }
 
-// Texts that other APIs call by other types.
+// Translates texts that other APIs give other types.
 void translate_parts(json::Value& message) {
   json::Value* content = message.as_object().find("content");
   if (content == nullptr || !content->is_array()) return;
@@ -98,14 +98,14 @@ void translate_parts(json::Value& message) {
   }
 }
 
-// A refusal is what the assistant said: templates know no other place for it.
+// A refusal is the assistant's text, because templates have no other place for it.
 void translate_refusal(json::Value& message) {
   std::string refusal = first_text(message, {"refusal"});
   if (!refusal.empty() && !is_filled(message.find("content"))) message.as_object().set("content", std::move(refusal));
 }
 
-// The reasoning of an assistant that says it in parts of its content, or in lists beside it, which repeat a field of text where
-// there is one.
+// The reasoning of an assistant that sends it in parts of its content or in lists beside it.  The lists repeat the text
+// field if there is one.
 void translate_reasoning(json::Value& message) {
   json::Object& fields = message.as_object();
   const auto is_given = [&](std::string_view field) { return is_filled(message.find(field)); };

@@ -1,4 +1,4 @@
-// Recorded streams of replies, joined to the reply that they were.
+// Joins recorded streams of replies into the replies that they were.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -11,7 +11,7 @@
 namespace rondo::chat {
 namespace {
 
-// More calls or blocks than any reply has; numbers beyond are damage.
+// More calls or blocks than any reply has.  Larger numbers mean damage.
 constexpr std::int64_t kMostParts = 4096;
 
 void append_text(json::Object& object, std::string_view key, const json::Value* piece) {
@@ -24,7 +24,7 @@ void append_text(json::Object& object, std::string_view key, const json::Value* 
   object.set(key, text->as_string() + piece->as_string());
 }
 
-// The element of number `index`, made where it is missing; nullptr for a number that cannot be.
+// The element with number `index`, created if it is missing; nullptr for an impossible number.
 json::Object* element(json::Array& array, std::optional<std::int64_t> index) {
   if (!index || *index < 0 || *index >= kMostParts) return nullptr;
   const auto at = static_cast<std::size_t>(*index);
@@ -32,7 +32,7 @@ json::Object* element(json::Array& array, std::optional<std::int64_t> index) {
   return &array[at].as_object();
 }
 
-// Chat Completions: {"choices": [{"delta": {...}}]} each.
+// Chat Completions: each event is {"choices": [{"delta": {...}}]}.
 class ChatStream {
  public:
   void add(const json::Value& event) {

@@ -24,7 +24,7 @@ json::Value grammar_of(const json::Value& tool) {
   return json::Object{{"syntax", grammar.find_string("syntax").value_or("lark")}, {"definition", *definition}};
 }
 
-// What a template shows of a custom tool.
+// What a template shows for a custom tool.
 json::Value custom_function(const json::Value& tool, std::string_view name, const json::Value& grammar) {
   json::Object input{{"type", "string"}};
   if (grammar.is_object()) {

@@ -24,7 +24,7 @@ void add_line(std::string& text, std::string_view line) {
   text += line;
 }
 
-// Texts that stand in a text or in blocks, each on a line of its own.
+// Texts given as one text or as blocks, each on its own line.
 std::string lines_of(const json::Value* content) {
   if (content == nullptr) return "";
   if (content->is_string()) return std::string(content->as_string());
@@ -35,8 +35,7 @@ std::string lines_of(const json::Value* content) {
   return text;
 }
 
-// What a block says, where that is text: also a document of text, what a search found, and a tool that one found, by
-// its name.
+// The text of a block, if it has one: also a text document, a search result, or the name of a tool that a search found.
 std::optional<std::string> text_of(const json::Value& block) {
   const std::string_view type = block.find_string("type").value_or("");
   if (type == "text") return std::string(block.find_string("text").value_or(""));
@@ -54,7 +53,7 @@ std::optional<std::string> text_of(const json::Value& block) {
   return text;
 }
 
-// The text of a result, or its parts where it has other than texts.
+// The text of a result, or its parts if some are not texts.
 json::Value result_content(const json::Value& block) {
   const json::Value* content = block.find("content");
   if (content == nullptr || content->is_null()) return "";
@@ -131,7 +130,7 @@ class MessagesTranslation {
     set_tools(body, out_);
   }
 
-  // `cache_control` of the request itself: its end.
+  // The `cache_control` of the request itself, which marks its end.
   void end(const json::Value& body) {
     if (!out_.messages.empty()) mark(body, out_.messages.size() - 1);
   }

@@ -31,7 +31,7 @@ json::Value content_from(const json::Value* content) {
   return content_of(std::move(parts));
 }
 
-// What the model reasoned: its own text, else the summary of it; "" where both are only there in encrypted form.
+// The model's reasoning: its own text, else its summary; "" if both are only there in encrypted form.
 std::string reasoning_of(const json::Value& item) {
   for (const std::string_view key : {"content", "summary"}) {
     const json::Value* parts = item.find(key);
@@ -54,7 +54,7 @@ class ResponsesTranslation {
     out_.sources.resize(out_.messages.size(), -1);
   }
 
-  // What item() made of an item.
+  // Ends what item() made from an item.
   void end_item(std::size_t index) {
     last_item_ = static_cast<std::int32_t>(index);
     out_.sources.resize(out_.messages.size(), last_item_);
@@ -93,7 +93,7 @@ class ResponsesTranslation {
 
   void flush() {
     if (assistant_.is_empty()) {
-      assistant_ = AssistantParts();  // what was echoed of nothing else
+      assistant_ = AssistantParts();  // it had nothing but echoed fields
     } else {
       assistant_.take(out_);
       out_.sources.resize(out_.messages.size(), last_item_);
@@ -134,8 +134,8 @@ class ResponsesTranslation {
 
   ApiRequest out_;
   AssistantParts assistant_;
-  std::int32_t last_item_ = -1;     // that was read whole
-  std::set<std::string> left_out_;  // calls without a form: their results have none either
+  std::int32_t last_item_ = -1;     // that was read completely
+  std::set<std::string> left_out_;  // calls that templates cannot express; their results are left out too
 };
 
 }  // namespace

@@ -18,8 +18,8 @@ std::optional<std::size_t> handed_out(std::string_view id) {
   return number;
 }
 
-// Ids are handed out in the order of the calls, from some number on: 0 for each turn, or the number of calls before it.
-// Which one it was, where all of `results` have such ids.
+// Ids are numbered in the order of the calls, starting at some number: 0 for each turn, or the number of earlier calls.
+// Returns that number if all of `results` have such ids.
 std::optional<std::size_t> first_handed_out(std::span<const json::Value* const> results, std::size_t calls,
                                             std::size_t calls_before) {
   std::optional<std::size_t> least;
@@ -73,7 +73,7 @@ class Matching {
     }
   }
 
-  // Whether a result without a call may be that of a call without a result.  Where all calls have ids, one that says
+  // Whether a result without a call may belong to a call without a result.  If all calls have ids, a result with
   // another id answers none of them.
   [[nodiscard]] bool may_answer(std::size_t result, std::size_t call) const {
     return !is_answered_[call] && out_[result].by == ResultMatch::By::kNothing &&

@@ -35,7 +35,7 @@ Result<json::Value> make_request(const BridgeArguments& arguments) {
   return json::Value(std::move(request));
 }
 
-// The appended ids as text, so that people see what the bridge wrote.
+// The appended ids as text, which shows what the bridge wrote.
 Result<std::string> appended_text(const protocol::Service& service, const std::string& tokenizer,
                                   const json::Value& reply) {
   const json::Array& ids = reply.find("ids")->as_array();
@@ -47,7 +47,7 @@ Result<std::string> appended_text(const protocol::Service& service, const std::s
   return std::string(text.value().find_string("text").value_or(""));
 }
 
-// "cut [4, 20), reasoning of message 1", one line each.
+// "cut [4, 20), reasoning of message 1", one per line.
 std::string cut_lines(const json::Value& reply) {
   std::string out;
   const json::Value* cuts = reply.find("cuts");

@@ -1,4 +1,4 @@
-// rondo check: a table of what holds, and what is the matter with a template.
+// rondo check: prints a table of what holds, and what is wrong with a template.
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ std::size_t count_of(const json::Value& object, std::string_view field) {
 
 std::string line_of_text(std::string_view text) { return printable(elided(text, kLineTextWidth), false); }
 
-// What a row shows of a case.
+// What a row shows for a case.
 std::string verdicts(const json::Value& played) {
   std::string out;
   for (const ColumnOf& column : kColumns) out += text_of(played, column.field) + " ";
@@ -65,7 +65,7 @@ std::string header_row(const Paint& paint) {
   return paint("1", out) + "\n";
 }
 
-// The rows of the default, and of each other setting those that differ from it.
+// The rows of the default setting, and for each other setting the rows that differ.
 std::string matrix(const json::Value& report, bool all, const Paint& paint) {
   std::map<std::string, std::string> of_default;
   std::string out = header_row(paint);
@@ -170,7 +170,7 @@ bool fails(const json::Value& report, const std::string& fail_on) {
   return worst >= rank(fail_on);
 }
 
-// A line that is written over and over, on a terminal.
+// A line that is overwritten again and again on a terminal.
 protocol::RunOptions counting_cases(const std::string& model) {
   protocol::RunOptions options;
   if (::isatty(STDERR_FILENO) == 0) return options;
@@ -193,7 +193,7 @@ Result<json::Value> check_one(const protocol::Service& service, const std::strin
   return run_audit(service, std::move(request), arguments, model, counting_cases(model));
 }
 
-// How many of the three files go to standard output, where one at most has a place.
+// How many of the three files go to standard output, which has room for one.
 int count_on_output(const CheckArguments& arguments) {
   return static_cast<int>(arguments.html_file == "-") + static_cast<int>(arguments.sarif_file == "-") +
          static_cast<int>(arguments.junit_file == "-");
@@ -214,7 +214,7 @@ int write_one(const std::string& file, const Result<std::string>& content) {
   return written.ok() ? kSuccess : report(written.error());
 }
 
-// The files that were asked for.  Returns the exit status.
+// Writes the requested files.  Returns the exit status.
 int write_files(const CheckArguments& arguments, const pages::Checks& checks) {
   int status = kSuccess;
   if (const std::string& file = arguments.html_file; !file.empty())

@@ -64,9 +64,9 @@ std::string joined(const std::vector<std::string>& words) {
 // --- bash, and zsh through its bashcompinit
 
 std::string bash_script(const std::vector<Command>& commands) {
-  std::string descents;  // a command, and a word that leads to another one
+  std::string descents;  // a command, and a word that leads to another command
   std::string values;    // what follows an option
-  std::string words;     // what else a command takes
+  std::string words;     // what else a command accepts
   for (const Command& command : commands) {
     for (const std::string& name : command.commands)
       descents += (descents.empty() ? "'" : "|'") + command.path + " " + name + "'";

@@ -26,7 +26,7 @@ namespace {
 using Ids = std::vector<std::int32_t>;
 
 constexpr std::size_t kServedTurns = 4;
-// A conversation in which a tool was called already: the random model calls none by itself.
+// A conversation in which a tool was already called, because the random model never calls one.
 constexpr const char* kTools = R"([{"type": "function", "function": {"name": "lines_of", "description": "Counts lines.",
   "parameters": {"type": "object", "properties": {"file": {"type": "string"}}, "required": ["file"]}}}])";
 constexpr const char* kBegin = R"([{"role": "user", "content": "How long is the main file, and what is in it?"},
@@ -121,7 +121,8 @@ void append_ids(const json::Value& object, const char* name, Ids& ids) {
   for (const json::Value& id : list->as_array()) ids.push_back(static_cast<std::int32_t>(id.to_int64().value_or(0)));
 }
 
-// The request as another server would send it on: the template writes all of it, nothing is known of what was sampled.
+// The ids as another server would make them: the template writes everything, and nothing is known about what was
+// sampled.
 Result<Ids> rendered_anew(const core::Model& model, const json::Array& messages, const json::Value& tools) {
   core::Call call;
   call.has_messages = true;

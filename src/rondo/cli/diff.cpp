@@ -1,4 +1,4 @@
-// rondo diff: where the prompts of two requests part, why, and what that costs.
+// rondo diff: where the prompts of two requests differ, why, and what that costs.
 #include <string>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// What the edge commands print.
+// Prints the results of the edge commands.
 #include <string>
 #include <utility>
 
@@ -18,12 +18,12 @@ Result<json::Value> run(json::Object request) {
   return service.run(std::move(request));
 }
 
-// A file, or that of a folder.
+// The file itself, or the one in a folder.
 std::string edge_file(const std::string& path) {
   return files::is_folder(path) ? files::join(path, model::kEdgeTemplateFile) : path;
 }
 
-// The verdict for people.
+// The verdict for readers.
 std::string verdict_of(const json::Value& reply) {
   std::string out = is_true(reply, "lossless") ? "lossless" : "not lossless";
   const std::string kind = text_of(reply, "sentence");
@@ -41,7 +41,7 @@ Result<json::Object> export_request(const EdgeArguments& arguments) {
   json::Object request{{"op", "edge_export"}};
   if (Status status = add_model(request, arguments.model); !status.ok()) return status.error();
   if (Status status = add_kwargs(request, arguments.kwargs); !status.ok()) return status.error();
-  // What is given in the model's place is wanted as it is.
+  // If something is given in place of the model, it is wanted as it is.
   if (arguments.no_prebuilt || !arguments.model.chat_template.empty()) request.set("prebuilt", false);
   const std::string& path = arguments.model_path.empty() ? arguments.model.model : arguments.model_path;
   if (!path.empty()) request.set("model_path", path);

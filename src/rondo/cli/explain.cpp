@@ -17,7 +17,7 @@ constexpr std::size_t kMarkerWidth = 64;  // of one marker
 
 std::string quoted(std::string_view text) { return json::to_compact(json::Value(std::string(text))); }
 
-// "line 12, 14" of the pieces of a text.
+// "line 12, 14" for the pieces of a text.
 std::string lines_of(const json::Value& pieces) {
   std::vector<std::string> lines;
   for (const json::Value& piece : pieces.as_array()) {
@@ -74,7 +74,7 @@ std::string turn_of(const json::Value& probe, const Paint& paint) {
   return out;
 }
 
-// What became of a probe, and in which colour to say it.
+// The outcome of a probe, and the colour in which to print it.
 struct Outcome {
   const char* word;
   const char* colour;

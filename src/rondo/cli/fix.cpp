@@ -1,4 +1,4 @@
-// rondo check --fix: the template with what an audit can mend, as a diff.
+// rondo check --fix: mends what can be mended in a template, and shows a diff.
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace rondo::cli {
 namespace {
 
-// "  reasoning-content / default", one line each.
+// "  reasoning-content / default", one per line.
 std::string cases_text(const json::Value& fix, std::string_view field, const std::string& title) {
   const json::Array& cases = fix.find(field)->as_array();
   if (cases.empty()) return "";

@@ -20,7 +20,7 @@ Result<json::Value> make_request(const GrammarArguments& arguments) {
   return json::Value(std::move(request));
 }
 
-// What is not part of the grammar's own text.
+// Prints what is not part of the grammar's text.
 void tell(const json::Value& reply) {
   if (reply.find_string("grammar") == "") std::cerr << "rondo: there is nothing to constrain\n";
   if (reply.find("lazy")->as_bool()) {

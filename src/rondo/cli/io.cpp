@@ -40,13 +40,13 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Whether it starts as arrays and objects do.
+// Whether it begins like an array or object.
 bool is_json(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos && (text[first] == '[' || text[first] == '{');
 }
 
-// Numbers with white space or commas between them.
+// Numbers separated by white space or commas.
 bool is_numbers(std::string_view text) {
   return text.find_first_not_of("0123456789, \t\r\n") == std::string_view::npos;
 }
@@ -58,8 +58,8 @@ std::string list_of(const std::string& numbers) {
   return "[" + list + "]";
 }
 
-// The ids of a table of tokens, as `encode` and `tokenize` print it: each line begins with the id and ends with the quoted text;
-// notes stand behind them.  "" where `text` is no such table.
+// The ids in a table of tokens as `encode` and `tokenize` print it: each line begins with the id and ends with the
+// quoted text, and notes follow the lines.  "" if `text` is not such a table.
 std::string ids_of_table(const std::string& text) {
   std::string ids;
   std::istringstream lines(text);
@@ -95,7 +95,8 @@ Result<json::Value> read_json(const std::string& path) {
   auto content = read_input(path);
   if (!content.ok()) return content.error();
   std::string_view text = content.value();
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());  // some editors write one
+  if (text.starts_with(kByteOrderMark))
+    text.remove_prefix(kByteOrderMark.size());  // some editors write a byte order mark
   auto value = json::parse(text);
   if (value.ok()) return value;
   Error error = value.error();
@@ -158,7 +159,7 @@ protocol::ServiceOptions service_options() {
     localtime_r(&now, &local);
     return local;
   };
-  // Without a home there is no folder of one's own; the one that happens to be current is nobody's cache.
+  // Without a home folder there is no place for a cache: the current folder is not one.
   const bool has_place =
       !variable("RONDO_CACHE").empty() || !variable("XDG_CACHE_HOME").empty() || !variable("HOME").empty();
   if (has_place && variable("RONDO_TOKENIZER_CACHE") != "off")

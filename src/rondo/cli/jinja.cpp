@@ -7,7 +7,7 @@
 namespace rondo::cli {
 namespace {
 
-// Any file is taken as the source itself; a folder or GGUF is looked into by the service.
+// A file is the source itself.  In a folder or GGUF the service finds the template.
 Result<json::Value> make_request(const JinjaArguments& arguments) {
   json::Object request{{"op", "jinja"}};
   if (arguments.has_text) {

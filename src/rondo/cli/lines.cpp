@@ -20,10 +20,10 @@ namespace {
 
 Error stream_error(const std::string& stream, int number) { return {ErrorCode::kIo, std::strerror(number), stream}; }
 
-// Input by lines.
+// Reads input line by line.
 class LineReader {
  public:
-  // `before_read` is called whenever more input is needed, which may have to be waited for.
+  // `before_read` is called whenever more input is needed, which may take a while.
   explicit LineReader(const LineEnds& ends, std::function<void()> before_read = {})
       : file_(ends.input), name_(ends.input_name), before_read_(std::move(before_read)) {}
 
@@ -45,7 +45,7 @@ class LineReader {
   }
 
   [[nodiscard]] std::optional<Error> error() const { return error_; }
-  [[nodiscard]] std::size_t bytes() const { return read_ - (buffer_.size() - begin_); }  // of lines that were taken
+  [[nodiscard]] std::size_t bytes() const { return read_ - (buffer_.size() - begin_); }  // of the lines returned so far
 
  private:
   void take(std::string& line, std::size_t end, std::size_t next_begin) {
@@ -78,12 +78,12 @@ class LineReader {
   std::size_t read_ = 0;
   std::string buffer_;
   std::size_t begin_ = 0;     // of the next line
-  std::size_t searched_ = 0;  // no newline stands between begin_ and here
+  std::size_t searched_ = 0;  // there is no newline between begin_ and here
   bool at_end_ = false;
   std::optional<Error> error_;
 };
 
-// Output with a buffer of our own.
+// Output with our own buffer.
 class Output {
  public:
   explicit Output(const LineEnds& ends) : file_(ends.output), name_(ends.output_name) {}
@@ -124,7 +124,7 @@ Status finish(const LineReader& reader, const Output& output) {
   return Done{};
 }
 
-// Lines with their numbers; empty ones are passed over.
+// Lines with their numbers; empty ones are skipped.
 class Numbered {
  public:
   explicit Numbered(LineReader& reader) : reader_(reader) {}
@@ -158,12 +158,13 @@ Status answer_on_one_thread(const LineEnds& ends, const LineAnswer& answer, cons
 }
 
 struct Replied {
-  std::size_t end = 0;  // of its line in the input
+  std::size_t end = 0;  // where its line ends in the input
   std::string text;
 };
 
-// A window of requests in input order.  The reading thread pushes, workers answer in any order, the writing thread pops
-// replies from the front.  Bounded, so that a slow request at the front does not make the rest pile up without end.
+// A window of requests in input order.  The reading thread pushes, workers answer in any order, and the writing thread
+// pops replies from the front.  Its size is bounded, so that a slow request at the front does not let the rest grow
+// without end.
 class Window {
  public:
   // Waits while the window is full; false once writing has failed.
@@ -186,7 +187,7 @@ class Window {
     while (true) {
       changed_.wait(lock, [this] { return taken_ < jobs_.size() || closed_ || stopped_; });
       if (stopped_ || taken_ == jobs_.size()) return;
-      Job& job = jobs_[taken_++];  // stays where it is: a deque moves nothing when its ends change
+      Job& job = jobs_[taken_++];  // remains valid, because a deque does not move elements when its ends change
       lock.unlock();
       std::string reply = answer(job.line);
       lock.lock();
@@ -196,7 +197,8 @@ class Window {
     }
   }
 
-  // Waits for the next reply in input order; nullopt after the last.  `more`: whether the one behind it is ready too.
+  // Waits for the next reply in input order; nullopt after the last one.  `more`: whether the one after it is ready
+  // too.
   std::optional<Replied> pop(bool& more) {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait(lock, [this] { return is_ready(0) || (closed_ && jobs_.empty()); });
@@ -229,7 +231,7 @@ class Window {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Job> jobs_;
-  std::size_t taken_ = 0;  // jobs before this index have a worker
+  std::size_t taken_ = 0;  // all earlier jobs have a worker
   bool closed_ = false;
   bool stopped_ = false;
 };
@@ -264,7 +266,7 @@ Status answer_on_threads(const LineEnds& ends, int threads, const LineAnswer& an
 }  // namespace
 
 Status answer_lines(const LineEnds& ends, int threads, const LineAnswer& answer, const LineWritten& written) {
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(), reported as such
+  std::signal(SIGPIPE, SIG_IGN);  // writing to a closed pipe then fails, and is reported as an error
   return threads <= 1 ? answer_on_one_thread(ends, answer, written) : answer_on_threads(ends, threads, answer, written);
 }
 

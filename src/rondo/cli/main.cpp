@@ -1,4 +1,4 @@
-// The command line: what can be said, and what each word means.  Does nothing itself.
+// The command line: its commands, options and their meaning.  It only defines them.
 #include <CLI/CLI.hpp>
 
 #include <cstdlib>
@@ -44,7 +44,7 @@ void kwargs_option(CLI::App& command, std::string& value, const std::string& hel
       ->multi_option_policy(CLI::MultiOptionPolicy::Join);
 }
 
-// Takes one value each time, so that what stands behind it by place is not taken for another.
+// An option that takes one value each time, so that a positional argument after it is not taken for a second value.
 CLI::Option* repeated_option(CLI::App& command, const char* name, std::vector<std::string>& values,
                              const std::string& help) {
   return command.add_option(name, values, help + "; may be repeated")->allow_extra_args(false);
@@ -88,7 +88,7 @@ void add_model(CLI::App& command, ModelArguments& model, bool needs_tokenizer, c
   add_polyfill(command, model.polyfill);
 }
 
-// What stands in front of a prompt's end.
+// Adds the options for what comes before the end of a prompt.
 void add_history(CLI::App& command, ConversationArguments& conversation, const std::string& messages_help) {
   json_option(command, "--messages", conversation.messages, messages_help.c_str());
   repeated_option(command, "-m,--message", conversation.texts, "a user message, added to the end")->type_name("TEXT");
@@ -238,7 +238,7 @@ void define_bridge(CLI::App& app, BridgeArguments& arguments, std::function<int(
   command.callback([&] { chosen = [&] { return run_bridge(arguments); }; });
 }
 
-// What `tokenize` and `encode` print.  Returns the option --html.
+// Adds the options for what `tokenize` and `encode` print.  Returns the option --html.
 CLI::Option* add_view(CLI::App& command, TokenView& view, const std::string& json_help) {
   CLI::Option* ids = command.add_flag("--ids", view.ids, "print the ids alone, on one line");
   CLI::Option* count = command.add_flag("--count", view.count, "print how many there are");
@@ -536,7 +536,7 @@ struct AllArguments {
   EdgeArguments edge;
   DemoArguments demo;
   NetworkArguments network;
-  std::string shell;  // of completion
+  std::string shell;  // for completion
 };
 
 int run(int argc, char** argv) {
@@ -544,7 +544,7 @@ int run(int argc, char** argv) {
   app.footer(kExamples);
   app.set_version_flag("--version", RONDO_VERSION);
   app.require_subcommand(0, 1);
-  // What makes the service asks the environment; this says the same for one run.
+  // The service reads the environment.  This option sets the same for one run.
   app.add_flag_callback(
       "--no-cache", [] { ::setenv("RONDO_TOKENIZER_CACHE", "off", 1); },
       "neither read nor keep tokenizers in the cache folder; before the command");

@@ -1,4 +1,4 @@
-// rondo mask: a conversation per line in, its ids and loss mask out, in the same order (docs/masks.md).
+// rondo mask: reads a conversation per line, and writes its ids and loss mask in the same order (docs/masks.md).
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ Result<json::Object> common_request(const MaskArguments& arguments) {
   return request;
 }
 
-// The variables of a line count before those of all lines.
+// The variables of a line take precedence over those for all lines.
 void add_variables(json::Object& request, const json::Value& given) {
   const json::Value* common = request.find("kwargs");
   if (common == nullptr || !given.is_object()) {
@@ -54,7 +54,7 @@ void add_variables(json::Object& request, const json::Value& given) {
   request.set("kwargs", std::move(merged));
 }
 
-// The lines of one run: what was answered, for the page, the bar and the exit status.
+// The lines of one run: what was answered, for the page, the progress bar and the exit status.
 class Masking {
  public:
   Masking(const MaskArguments& arguments, json::Object request)
@@ -103,7 +103,7 @@ class Masking {
     return Done{};
   }
 
-  // Of a line: its conversation into the request, its name into the reply.
+  // Copies a line's conversation into the request and its name into the reply.
   Status enter(const json::Value& line, json::Object& request, json::Object& out) const {
     if (line.is_array()) {
       request.set("messages", line);
@@ -146,7 +146,7 @@ class Masking {
   std::map<std::size_t, json::Value> samples_;
 };
 
-// A line on standard error that is written over, where that is a terminal.
+// A line on standard error that is overwritten if that is a terminal.
 class Bar {
  public:
   explicit Bar(int input) : is_on_(::isatty(STDERR_FILENO) != 0) {
@@ -176,7 +176,7 @@ class Bar {
 
  private:
   bool is_on_;
-  std::size_t size_ = 0;  // of the input; 0: not known
+  std::size_t size_ = 0;  // of the input; 0 if unknown
   std::size_t lines_ = 0;
   std::chrono::steady_clock::time_point shown_;
 };

@@ -72,7 +72,8 @@ void define_engines(CLI::App& app, EnginesArguments& arguments, std::function<in
   command.callback([&] { chosen = [&] { return run_engines(arguments); }; });
 }
 
-// Every setting of the table as an option: what is said is kept as text, and read with all that is said elsewhere.
+// Defines an option for every setting of the table.  Values are kept as text, and read later together with those from
+// other sources.
 void define_settings(CLI::App& command, GivenOptions& given) {
   for (const ServeOption& option : serve_options()) {
     const std::string name(option.name);

@@ -12,7 +12,7 @@
 namespace rondo::cli {
 namespace {
 
-// Whether standard input is shown while it arrives.
+// Whether standard input is shown as it arrives.
 bool is_stream(const ParseArguments& arguments) {
   return arguments.file == "-" && (arguments.stream || (!arguments.json && isatty(STDOUT_FILENO) != 0));
 }
@@ -56,7 +56,7 @@ std::string for_people(const json::Value& message) {
   return out;
 }
 
-// Shows deltas for people: a label where the kind of text changes, then the text as it comes.
+// Shows deltas for readers: a label whenever the kind of text changes, then the text as it arrives.
 class Printer {
  public:
   void add(const json::Value& deltas) {
@@ -75,7 +75,7 @@ class Printer {
     (void)print(out);
   }
 
-  // What only the whole message tells.
+  // What only the whole message shows.
   [[nodiscard]] std::string end(const json::Value& message) const {
     std::string out = is_line_open_ ? "\n" : "";
     for (const json::Value& call : message.find("tool_calls")->as_array()) {

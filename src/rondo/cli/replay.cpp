@@ -161,7 +161,7 @@ std::string causes_table(const json::Value& reply, const Paint& paint) {
   return out;
 }
 
-// What stands behind `made:`: names with numbers.
+// Reads what follows `made:`, which is names with numbers.
 Result<json::Object> made_log(std::string_view text) {
   json::Object out;
   while (!text.empty()) {
@@ -181,7 +181,7 @@ Result<json::Object> made_log(std::string_view text) {
   return out;
 }
 
-// The log's bytes; tells a person how far it is.
+// Reads the log's bytes, and shows progress.
 class LogFile {
  public:
   explicit LogFile(std::string path) : path_(std::move(path)) {}
@@ -191,7 +191,7 @@ class LogFile {
   LogFile(const LogFile&) = delete;
   LogFile& operator=(const LogFile&) = delete;
 
-  // A log that is made up has no file.
+  // A generated log has no file.
   Status open() {
     if (path_.empty()) return Done{};
     file_ = path_ == "-" ? stdin : std::fopen(path_.c_str(), "rb");

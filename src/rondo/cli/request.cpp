@@ -13,7 +13,7 @@
 namespace rondo::cli {
 namespace {
 
-// `messages`: the body of a chat request, or the array itself, or a file with it.
+// `messages`: the body of a chat request, or the array itself, or a file that contains either.
 Status add_messages(json::Object& request, const std::string& argument, const std::string& option) {
   auto content = json_argument(argument, option);
   if (!content.ok()) return content.error();
@@ -25,7 +25,7 @@ Status add_messages(json::Object& request, const std::string& argument, const st
     return Done{};
   }
   request.set("messages", *messages);
-  // What else of a chat request its prompt depends on.
+  // The other fields of a chat request that affect its prompt.
   for (const auto& [field, name] : {std::pair{"tools", "tools"}, std::pair{"documents", "documents"},
                                     std::pair{"chat_template_kwargs", "kwargs"}}) {
     const json::Value* value = content.value().find(field);
@@ -66,7 +66,7 @@ Status add_model(json::Object& request, const ModelArguments& arguments) {
   request.set("template_file", chat_template);
   const std::string& tokenizer = arguments.tokenizer;
   if (!tokenizer.empty()) request.set("tokenizer", tokenizer);
-  // Which template fits is read off the vocabulary.
+  // The vocabulary shows which template fits.
   if (tokenizer.empty() && chat_template == "auto" && !arguments.model.empty())
     request.set("tokenizer", arguments.model);
   request.set("mode", arguments.mode);
@@ -103,7 +103,7 @@ Result<json::Value> run_with_vocabulary(const protocol::Service& service, const 
   auto reply = service.run(with_tokenizer, options);
   const bool is_damaged = !reply.ok() && reply.error().code == ErrorCode::kTokenizer;
   if (reply.ok() || (!is_damaged && reply.error().code != ErrorCode::kNotFound)) return reply;
-  // A template alone has no tokenizer; a model whose tokenizer can't be read is worth a word.
+  // A template alone has no tokenizer.  A model with an unreadable tokenizer deserves a note.
   if (is_damaged && (files::is_folder(arguments.model) || arguments.model.ends_with(".gguf")))
     note("rondo: goes on without a tokenizer: " + reply.error().to_string() + "\n");
   return service.run(request, options);

@@ -30,31 +30,31 @@ namespace {
 
 constexpr net::Milliseconds kDrainStep{20};
 constexpr net::Milliseconds kWatchStep{200};
-constexpr net::Milliseconds kLastStep{5000};  // for engines to stop, and for what was cut to be kept
+constexpr net::Milliseconds kLastStep{5000};  // for engines to stop, and for cut-off turns to be kept
 
-// A loop with what answers on it.  The first one's is the gateway's own; each other has a thread.
+// An event loop with everything that answers on it.  The first loop is the gateway's own; each other has a thread.
 struct Front {
   explicit Front(net::Loop& on) : loop(on) {}
   explicit Front(std::unique_ptr<net::Loop> made) : own(std::move(made)), loop(*own) {}
 
   std::unique_ptr<net::Loop> own;
   net::Loop& loop;
-  std::vector<std::unique_ptr<engine::Serving>> servings;  // engines as they are seen from this loop
-  std::vector<std::unique_ptr<net::Client>> clients;       // of their chat APIs, on other loops than the first
+  std::vector<std::unique_ptr<engine::Serving>> servings;  // the engines as seen from this loop
+  std::vector<std::unique_ptr<net::Client>> clients;       // for their chat APIs, on loops other than the first
   std::unique_ptr<gateway::Service> service;
   std::unique_ptr<net::Server> server;
   std::thread thread;
 };
 
-// What the first loop knows of engines, for the others.
+// What the first loop knows about engines, for the others.
 struct EngineStates {
   std::mutex mutex;
   std::vector<bool> up;
   std::vector<gateway::Gauge> gauges;
-  std::vector<std::string> urls;  // of engines that are servers; else ""
+  std::vector<std::string> urls;  // of engines that are servers; otherwise ""
 };
 
-// Everything that a running gateway is made of, in the order in which it is made.
+// All parts of a running gateway, in the order in which they are made.
 struct Gateway {
   ServeSettings settings;
   net::Loop loop;
@@ -67,7 +67,7 @@ struct Gateway {
   net::Timer expiry;
   net::Timer watch;
   net::Timer drain;
-  std::size_t undrained = 0;  // fronts
+  std::size_t undrained = 0;  // fronts that still have requests
   bool is_ending = false;
 };
 
@@ -78,7 +78,8 @@ gateway::ServiceOptions service_options_of(const ServeSettings& settings) {
   options.strict_model = settings.strict_model;
   options.refuse_unknown_tools = settings.unknown_tools == "error";
   options.origins = settings.cors;
-  // Where anybody may ask by any name, keys stand in for names: a page that a name of its own leads here has none.
+  // If anybody may use any host name, keys protect the server instead: a page that gets here through its own host name
+  // has no key.
   const bool any_name = settings.insecure || (!settings.api_keys.empty() && !is_loopback(settings.host));
   if (!any_name) options.hosts = {"localhost", "127.0.0.1", "[::1]", settings.host};
   if (!any_name || !settings.server_names.empty())
@@ -96,7 +97,7 @@ gateway::ServiceOptions service_options_of(const ServeSettings& settings) {
   return options;
 }
 
-// Embedded engines are always there; of servers one must be.
+// Embedded engines are always up.  Of the servers, one must be.
 bool is_up(const ServeEngine& engine) {
   if (!engine.fleet) return true;
   for (std::size_t i = 0; i < engine.fleet->size(); ++i) {
@@ -105,7 +106,7 @@ bool is_up(const ServeEngine& engine) {
   return false;
 }
 
-// In bytes; 0 where there is none.
+// In bytes; 0 if there is no file.
 double file_size(const std::string& path) {
   std::error_code failed;
   const auto size = std::filesystem::file_size(path, failed);
@@ -162,15 +163,14 @@ Status make_engines(Gateway& out) {
   return Done{};
 }
 
-// The engine as seen from a loop.  Servers are spoken to on the first one alone: which of them holds what is known
-// there.
+// The engine as seen from a loop.  Only the first loop talks to servers, because it knows what each of them holds.
 engine::Serving* serving_on(Front& front, const ServeEngine& engine, Gateway& out) {
   if (engine.embedded) return front.servings.emplace_back(engine.embedded->serve(front.loop)).get();
   if (&front.loop == &out.loop) return engine.fleet.get();
   return front.servings.emplace_back(std::make_unique<engine::Relay>(*engine.fleet, out.loop, front.loop)).get();
 }
 
-// Where the engine's server takes requests for which no token ids can be made: the first that is up.
+// The address for requests that cannot be turned into token ids: the first server that is up.
 std::string address_of(const ServeEngine& engine) {
   for (std::size_t i = 0; i < engine.fleet->size(); ++i) {
     if (const remote::Fleet::Report report = engine.fleet->report(i); !report.is_out) return report.url;
@@ -178,7 +178,7 @@ std::string address_of(const ServeEngine& engine) {
   return engine.fleet->report(0).url;
 }
 
-// The chat API of an engine that is a server, as seen from a loop, which has a client of its own.
+// The chat API of an engine that is a server, as seen from a loop with its own client.
 Result<gateway::Upstream> upstream_on(Front& front, std::size_t index, Gateway& out) {
   const ServeEngine& engine = out.engines[index];
   if (!engine.fleet) return gateway::Upstream{};
@@ -288,7 +288,8 @@ Status make_fronts(Gateway& out) {
   auto options = server_options_of(out.settings);
   if (!options.ok()) return options.error();
   if (out.settings.loops > 1) {
-    // A port that several listen on could be another program's as well: whether it is free is seen before it is shared.
+    // Another program could use a port that several sockets may share.  So check that the port is free before sharing
+    // it.
     const auto free = net::Server::make(out.loop, options.value(), [](const net::Exchange&) {});
     if (!free.ok()) return free.error();
     options.value().port = free.value()->port();
@@ -326,7 +327,7 @@ Status make_gateway(Gateway& out) {
   return make_fronts(out);
 }
 
-// Tells the other loops, now and then, what the first one knows of engines.
+// Periodically tells the other loops what the first one knows about engines.
 void watch_engines(Gateway& gateway) {
   std::vector<bool> up;
   for (const ServeEngine& engine : gateway.engines) up.push_back(is_up(engine));
@@ -340,21 +341,21 @@ void watch_engines(Gateway& gateway) {
   gateway.watch = gateway.loop.after(kWatchStep, [&gateway] { watch_engines(gateway); });
 }
 
-// Forgets what is too old or too much, each minute.
+// Every minute, forgets what is too old or too much.
 void expire(Gateway& gateway, const spans::Bounds& bounds) {
-  // A worker waits for the disk in the loop's place.
+  // A worker waits for the disk, not the loop.
   gateway.workers->run(Workers::Size::kLarge,
                        [&store = *gateway.store.store, bounds] { (void)store.expire(now_ms(), bounds); });
   gateway.expiry = gateway.loop.after(std::chrono::minutes(1), [&gateway, bounds] { expire(gateway, bounds); });
 }
 
-// Replies that were cut are kept as turns, once their engines have stopped.
+// Once their engines have stopped, cut-off replies are kept as turns.
 void finish(Gateway& gateway, net::Time end) {
   if (gateway.fronts.front()->service->running() == 0 || gateway.loop.now() >= end) return gateway.loop.stop();
   gateway.drain = gateway.loop.after(kDrainStep, [&gateway, end] { finish(gateway, end); });
 }
 
-// Waits for requests that generate, while others are still told that the server is about to end; then for all.
+// Waits for requests that generate, while new ones are told that the server is about to end.  Then it waits for all.
 void drain(Gateway& gateway, net::Time end) {
   const auto left = std::chrono::duration_cast<net::Milliseconds>(end - gateway.loop.now());
   if (gateway.fronts.front()->service->running() > 0 && left.count() > 0) {
@@ -373,14 +374,14 @@ void drain(Gateway& gateway, net::Time end) {
   }
 }
 
-// Reads the certificate again, for connections that begin from now on.
+// Reads the certificate again, for connections that begin later.
 void renew_certificate(Gateway& gateway) {
   const auto read = read_certificate(gateway.settings);
   if (!read.ok()) return (void)report(read.error());
   for (const auto& front : gateway.fronts) {
     front->loop.post([&front = *front, certificate = read.value(), is_first = front->own == nullptr] {
       const Status renewed = front.server->renew_certificate(certificate.chain_pem, certificate.key_pem);
-      if (!is_first) return;  // the others were given the same
+      if (!is_first) return;  // the others got the same signal
       if (!renewed.ok()) return (void)report(renewed.error());
       note("the certificate was read again\n");
     });
@@ -396,13 +397,13 @@ void on_signal(Gateway& gateway, int signal) {
     if (loaded.ok()) note("keys: " + std::to_string(gateway.keys->size()) + "\n");
     return;
   }
-  if (gateway.is_ending) return gateway.loop.stop();  // said twice
+  if (gateway.is_ending) return gateway.loop.stop();  // requested twice
   gateway.is_ending = true;
   gateway.fronts.front()->service->drain();
   drain(gateway, gateway.loop.now() + std::chrono::seconds(gateway.settings.drain_timeout_s));
 }
 
-// What the program says when it can answer.
+// What the program prints when it is ready.
 std::string ready_line(const Gateway& gateway) {
   const std::string url = gateway.fronts.front()->server->url();
   json::Array names;
@@ -424,7 +425,7 @@ void end(Gateway& gateway) {
     front->server.reset();
     front->service.reset();
   }
-  // What the other loops left behind for the engines of the first one.
+  // The other loops may have left work for the engines of the first one.
   gateway.loop.post([&gateway] { gateway.loop.stop(); });
   gateway.loop.run();
   gateway.fronts.clear();
@@ -451,15 +452,15 @@ int run_gateway(Gateway& gateway) {
 
 int run_serve(const ServeArguments& arguments) {
 #ifdef __GLIBC__
-  // A long prompt comes and goes in pieces of some hundred kilobytes: they are not given back to the system each time,
-  // which would cost more than all that is done with them.
+  // A long prompt passes through blocks of several hundred kilobytes.  Returning them to the system each time would
+  // cost more than all work on them, so the allocator keeps them.
   (void)::mallopt(M_MMAP_THRESHOLD, 32 << 20);
   (void)::mallopt(M_TRIM_THRESHOLD, 128 << 20);
 #endif
   const auto environment = [](const std::string& name) -> std::optional<std::string> {
     const char* value = std::getenv(name.c_str());
     if (value == nullptr && name == "RONDO_SERVE_KEY")
-      value = std::getenv("RONDO_ENGINE_KEY");  // as of `rondo engines`
+      value = std::getenv("RONDO_ENGINE_KEY");  // the same variable as for `rondo engines`
     return value == nullptr ? std::nullopt : std::optional<std::string>(value);
   };
   auto settings = read_settings(arguments.given, environment);

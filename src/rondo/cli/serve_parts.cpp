@@ -28,7 +28,7 @@ template <std::size_t kSize>
 std::array<std::uint8_t, kSize> random_bytes() {
   static_assert(kSize <= 256, "so few bytes come whole");
   std::array<std::uint8_t, kSize> bytes{};
-  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(kSize)) std::abort();  // keys would be guessed
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(kSize)) std::abort();  // keys could be guessed
   return bytes;
 }
 
@@ -87,14 +87,14 @@ Status make_fleet(const ServeModel& settings, std::size_t streams, net::Loop& lo
   return Done{};
 }
 
-// The file that turns are kept in where nobody says otherwise; "" where there is no place for it.
+// The default file for turns; "" if there is no place for it.
 Result<std::string> default_store() {
   std::string folder = environment("XDG_STATE_HOME");
   if (folder.empty() && !environment("HOME").empty()) folder = files::join(environment("HOME"), ".local/state");
   if (folder.empty()) return std::string();
   folder = files::join(folder, "rondo");
   if (const Status made = files::make_folder(folder); !made.ok()) return made.error();
-  // What people and models said is nobody else's.
+  // What people and models said must stay private.
   std::error_code ignored;
   fs::permissions(folder, fs::perms::owner_all, ignored);
   return files::join(folder, "turns.sqlite");

@@ -149,10 +149,10 @@ auto with_member(const ServeOption& option, S& settings, M& model, const Use& us
       option.setting);
 }
 
-// A value on its way to its member: a text of the command line or the environment, or a value of a file.
+// A value before it is stored in its member: a text from the command line or the environment, or a value from a file.
 struct Given {
   json::Value value;
-  bool is_text = false;  // numbers and flags are written as text
+  bool is_text = false;  // numbers and flags are given as text
 };
 
 Error wrong(const ServeOption& option, const std::string& expected) {
@@ -179,13 +179,13 @@ std::optional<std::int64_t> integer_of(const Given& given) {
 }
 
 Status put(const ServeOption& option, std::string& to, const Given& given) {
-  // Template variables may stand in a file as they are.
+  // Template variables may be written directly in a file.
   const bool is_object = given.value.is_object() && option.name == "kwargs";
   if (!given.value.is_string() && !is_object) return wrong(option, "a text");
   std::string text = is_object ? json::to_compact(given.value) : std::string(given.value.as_string());
   const auto& choices = option.choices;
   const bool is_choice = choices.empty() || std::find(choices.begin(), choices.end(), text) != choices.end();
-  if (!is_choice && text != default_text(option))  // "": nothing is chosen
+  if (!is_choice && text != default_text(option))  // "" means no choice
     return wrong(option, choices_text(option));
   to = std::move(text);
   return Done{};
@@ -230,12 +230,12 @@ const ServeOption* option_of_key(std::string_view key) {
   return found == table().end() ? nullptr : &*found;
 }
 
-// A file of settings, read.
+// A settings file that was read.
 class File {
  public:
   File(std::string path, std::string text) : path_(std::move(path)), text_(std::move(text)) {}
 
-  // The server's settings, and those that models have where they say nothing themselves.
+  // The server's settings, and the defaults for models.
   Status read(S& settings, M& model) {
     auto root = toml::read(text_, path_);
     if (!root.ok()) return root.error();
@@ -247,7 +247,7 @@ class File {
     return Done{};
   }
 
-  // `[[model]]`, each on the ground of `model`.
+  // `[[model]]`: each model begins with a copy of `model`.
   Result<std::vector<M>> models(const M& model) {
     std::vector<M> models;
     const json::Value* list = root_.find("model");
@@ -307,7 +307,7 @@ std::vector<std::string> split(const std::string& text, char at) {
   return parts;
 }
 
-// What was said outside of the file, each with where it was said.
+// Values from outside the file, each with its source.
 struct Said {
   const ServeOption* option;
   Given given;

@@ -1,4 +1,4 @@
-// rondo test: the tests of a template, a line for each, and what differs in those that fail.
+// rondo test: runs the tests of a template and prints a line for each, with the differences of those that fail.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -17,7 +17,7 @@ bool names_suite(const std::string& item) {
   return item == "-" || item.ends_with(".yaml") || item.ends_with(".yml") || item.ends_with(".json");
 }
 
-// Takes the model out of what was given by place.
+// Takes the model from the positional arguments.
 void put_model_in_place(TestArguments& arguments) {
   std::vector<std::string>& items = arguments.items;
   if (!arguments.model.model.empty() || items.size() < 2 || names_suite(items.front())) return;

@@ -16,7 +16,7 @@
 namespace rondo::cli {
 namespace {
 
-// A text and what became of it.
+// A text and its result.
 struct Job {
   std::string name;
   std::string text;

@@ -12,7 +12,7 @@
 namespace rondo::cli {
 namespace {
 
-// Backgrounds that text is readable on, in turn.
+// Backgrounds on which text is readable, used in turn.
 constexpr std::array<std::string_view, 4> kTurns = {"30;48;5;153", "30;48;5;151", "30;48;5;223", "30;48;5;218"};
 constexpr std::string_view kLearned = "1;32";
 constexpr std::size_t kLongestExcerpt = 60;
@@ -69,7 +69,7 @@ class TokenOwners {
   Roles roles_;
 };
 
-// As one line can show it; each line feed also breaks the line.
+// The bytes as a line can show them.  Each line feed also breaks the line.
 std::string shown(std::string_view bytes) {
   std::string out;
   for (const char c : printable(pages::token_text(bytes), true)) {
@@ -79,7 +79,7 @@ std::string shown(std::string_view bytes) {
   return out;
 }
 
-// A code for each line, because a background that runs over a line feed fills the rest of the line.
+// A colour code for each line, because a background that continues over a line feed fills the rest of the line.
 std::string painted(const Paint& paint, std::string_view code, std::string_view text) {
   std::string out;
   while (true) {
@@ -93,7 +93,7 @@ std::string painted(const Paint& paint, std::string_view code, std::string_view 
 
 std::string style(const Token& token, std::size_t i, const TokenOwners& owners, bool has_owners) {
   if (!has_owners) return std::string(token.is_added ? kSpecial : kTurns[i % kTurns.size()]);
-  // By owner; the template's own text is faint, what the model writes is bold, and every other token underlined.
+  // Colours show owners.  The template's text is faint, the model's is bold, and every other token is underlined.
   std::string code = token.is_sampled ? "1" : token.is_data ? "22" : "2";
   if (i % 2 == 1) code += ";4";
   if (token.is_special) code += ";7";
@@ -142,7 +142,7 @@ std::string token_table(const json::Value& reply, std::string_view text, bool of
   return out;
 }
 
-// "17 tokens, 64 bytes" in words.
+// "17 tokens, 64 bytes", spelled out.
 std::string token_summary(const json::Value& reply, std::string_view text) {
   const std::size_t count = reply.find("ids")->as_array().size();
   return std::to_string(count) + (count == 1 ? " token, " : " tokens, ") + std::to_string(text.size()) + " bytes";
@@ -153,7 +153,7 @@ std::string bytes_between(const json::Value& reply, std::string_view text, std::
   return std::string(text.substr(from, token_at(reply, end - 1).end - from));
 }
 
-// What the template's generation blocks say otherwise, a line each.
+// Where the template's generation blocks disagree, one per line.
 std::string generation_lines(const json::Value& reply, std::string_view text) {
   std::string out;
   for (const json::Value& row : reply.find("generation")->as_array()) {

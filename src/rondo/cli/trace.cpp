@@ -14,10 +14,10 @@
 namespace rondo::cli {
 namespace {
 
-constexpr std::size_t kWidth = 120;      // of a report that goes to no terminal
-constexpr std::size_t kTimesPerRow = 3;  // shown of what one row wrote; one more is still shown too
+constexpr std::size_t kWidth = 120;      // of a report that does not go to a terminal
+constexpr std::size_t kTimesPerRow = 3;  // how many are shown for what one row wrote; one more would still be shown
 constexpr std::size_t kValueWidth = 40;  // of one value in such a row
-constexpr std::size_t kListed = 6;       // members of a list, before the rest is only counted
+constexpr std::size_t kListed = 6;       // members of a list before the rest is only counted
 
 std::int64_t number(const json::Value& object, std::string_view field, std::int64_t otherwise = 0) {
   const json::Value* found = object.find(field);
@@ -42,7 +42,7 @@ std::string counted(std::size_t count, const std::string& one) {
   return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
 }
 
-// "0-3, 7" of sorted numbers.
+// "0-3, 7" for sorted numbers.
 std::string ranges(const std::set<std::int64_t>& numbers) {
   std::string out;
   std::size_t shown = 0;
@@ -70,7 +70,7 @@ std::string list(const std::vector<std::string>& items, std::size_t most = kList
   return items.size() > most ? out + ", …" : out;
 }
 
-// `paths` without those that only lead to another one.
+// `paths` without those that only lead to another path.
 std::vector<std::string> ends_of(const std::vector<std::string>& paths) {
   std::vector<std::string> out;
   for (const std::string& path : paths) {
@@ -187,7 +187,7 @@ class Report {
     return wrote_.contains(row) || conditions_.contains(row) || cuts_.contains(row);
   }
 
-  // "12", or "1:340" for a row that is only a part of its line.
+  // "12", or "1:340" for a row that is only part of its line.
   [[nodiscard]] std::string place(std::size_t row) const {
     const auto line_of = [&](std::size_t i) { return number(rows_[i], "line"); };
     const bool is_part =
@@ -202,7 +202,7 @@ class Report {
         paint_(kFaint, right(place(row), margin_ - 3) + " | ") + paint_(code, elided(text, width_ - margin_)) + "\n";
   }
 
-  // Rows [from, to) that did nothing.
+  // Prints that rows [from, to) did nothing.
   void quiet_rows(std::size_t from, std::size_t to) {
     constexpr std::size_t kShown = 2;
     if (to - from <= kShown) {
@@ -269,7 +269,7 @@ class Report {
     for (const auto& [what, paths] : places) note("-", "cut " + what + " off " + list(paths));
   }
 
-  // True if two parts are of one value: one expression wrote both, neither is template text.
+  // True if both parts belong to one value: the same expression wrote them, and neither is template text.
   [[nodiscard]] bool is_one_value(const json::Value& a, const json::Value& b) const {
     const json::Value& from = origin(a);
     const json::Value& to = origin(b);
@@ -277,7 +277,7 @@ class Report {
            number(from, "line") == number(to, "line") && number(from, "column") == number(to, "column");
   }
 
-  // Template text as it is, values in ⟨⟩, both elided.
+  // Template text as it is and values in ⟨⟩, both shortened.
   [[nodiscard]] std::string written(const Stretch& stretch, std::size_t width) const {
     std::string out = paint_(kFaint, "\"");
     std::size_t used = 0;
@@ -309,7 +309,7 @@ class Report {
     }
   }
 
-  // What the template got otherwise than it was sent.
+  // Prints what the template got in another form than it was sent.
   void shaped() {
     const json::Value* sentences = reply_.find("shaped");
     if (sentences == nullptr) return;
@@ -355,10 +355,10 @@ class Report {
   Paint paint_;
   std::size_t width_;
   std::size_t margin_ = 8;                             // columns for places of the template
-  std::map<std::size_t, std::vector<Stretch>> wrote_;  // by row of the template, as the next two
+  std::map<std::size_t, std::vector<Stretch>> wrote_;  // by row of the template, like the next two
   std::map<std::size_t, std::vector<const json::Value*>> conditions_;
   std::map<std::size_t, std::vector<const json::Value*>> cuts_;
-  std::vector<const json::Value*> never_;  // conditions that were never asked
+  std::vector<const json::Value*> never_;  // conditions that were never evaluated
   std::string out_;
 };
 
@@ -415,7 +415,7 @@ std::string coloured_prompt(const json::Value& reply, const Look& look) {
     out += look.paint(owners.style(part, is_literal), printable(bytes_of(reply, part), true));
   }
   const std::string_view text = reply.find_string("text").value_or("");
-  if (!text.empty() && !text.ends_with('\n')) out += "\n";  // so that what the shell prints next starts a line
+  if (!text.empty() && !text.ends_with('\n')) out += "\n";  // so that the next shell prompt begins on a new line
   return out;
 }
 

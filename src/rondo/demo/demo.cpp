@@ -10,7 +10,7 @@
 namespace rondo::demo {
 namespace {
 
-constexpr const char* kCorpusBeside = "../shared/corpus";  // of the checkout, where ./dev demo runs
+constexpr const char* kCorpusBeside = "../shared/corpus";  // beside the checkout, in which ./dev demo runs
 
 std::string seconds_text(double seconds) {
   const auto hundredths = static_cast<long>(std::lround(seconds * 100));

@@ -16,11 +16,11 @@ namespace {
 
 using tokenizer::TokenId;
 
-// Random weights ramble wherever a grammar leaves room, in blanks and in members that nobody asked for.  So they choose
-// among whole turns, token by token; of these it is offered what the grammar allows.
+// Wherever a grammar leaves room, a model with random weights rambles: in white space, and in members that nobody asked
+// for.  So it chooses among whole turns, token by token, and each turn is offered as far as the grammar allows it.
 class OneOf final : public engine::TokenConstraint {
  public:
-  // `turn` is offered up to where `grammar` does not go on with it.
+  // Offers `turn` up to the point where `grammar` refuses it.
   void add(const grammar::Grammar& grammar, const tokenizer::Tokenizer& tokenizer, std::vector<TokenId> turn) {
     grammar::Matcher matcher(grammar);
     const auto fits = [&](TokenId id) { return matcher.feed(tokenizer.token_bytes(id)); };
@@ -88,7 +88,7 @@ class BareTalk {
     return call;
   }
 
-  // The last turn: behind the result the model answers.
+  // The last turn: the model answers after the result.
   Result<BareRun> answer(const DemoBare& bare, const std::vector<TokenId>& prompt) {
     const auto answered = turn(
         bare, bare.answers, prompt,
@@ -101,7 +101,7 @@ class BareTalk {
     return std::move(run_);
   }
 
-  // What is sampled behind `prompt`: one of `steps` that the grammar of what is asked for allows.
+  // Samples after `prompt`: one of `steps` that the grammar for the request allows.
   Result<std::vector<TokenId>> turn(const DemoBare& bare, const std::vector<DemoStep>& steps,
                                     const std::vector<TokenId>& prompt, const core::Asked& asked) {
     core::Call call = call_of(bare);

@@ -44,7 +44,7 @@ Result<Driver> Driver::start(const Stage& stage, const chat::Conversation& conve
   wanted.tokenizer = stage.tokenizer.get();
   Result<std::shared_ptr<const format::Format>> format = analysis::analyse(*stage.chat_template, wanted);
   if (!format.ok()) return format.error();
-  // Twelve turns are too few to find out first for which of them a window would do.
+  // Twelve turns are too few to find out first which of them need only a window.
   auto model = render::RolloutModel::make({.chat_template = stage.chat_template,
                                            .tokenizer = stage.tokenizer,
                                            .format = std::move(format).value(),

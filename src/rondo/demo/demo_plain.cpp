@@ -11,7 +11,7 @@ namespace {
 using tokenizer::TokenId;
 
 constexpr std::size_t kTurnTokens = 24;
-constexpr int kOpeningLines = 24;  // some 500 tokens: long enough for prefill to cost something
+constexpr int kOpeningLines = 24;  // about 500 tokens: enough for prefill to take some time
 
 std::string opening_text() {
   std::string text = "Notes of a walk along the river.\n";
@@ -54,7 +54,7 @@ Result<DemoRun> run_plain_text(EmbeddedModel& model, const std::function<double(
   tokenizer::EncodeOptions first;
   first.add_special = true;
   std::vector<TokenId> ids = model.tokenizer->encode_ids(opening_text(), first);
-  std::vector<std::vector<TokenId>> again;  // what a client that keeps the text would send
+  std::vector<std::vector<TokenId>> again;  // the prompt of a client that keeps only text
   double seconds = 0;
   for (std::size_t i = 0; i < kLines.size(); ++i) {
     const std::vector<TokenId> seen = ids;
@@ -62,7 +62,7 @@ Result<DemoRun> run_plain_text(EmbeddedModel& model, const std::function<double(
     DemoRow row;
     row.turn = i + 1;
     row.prompt = ids.size();
-    // The same prompt from the text that the client has seen; control tokens are not part of it.
+    // The same prompt made from the text that the client has seen.  Control tokens are not part of that.
     const Result<std::string> text = model.tokenizer->decode(ids, {.skip_special = true});
     if (!text.ok()) return text.error();
     again.push_back(model.tokenizer->encode_ids(text.value(), first));
@@ -86,7 +86,7 @@ Result<DemoRun> run_plain_text(EmbeddedModel& model, const std::function<double(
   }
   double fresh = 0;
   for (const std::vector<TokenId>& prompt : again) {
-    model.engine->clear();  // nothing kept between turns: what a stateless server does
+    model.engine->clear();  // nothing is kept between turns, as on a stateless server
     engine::PromptReport report;
     engine::Generation turn;
     const Result<double> took = decode_turn(*model.engine, prompt, clock, report, turn);

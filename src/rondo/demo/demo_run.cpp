@@ -1,4 +1,4 @@
-// The scripted conversations: on the engine, and by script alone.
+// Plays the scripted conversations, on the engine and by script alone.
 #include "demo/demo_parts.h"
 
 #include <algorithm>
@@ -21,7 +21,8 @@ struct Replayed {
   std::size_t prefilled = 0;
 };
 
-// The same turns once more on an empty memory, behind the bridged or the re-rendered prompts: equal work but for those.
+// Runs the same turns again on an empty memory, with the bridged or the re-rendered prompts.  The work is equal except
+// for the prompts.
 Result<Replayed> run_again(engine::Engine& engine, const session::Session& session, bool rerendered,
                            const std::function<double()>& clock) {
   const auto now = [&] { return clock ? clock() : 0.0; };
@@ -31,7 +32,7 @@ Result<Replayed> run_again(engine::Engine& engine, const session::Session& sessi
     const std::span<const TokenId> all = session.ids();
     std::span<const TokenId> prompt = all.first(turn.prompt_tokens);
     if (rerendered && turn.rerender) prompt = turn.rerender->ids;
-    if (prompt.empty()) continue;  // the template refused the messages: a client could not go on at all
+    if (prompt.empty()) continue;  // the template refused the messages, so a client could not continue at all
     const std::span<const TokenId> sampled = all.subspan(turn.sampled_begin, turn.generated());
     engine::ForcedIds forced({sampled.begin(), sampled.end()});
     engine::GenerateOptions generate;
@@ -112,7 +113,7 @@ std::string template_path(const DemoFamily& family, const std::string& fixtures,
   return "";
 }
 
-// Plays the rollout into `run`; what goes wrong comes back.
+// Plays the rollout into `run`; returns any failure.
 Status play(const DemoFamily& family, const DemoData& data, const std::string& path,
             const model::TokenizerSource& source, FamilyRun& run) {
   const Result<std::string> text = files::read(path);

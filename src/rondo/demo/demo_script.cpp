@@ -11,7 +11,7 @@ namespace {
 
 using engine::TokenId;
 
-// Stands for text `index` in a render: letters and digits only, so that no serialiser or filter changes it.
+// Stands in for text `index` in a render: letters and digits only, so that no serialiser or filter changes it.
 std::string leaf_name(std::size_t index) { return "zqleaf" + std::to_string(index) + "zq"; }
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
@@ -20,7 +20,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   }
 }
 
-// Every string under `value` through `change`.
+// Applies `change` to every string under `value`.
 template <typename Change>
 void change_strings(json::Value& value, const Change& change) {
   if (value.is_string()) {
@@ -34,7 +34,7 @@ void change_strings(json::Value& value, const Change& change) {
   }
 }
 
-// The texts that a model makes up: content, reasoning, the strings in arguments.
+// The texts that a model makes up: content, reasoning, and the strings in arguments.
 template <typename Change>
 void change_texts(json::Value& message, const Change& change) {
   for (const char* field : {"content", "reasoning_content"}) {
@@ -59,9 +59,9 @@ struct Script::Builder {
   Script& script;
   const render::TurnContext& context;
   const DemoStep& step;
-  std::vector<std::string> texts;  // what each leaf is to say
+  std::vector<std::string> texts;  // the text for each leaf
 
-  // The message with leaves for texts.
+  // The message with leaves instead of texts.
   json::Value with_leaves() {
     json::Value message = step.message;
     change_texts(message, [&](const std::string& text) {
@@ -71,9 +71,9 @@ struct Script::Builder {
     return message;
   }
 
-  // Text that waits to be tokenized as one, as a model would most likely write it.
+  // Text that will be tokenized as one, as a model would most likely write it.
   std::string chunk;
-  std::vector<std::pair<std::size_t, std::int32_t>> owners;  // from this byte of the chunk on: whose text
+  std::vector<std::pair<std::size_t, std::int32_t>> owners;  // from this byte of the chunk on: the owner of the text
 
   void add_text(std::string_view text, std::int32_t leaf) {
     if (text.empty()) return;
@@ -81,7 +81,7 @@ struct Script::Builder {
     chunk += text;
   }
 
-  // Whose text the byte at `at` of the chunk is.
+  // The leaf that the byte at `at` of the chunk belongs to.
   std::int32_t leaf_at(std::size_t at) const {
     std::int32_t leaf = kTemplate;
     for (const auto& [from, owner] : owners) {
@@ -106,7 +106,7 @@ struct Script::Builder {
   }
 
   void flush() {
-    if (step.style == "resplit") {  // texts in other tokens than a tokenizer would choose
+    if (step.style == "resplit") {  // texts in tokens that a tokenizer would not choose
       for (std::size_t i = 0; i < owners.size(); ++i) {
         const std::size_t end = i + 1 < owners.size() ? owners[i + 1].first : chunk.size();
         const bool own = owners[i].second == kTemplate;
@@ -142,7 +142,7 @@ struct Script::Builder {
            script.message_.find_string("reasoning_content") == leaf_name(index);
   }
 
-  // `text` is the model's part of the turn; leaves stand in it in any order.
+  // `text` is the model's part of the turn.  It contains leaves in any order.
   void add_turn(std::string_view text) {
     while (!text.empty()) {
       std::size_t at = std::string_view::npos;
@@ -175,7 +175,7 @@ Result<Script> Script::make(const render::TurnContext& context, const json::Arra
   json::Array messages = history;
   messages.push_back(script.message_);
   Result<jinja::Rendered> rendered = render::render_messages(context, messages, false);
-  if (!rendered.ok()) {  // some templates have no place for words beside a call
+  if (!rendered.ok()) {  // some templates have no place for text beside a call
     script.message_.as_object().set("content", "");
     messages.back() = script.message_;
     rendered = render::render_messages(context, messages, false);

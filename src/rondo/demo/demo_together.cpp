@@ -1,4 +1,4 @@
-// Several conversations at once on one engine.
+// Runs several conversations at once on one engine.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -25,7 +25,7 @@ struct Turn {
   std::vector<TokenId> sampled;
 };
 
-// The prompt of a client that has the messages alone; empty where the template refuses them.
+// The prompt of a client that has only the messages; empty if the template refuses them.
 std::vector<TokenId> render_again(const session::Session& session) {
   const render::RolloutModel& model = session.rollout().model();
   const auto rendered = render::render_messages(model.context(), session.messages(), true);
@@ -40,7 +40,7 @@ Result<std::vector<Turn>> turns_of(const EmbeddedModel& model, const DemoData& d
   conversation.bos_token = model.bos_token;
   conversation.eos_token = model.eos_token;
   engine::Fake fake(model.engine->describe(), {});
-  // Why a re-render breaks is not asked here: that takes longer than all the rest.
+  // This does not ask why a re-render breaks, which would take longer than all the rest.
   auto driver =
       Driver::start({model.chat_template, model.tokenizer, fake}, conversation, data.agent, {.compare = false});
   if (!driver.ok()) return driver.error();
@@ -50,7 +50,7 @@ Result<std::vector<Turn>> turns_of(const EmbeddedModel& model, const DemoData& d
     Script& script = driver.value().script();
     const session::Session& session = driver.value().session();
     std::vector<TokenId> rerendered = render_again(session);
-    fake.add(std::vector<TokenId>(script.size(), 0));  // the script says what stands in its place
+    fake.add(std::vector<TokenId>(script.size(), 0));  // the script has the ids to use instead
     engine::GenerateOptions generate;
     generate.max_tokens = script.size();
     generate.constraint = &script;

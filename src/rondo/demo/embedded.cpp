@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kTinyVersion = "2";  // raise it when the same options make another file
+constexpr std::string_view kTinyVersion = "2";  // raise it if the same options make a different file
 constexpr std::uint32_t kTinyWidth = 128;
 constexpr std::int64_t kControlToken = 3;  // GGUF token types
 constexpr std::int64_t kNormalToken = 1;
@@ -145,7 +145,7 @@ model::TokenizerSource with_special_tokens(model::TokenizerSource source, const 
     return source;
   }
   Result<json::Value> parsed = json::parse(*source.tokenizer_json);
-  if (!parsed.ok() || !parsed.value().is_object()) return source;  // loading it says what is wrong
+  if (!parsed.ok() || !parsed.value().is_object()) return source;  // loading it reports the error
   json::Value document = std::move(parsed).value();
   json::Value* added = document.as_object().find("added_tokens");
   if (added == nullptr || !added->is_array()) added = &document.as_object().set("added_tokens", json::Array{});
@@ -180,13 +180,14 @@ Result<EmbeddedModel> load_embedded(const EmbeddedOptions& options,
   if (!path.ok()) return path.error();
   out.path = std::move(path).value();
 
-  // The engine asserts on some damaged files; nothing reaches it unchecked.
+  // The engine asserts on some damaged files, so every file is checked before it gets there.
   const Result<model::Gguf> checked = model::read_gguf(out.path);
   if (!checked.ok()) return checked.error();
   Result<model::ModelFiles> files = model::load(options.model.empty() ? out.path : options.model);
   if (!files.ok()) return files.error();
   if (!files.value().tokenizer) {
-    Result<model::ModelFiles> own = model::load(out.path);  // a folder without tokenizer files: the one in the weights
+    Result<model::ModelFiles> own =
+        model::load(out.path);  // for a folder without tokenizer files, the tokenizer in the weights
     if (!own.ok()) return own.error();
     files.value().tokenizer = std::move(own.value().tokenizer);
     if (!files.value().tokenizer) return Error(ErrorCode::kNotFound, "the model has no tokenizer", out.path);

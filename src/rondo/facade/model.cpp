@@ -94,7 +94,7 @@ Result<Parsed> Model::parse(const Chat& chat, const std::string& text) const {
   if (!call.ok()) return call.error();
   auto parser = model_->parser(call.value(), {.by_spelling = true});
   if (!parser.ok()) return parser.error();
-  static_cast<void>(parser.value().feed(text));  // the message is all that counts here
+  static_cast<void>(parser.value().feed(text));  // only the message is needed here
   const auto message = parser.value().finish();
   if (!message.ok()) return message.error();
   return facade::parsed_of(message.value());

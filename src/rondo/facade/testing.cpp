@@ -15,7 +15,7 @@ struct Check::State {
   json::Object input;
   std::vector<std::string> failures;
 
-  // The value of a JSON text; a failure where it is none.
+  // The value of a JSON text; reports a failure if it is not JSON.
   std::optional<json::Value> read(const std::string& key, const std::string& text) {
     auto value = json::parse(text);
     if (value.ok()) return std::move(value).value();
@@ -23,7 +23,7 @@ struct Check::State {
     return std::nullopt;
   }
 
-  // A case of the input and `expected`.
+  // Makes a case from the input and `expected`, and runs it.
   void run(const json::Object& expected) {
     json::Object members = input;
     for (const json::Member& member : expected) members.set(member.key, member.value);
@@ -33,7 +33,7 @@ struct Check::State {
     for (const tester::Failure& failure : result.failures) failures.push_back(tester::to_text(failure));
   }
 
-  // The same where only the key is asked about, and not also the pieces of what was written.
+  // The same if only the key is tested, without the pieces of what was written.
   void run_alone(const char* key, json::Value value) { run({{"pieces", false}, {key, std::move(value)}}); }
 };
 

@@ -87,7 +87,7 @@ struct EngineServer::Impl : std::enable_shared_from_this<EngineServer::Impl> {
   std::unique_ptr<DialectAnswers> answers;
   std::unique_ptr<net::Server> server;
   std::vector<std::shared_ptr<Generation>> running;
-  std::deque<Waiting> waiting;  // for a slot
+  std::deque<Waiting> waiting;  // requests waiting for a slot
   std::vector<Logged> log;
   std::size_t first_logged = 0;  // of the requests so far
   Fault fault;
@@ -122,14 +122,14 @@ Status EngineServer::Impl::listen() {
 
 void EngineServer::Impl::close() {
   ++epoch;
-  server.reset();  // first: exchanges that are gone answer nothing
+  server.reset();  // first: an exchange without a connection answers nothing
   waiting.clear();
   running.clear();
   blocks.flush();
   slots = SlotMemory(slots.size(), kSlotSimilarity);
 }
 
-// What no real server has: the requests for ids so far.
+// No real server has this: the requests for ids so far.
 net::Reply EngineServer::Impl::record() const {
   const auto ids_of = [](const Ids& ids) {
     json::Array out;
@@ -237,7 +237,7 @@ void EngineServer::Impl::ended(Generation& generation, std::size_t number) {
   for (const Choice& choice : of.choices) {
     const auto end = choice.completion.ids.begin() + static_cast<std::ptrdiff_t>(choice.sent);
     if (logged != nullptr) logged->completions.emplace_back(choice.completion.ids.begin(), end);
-    // The last id that was sampled has not been computed.
+    // The last sampled id has not been computed.
     computed = of.task.prompt;
     if (choice.sent > 1) computed.insert(computed.end(), choice.completion.ids.begin(), end - 1);
     if (options.dialect != Dialect::kLlamaServer) blocks.keep(computed, of.task.salt);

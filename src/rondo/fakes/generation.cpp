@@ -7,7 +7,7 @@ namespace rondo::fakes {
 namespace {
 
 constexpr std::size_t kAheadBytes = std::size_t{64}
-                                    << 10U;  // what a slow client may leave before sampling waits for it
+                                    << 10U;  // what a slow client may leave unread before sampling waits
 
 }  // namespace
 
@@ -58,7 +58,7 @@ void Generation::later() {
   }
 }
 
-// True if the request ends here, or stays where it is for ever.
+// True if the request ends here, or hangs forever.
 bool Generation::fail_now() {
   const bool is_due = running_.sampled() >= fault_.after;
   if (fault_.kind == Fault::Kind::kDie && is_due) {

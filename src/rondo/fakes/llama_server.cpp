@@ -67,7 +67,7 @@ std::variant<Task, net::Reply> LlamaServerAnswers::read_completion(const json::V
   const std::int64_t wanted = integer_in(body, "n_predict", -1);
   const std::size_t room = options_.context_tokens - task.prompt.size();
   task.asked.max_tokens = wanted < 0 ? room : std::min(room, static_cast<std::size_t>(wanted));
-  // No stop ids: the vocabulary's own end tokens alone, and texts.
+  // There are no stop ids: only the vocabulary's own end tokens, and texts.
   task.asked.stops = texts_in(body.find("stop"));
   task.asked.ignore_end = flag_in(body, "ignore_eos", false);
   task.asked.seed = seed_in(body, "seed");
@@ -138,7 +138,7 @@ json::Value LlamaServerAnswers::probabilities(const Running& running, std::span<
   return all;
 }
 
-// While the text ends within a character nothing is sent, and the ids of that text never are, but for the last one.
+// While the text ends inside a character, nothing is sent.  Of that text's ids, only the last is ever sent.
 std::string LlamaServerAnswers::id_bytes(Running& running, std::size_t choice) {
   Choice& of = running.choices[choice];
   const TokenId id = of.completion.ids[of.sent - 1];
@@ -180,7 +180,7 @@ json::Object LlamaServerAnswers::final_part(const Running& running) const {
                       {"truncated", is_full},
                       {"stop_type", stop_type},
                       {"stopping_word", of.completion.stop_text},
-                      // What the slot holds now, not what was reused.
+                      // This is what the slot holds now, not what was reused.
                       {"tokens_cached", prompt + of.sent - std::min<std::size_t>(of.sent, 1)},
                       {"timings", json::Object{{"cache_n", running.cached},
                                                {"prompt_n", prompt - running.cached},

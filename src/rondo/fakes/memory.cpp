@@ -5,7 +5,8 @@
 #include "base/common_prefix.h"
 
 namespace rondo::fakes {
-// An id that no model has leads each sequence, one for each salt: so one tree, and one order of use, holds all.
+// An id that no model has begins each sequence, a different one for each salt.  So a single tree holds all sequences in
+// a single order of use.
 Ids BlockMemory::salted(std::span<const TokenId> ids, const std::string& salt) {
   const TokenId mark = salts_.try_emplace(salt, -1 - static_cast<TokenId>(salts_.size())).first->second;
   Ids all{mark};
@@ -49,7 +50,7 @@ std::optional<SlotMemory::Taken> SlotMemory::take(std::span<const TokenId> promp
   slot.is_busy = true;
   slot.used = ++uses_;
   const std::size_t shared = common_prefix(slot.ids, prompt);
-  // The last id is computed again, for what follows it.
+  // The last id is computed again, because the next one is sampled from its result.
   return Taken{*chosen, reuse ? std::min(shared, prompt.empty() ? 0 : prompt.size() - 1) : 0};
 }
 

@@ -45,7 +45,7 @@ Status read_pieces(const json::Value& found, std::map<TokenId, std::string>& pie
   return Done{};
 }
 
-// One step of SplitMix64: every bit of what comes in changes half of those that go out.
+// One step of SplitMix64: every input bit changes half of the output bits.
 std::uint64_t mixed(std::uint64_t state) {
   state += 0x9E3779B97F4A7C15U;
   state = (state ^ (state >> 30U)) * 0xBF58476D1CE4E5B9U;
@@ -82,7 +82,7 @@ bool Model::is_end(TokenId id) const {
   return std::find(options_.end_ids.begin(), options_.end_ids.end(), id) != options_.end_ids.end();
 }
 
-// What a rule still has to say behind `prompt`, which may hold a beginning of its completion.
+// The rest of a rule's completion after `prompt`, which may already contain a beginning of it.
 std::span<const TokenId> Model::scripted(std::span<const TokenId> prompt) const {
   std::span<const TokenId> rest;
   std::size_t longest = 0;
@@ -98,7 +98,7 @@ std::span<const TokenId> Model::scripted(std::span<const TokenId> prompt) const 
   return rest.empty() ? turn_behind(prompt) : rest;
 }
 
-// What the turn that the prompt has opened still has to say.
+// The rest of the turn that the prompt has opened.
 std::span<const TokenId> Model::turn_behind(std::span<const TokenId> prompt) const {
   const Ids& opens = options_.opens;
   if (opens.empty() || options_.turns.empty()) return {};

@@ -29,7 +29,7 @@ class SglangAnswers final : public DialectAnswers {
   std::size_t made_ = 0;
 };
 
-// What is wrong with the form of a request is told in one shape, what is wrong with its content in another.
+// A fault in a request's form is reported in one shape, a fault in its content in another.
 net::Reply contract_error(const std::string& sentence) { return json_reply(400, json::Object{{"error", sentence}}); }
 
 net::Reply content_error(int status, const std::string& sentence) {
@@ -158,7 +158,7 @@ void SglangAnswers::set_logprobs(json::Object& meta, const Running& running, std
   if (*running.task.logprobs > 0) meta.set("output_top_logprobs", std::move(tops));
 }
 
-// A choice as far as it was sent: of ids, texts and log probabilities those behind `from`.
+// A choice as far as it was sent: ids, texts and log probabilities after `from`.
 json::Value SglangAnswers::part(const Running& running, std::size_t choice, std::size_t from) const {
   const Choice& of = running.choices[choice];
   const std::span<const TokenId> ids = std::span(of.completion.ids).first(of.sent).subspan(from);

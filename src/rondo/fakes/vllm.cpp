@@ -214,7 +214,7 @@ json::Value VllmAnswers::logprobs(const Running& running, std::span<const TokenI
       {"token_logprobs", std::move(numbers)}, {"tokens", std::move(texts)}, {"top_logprobs", std::move(tops)}};
 }
 
-// Ids [from, to) of a choice, as a choice of an answer or of a chunk.
+// Ids [from, to) of a choice, in an answer or in a chunk.
 json::Value VllmAnswers::chunk(const Running& running, std::size_t choice, std::size_t from, std::size_t to) const {
   const Choice& of = running.choices[choice];
   const std::span<const TokenId> ids = std::span(of.completion.ids).subspan(from, to - from);
@@ -258,7 +258,7 @@ std::string VllmAnswers::id_bytes(Running& running, std::size_t choice) {
 
 std::string VllmAnswers::choice_end(const Running& running, std::size_t choice) {
   const Choice& of = running.choices[choice];
-  if (of.completion.stop != Stop::kAbort) return "";  // the last id's chunk says it
+  if (of.completion.stop != Stop::kAbort) return "";  // the last id's chunk has it
   json::Object out = head(running);
   out.set("choices", json::Array{chunk(running, choice, of.sent, of.sent)});
   return event_of(out);

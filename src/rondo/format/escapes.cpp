@@ -5,7 +5,7 @@
 namespace rondo::format {
 namespace {
 
-// The longest escape that begins `written`; nullptr if none does.
+// The longest escape at the beginning of `written`; nullptr if there is none.
 const Escape* escape_at(std::string_view written, std::span<const Escape> escapes) {
   const Escape* best = nullptr;
   for (const Escape& escape : escapes) {

@@ -128,7 +128,7 @@ std::optional<std::string> verify_calls(const Calls& calls) {
   if (calls.envelope == Envelope::kTags) {
     if (auto wrong = verify_pieces(calls.pieces)) return wrong;
     const bool marked = !is_blank(calls.section_open) || !is_blank(calls.call_open);
-    // A tool's name also marks the beginning of a call if a text follows it.
+    // A tool's name also marks the beginning of a call if text follows the name.
     const bool named = calls.pieces.front().kind == CallPiece::Kind::kName && !is_blank(calls.pieces[1].text);
     if (!marked && !named && calls.pieces.front().kind != CallPiece::Kind::kLiteral)
       return "calls: nothing marks where a call begins";
@@ -149,7 +149,7 @@ std::optional<std::string> verify_calls(const Calls& calls) {
   if (calls.arguments != ArgumentStyle::kParameters) return std::nullopt;
   if (!calls.argument_escapes.empty()) return "calls.argument_escapes: parameters have escapes of their own";
   const Parameters& parameters = calls.parameters;
-  // White space ends a key that a mark opens.
+  // White space ends a key that begins with a mark.
   if (parameters.key_close.empty() || (is_blank(parameters.key_close) && is_blank(parameters.open)))
     return "calls.parameters.key_close: nothing separates keys from values";
   if (parameters.forms.empty()) return "calls.parameters.forms: there is no form for any value";

@@ -34,11 +34,11 @@ bool is_mark(std::string_view text) {
 
 namespace {
 
-// Size of the longest atom that `text` begins with, 0 if there is none.
+// The size of the longest atom at the beginning of `text`; 0 if there is none.
 std::size_t atom_at(std::string_view text, bool is_inside, std::span<const std::string> atoms) {
   std::size_t best = 0;
   for (const std::string& atom : atoms) {
-    // Inside brackets only what breaks them counts.
+    // Inside brackets only atoms that break them count.
     if (atom.size() > best && text.starts_with(atom) && (!is_inside || !is_paired(atom))) best = atom.size();
   }
   return best;

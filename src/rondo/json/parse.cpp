@@ -10,7 +10,7 @@
 
 namespace rondo::json {
 
-// Recursive descent, one function per rule.  Each returns false after the reader failed.
+// Recursive descent with one function per rule.  Each returns false once the reader has failed.
 class Parser {
  public:
   Parser(Reader& in, const ParseOptions& options) : in_(in), max_depth_(options.max_depth) {}
@@ -95,7 +95,7 @@ class Parser {
     return true;
   }
 
-  // Moves everything from `first` on out of `stack`, into a vector of just that size.
+  // Moves everything from `first` on out of `stack`, into a vector of exactly that size.
   template <typename T>
   static std::vector<T> take_from(std::vector<T>& stack, std::size_t first) {
     const auto begin = stack.begin() + static_cast<std::ptrdiff_t>(first);
@@ -105,7 +105,7 @@ class Parser {
   }
 
   Reader& in_;
-  // What has been read of the arrays and objects that are open; each takes its own part when it is closed.
+  // The elements of all open arrays and objects.  Each takes its own part when it is closed.
   std::vector<Value> elements_;
   std::vector<Member> members_;
   int depth_ = 0;

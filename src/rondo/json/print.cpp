@@ -19,7 +19,7 @@ void append_hex_escape(std::string& out, unsigned code) {
   for (int shift = 12; shift >= 0; shift -= 4) out += kDigits[(code >> static_cast<unsigned>(shift)) & 0xFU];
 }
 
-// The escape of an ASCII character that needs one in either form.
+// The escape for an ASCII character that needs one in either form.
 void append_ascii_escape(std::string& out, char c) {
   switch (c) {
     case '"': out += "\\\""; return;
@@ -42,7 +42,7 @@ unsigned surrogate_at(std::string_view text, std::size_t at) {
   return 0xD000U | ((second & 0x3FU) << 6U) | (third & 0x3FU);
 }
 
-// One character from 0x80 on as `\uXXXX` or a pair of them; returns its size.
+// Writes one character from 0x80 on as `\uXXXX` or a pair of them; returns its size.
 std::size_t append_unicode_escape(std::string& out, std::string_view text, std::size_t at) {
   if (const unsigned surrogate = surrogate_at(text, at); surrogate != 0) {
     append_hex_escape(out, surrogate);
@@ -81,7 +81,7 @@ void append_valid(std::string& out, std::string_view text) {
   }
 }
 
-// How one of the printers differs from the others.
+// How the printers differ.
 struct Style {
   bool python_numbers = false;
   bool valid_utf8 = false;
@@ -249,7 +249,7 @@ std::string python_float(double value) {
   const auto printed =
       std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::scientific);
   const std::string_view text(buffer.data(), static_cast<std::size_t>(printed.ptr - buffer.data()));
-  const std::size_t mark = text.find('e');  // "-d.ddde-05": to_chars writes two exponent digits at least, as Python
+  const std::size_t mark = text.find('e');  // "-d.ddde-05": like Python, to_chars writes at least two exponent digits
   int exponent = 0;
   const std::size_t exponent_at = mark + (text[mark + 1] == '+' ? 2 : 1);
   std::from_chars(text.data() + exponent_at, text.data() + text.size(), exponent);

@@ -10,18 +10,18 @@
 namespace rondo::json {
 namespace {
 
-// A code frame longer than this helps nobody: minified JSON is one line.
+// A longer code frame helps nobody: minified JSON is one line.
 constexpr std::size_t kFrameBytes = 200;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Offset of the first byte at or behind `at` that a string cannot simply copy: a quote, a backslash, a control
+// The offset of the first byte at or after `at` that a string cannot simply copy: a quote, a backslash, a control
 // character or the start of a non-ASCII character.
 std::size_t skip_plain(std::string_view text, std::size_t at) {
 #ifdef RONDO_BYTES16
   for (; at + 16 <= text.size(); at += 16) {
     const Bytes16 bytes(text.data() + at);
-    // Bytes from 0x80 on count as below a space, as control characters do.
+    // Bytes from 0x80 on count as below a space, like control characters.
     const unsigned stops = (bytes.equal('"') | bytes.equal('\\') | bytes.below(' ')).mask();
     if (stops != 0) return at + static_cast<std::size_t>(std::countr_zero(stops));
   }
@@ -33,7 +33,7 @@ std::size_t skip_plain(std::string_view text, std::size_t at) {
   return at;
 }
 
-// Offset of the first quote or backslash at or behind `at`.
+// The offset of the first quote or backslash at or after `at`.
 std::size_t skip_checked(std::string_view text, std::size_t at) {
 #ifdef RONDO_BYTES16
   for (; at + 16 <= text.size(); at += 16) {
@@ -46,11 +46,11 @@ std::size_t skip_checked(std::string_view text, std::size_t at) {
   return at;
 }
 
-// Offset of the bracket behind a row of plain integers with nothing but commas between them, of which `at` is the
-// first: ids, of which servers send a hundred thousand at once.  npos for anything else, be it right or wrong.
+// The offset of the bracket after a list of plain integers that are separated only by commas; `at` is the first
+// integer.  Servers send such lists with a hundred thousand ids.  npos for anything else, whether it is valid or not.
 std::size_t integers_end(std::string_view text, std::size_t at) {
   bool is_behind_digit = false;
-  bool is_behind_zero = false;  // that a number began with
+  bool is_behind_zero = false;  // with which a number began
   const auto takes = [&](char c) {
     if (c == ',') {
       if (!is_behind_digit) return false;
@@ -141,7 +141,7 @@ bool Reader::enter_array_behind(std::string_view begun) {
   return true;
 }
 
-// To the next value of an open container; false behind its end.
+// Moves to the next value of an open container; false after its end.
 bool Reader::next(char close, const char* what) {
   if (failed_) return false;
   skip_space();
@@ -170,7 +170,7 @@ bool Reader::string(std::string_view& out) {
   return string_view(out);
 }
 
-// To the end of the string or to an escape.
+// Moves to the end of the string or to an escape.
 bool Reader::plain_part() {
   if (is_checked_) {
     at_ = skip_checked(text_, at_);
@@ -317,7 +317,7 @@ bool Reader::integer(std::int64_t& out) {
   if (failed_) return false;
   skip_space();
   const std::size_t begin = at_;
-  // Nearly all: few digits, and what can only end a number.
+  // Nearly all numbers have few digits and then a character that can only end a number.
   constexpr std::size_t kSmall = 18;
   std::int64_t small = 0;
   std::size_t at = at_;
@@ -367,7 +367,7 @@ bool Reader::skip() {
   open.clear();
   std::string_view key;
   do {
-    // A value stands here.
+    // A value begins here.
     const char first = peek();
     if (failed_) return false;
     if (at_ >= text_.size()) return fail("expected a value, found the end of the text");
@@ -385,7 +385,7 @@ bool Reader::skip() {
     } else if (!skip_scalar()) {
       return false;
     }
-    // To the next value, out of what ends here.
+    // Moves to the next value, out of the containers that end here.
     while (!open.empty() && !(open.back() == '}' ? member(key) : element())) {
       if (failed_) return false;
       open.pop_back();

@@ -12,11 +12,11 @@
 namespace rondo::json {
 namespace {
 
-// Up to here comparing keys one by one beats hashing.
+// Up to this many members, comparing keys one by one beats hashing.
 constexpr std::size_t kLinearMembers = 8;
 
-// For a float text that from_chars calls out of range: is it too large (else too small)?  Looks at the decimal
-// exponent of the first digit that is not zero.
+// Whether a float text that from_chars calls out of range is too large (otherwise it is too small).  This looks at the
+// decimal exponent of the first non-zero digit.
 bool is_overflow(std::string_view text) {
   constexpr std::int64_t kFar = 1'000'000'000;
   std::int64_t exponent = 0;
@@ -65,7 +65,7 @@ Object Object::from_members(std::vector<Member> members) {
   return out;
 }
 
-// The slot of `key`, or the empty one where it would be.  REQUIRES: there is a table.
+// The slot of `key`, or the empty slot where it belongs.  REQUIRES: there is a table.
 std::size_t Object::find_slot(std::string_view key, KeyHash hash) const {
   const std::size_t mask = slots_.size() - 1;
   std::size_t at = hash.whole & mask;
@@ -86,7 +86,7 @@ std::size_t Object::position(std::string_view key) const {
   return members_.size();
 }
 
-// An empty table with room for `capacity` members, at most half full.
+// Makes an empty table with room for `capacity` members, at most half full.
 void Object::make_table(std::size_t capacity) {
   std::size_t size = 32;
   while (size < capacity * 2) size *= 2;
@@ -100,7 +100,7 @@ void Object::rebuild() {
   for (std::size_t i = 0; i < members_.size(); ++i) enter(i);
 }
 
-// Enters the member at `position`; false if its key was there, whose member then takes its value.
+// Enters the member at `position`; false if its key is already there, and that member takes the value.
 bool Object::enter(std::size_t position) {
   const KeyHash hash(members_[position].key);
   Slot& slot = slots_[find_slot(members_[position].key, hash)];

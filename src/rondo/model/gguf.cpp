@@ -23,7 +23,7 @@ constexpr std::uint64_t kKeyBytes = 65535;                         // by the for
 constexpr std::uint64_t kStringBytes = std::uint64_t{1} << 30U;    // the engine's own limit
 constexpr std::uint64_t kArrayElements = std::uint64_t{1} << 30U;  // the engine's own limit
 constexpr std::uint64_t kMetadataBytes = std::uint64_t{1} << 30U;  // real files have some 10 MB
-constexpr std::size_t kReserve = std::size_t{1} << 16U;  // counts are believed only this far before data confirm them
+constexpr std::size_t kReserve = std::size_t{1} << 16U;  // counts are trusted up to here before data confirms them
 
 enum class Type : std::uint32_t {
   kUint8,
@@ -328,7 +328,7 @@ Result<GgufTensor> read_tensor(GgufReader& reader) {
   return tensor;
 }
 
-// Tensors must lie one behind the other, padded to the alignment, and end inside the file, as the engine demands.
+// Tensors must follow each other, padded to the alignment, and end inside the file, as the engine requires.
 Status check_layout(const GgufReader& reader, const Gguf& gguf, std::uint64_t alignment) {
   if (gguf.tensors.empty()) return Done{};
   const auto padded = [alignment](std::uint64_t size) { return (size + alignment - 1) & ~(alignment - 1); };

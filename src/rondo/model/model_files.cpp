@@ -99,7 +99,7 @@ Status take_template_file(const std::string& path, std::string name, ModelFiles&
   return Done{};
 }
 
-// The only template of a model, in another language than Jinja.
+// Reads a model's only template, which is in another language than Jinja.
 Status take_other_template(const std::string& path, TemplateSource::Kind kind, ModelFiles& found) {
   Result<std::string> text = kind == TemplateSource::Kind::kEncoder ? files::read(path, kCodeBytes) : files::read(path);
   if (!text.ok()) return text.error();
@@ -107,7 +107,8 @@ Status take_other_template(const std::string& path, TemplateSource::Kind kind, M
   return Done{};
 }
 
-// chat_template.jinja and additional_chat_templates/NAME.jinja; together they replace what the JSON files say.
+// Reads chat_template.jinja and additional_chat_templates/NAME.jinja, which together replace the templates in JSON
+// files.
 Status take_template_files(const std::string& folder, ModelFiles& found) {
   const std::string main = files::join(folder, "chat_template.jinja");
   if (files::exists(main)) {
@@ -142,7 +143,8 @@ std::vector<std::string> list(const std::string& folder, Wanted wanted) {
   return found;
 }
 
-// The encoder of a model without templates, or "": encoding/encoding*.py, or so named in the folder itself.
+// The encoder of a model without templates, or "": encoding/encoding*.py, or a file with such a name in the folder
+// itself.
 std::string find_encoder(const std::string& folder) {
   const auto is_encoder = [](std::string_view name) { return name.starts_with("encoding") && name.ends_with(".py"); };
   std::vector<std::string> paths = list(files::join(folder, "encoding"), is_encoder);
@@ -170,7 +172,7 @@ Status take_templates(const std::string& folder, const SharedJson& config, Model
   return encoder.empty() ? Done{} : take_other_template(encoder, TemplateSource::Kind::kEncoder, found);
 }
 
-// What of a folder belongs to whatever tokenizer is in it.
+// Reads the files of a folder that accompany any tokenizer.
 Status take_companions(const std::string& folder, const SharedJson& config, TokenizerSource& source) {
   source.tokenizer_config = config;
   const std::pair<const char*, SharedJson*> files[] = {{"generation_config.json", &source.generation_config},
@@ -195,7 +197,7 @@ TokenizerCode find_code(const std::string& folder) {
   return {};
 }
 
-// A tokenizer.json has an object `model`.  Mostly it is the last member, so that nothing large is read.
+// A tokenizer.json has an object `model`.  It is usually the last member, so that nothing large is read.
 bool has_model(std::string_view text) {
   json::Reader in(text);
   std::string_view key;
@@ -213,7 +215,7 @@ bool is_tekken(const json::Value& value) {
   return config != nullptr && config->find("pattern") != nullptr && vocab != nullptr && vocab->is_array();
 }
 
-// A SentencePiece model or a rank file; nothing if `bytes` are neither.
+// Reads a SentencePiece model or a rank file; nothing if `bytes` is neither.
 Result<std::optional<TokenizerSource>> parse_vocabulary(const std::string& path, std::string_view bytes) {
   const auto with_path = [&path](Error error) {
     error.source = path;
@@ -265,7 +267,7 @@ Status take_tokenizer(const std::string& path, const SharedJson& config, ModelFi
   return Done{};
 }
 
-// vocab.json with merges.txt, vocab.txt, or all three: which of them count is known by the class.
+// Reads vocab.json with merges.txt, vocab.txt, or all three.  The class decides which of them count.
 Status take_vocabulary_files(const std::string& path, const SharedJson& config, ModelFiles& found) {
   const std::string folder = fs::path(path).parent_path().string();
   VocabularyFiles vocabulary;
@@ -298,7 +300,7 @@ std::string find_vocabulary(const std::string& folder) {
   return files::exists(words) ? words : "";
 }
 
-// The tokenizer file of a folder, or "": the one that transformers takes where there are several.
+// The tokenizer file of a folder, or "".  If there are several, it is the one that transformers chooses.
 std::string find_tokenizer(const std::string& folder) {
   for (const char* name : {"tokenizer.json", "tekken.json", "tokenizer.model", "tiktoken.model"}) {
     if (std::string path = files::join(folder, name); files::exists(path)) return path;
@@ -400,7 +402,7 @@ Result<ModelFiles> load_json_file(const std::string& path, Wanted wanted) {
   Result<std::string> text = files::read(path);
   if (!text.ok()) return text.error();
   const bool is_tokenizer = has_model(text.value());
-  // A tokenizer.json is too large to become a value; whether it is damaged shows when it is loaded.
+  // A tokenizer.json is too large to become a value.  Damage shows when it is loaded.
   Result<SharedJson> value = is_tokenizer ? SharedJson() : parse_json(path, text.value());
   if (!value.ok()) return value.error();
   ModelFiles found;
@@ -444,7 +446,7 @@ Result<ModelFiles> load_wanted(const std::string& path, Wanted wanted) {
     return found;
   }
   if (Status status = take_template_file(path, std::string(kDefaultName), found); !status.ok()) return status.error();
-  // A GGUF file by another name; as a template it would be nonsense.
+  // A GGUF file with another name would be nonsense as a template.
   if (std::string_view(found.templates[0].text).starts_with("GGUF")) return load_gguf(path);
   return found;
 }

@@ -9,7 +9,7 @@ namespace rondo::model {
 namespace {
 
 constexpr std::size_t kTextBytes = 1 << 16;  // of one text; real ones have some 3 KB
-// Texts that name each other may grow with each line.
+// Texts that refer to each other may grow with each line.
 constexpr std::size_t kAllBytes = 1 << 22;
 constexpr std::size_t kConstants = 1000;
 constexpr std::size_t kDictionaryEntries = 1000;
@@ -21,15 +21,15 @@ std::optional<unsigned> digit(char c) {
   return std::nullopt;
 }
 
-// Reads a Python expression of string literals: neighbours, sums, parentheses, "SEPARATOR".join([...]), names of
-// `known` texts.
+// Reads a Python expression of string literals: adjacent literals, sums, parentheses, "SEPARATOR".join([...]), and
+// names of `known` texts.
 class Literals {
  public:
   // `known` may be null.
   Literals(std::string_view python, std::size_t at, const json::Object* known = nullptr)
       : python_(python), at_(at), known_(known) {}
 
-  // Nothing if anything but such an expression stands there.
+  // Nothing if it is any other expression.
   std::optional<std::string> expression(int depth) {
     std::optional<std::string> text;
     for (bool more = true; more;) {
@@ -72,7 +72,7 @@ class Literals {
       if (c == '#') {
         at_ = std::min(python_.find('\n', at_), python_.size());
       } else if (c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\\') {
-        // A line ends the expression unless something holds it open.
+        // A line end ends the expression unless something keeps it open.
         if (c == '\n' && open_ == 0) return;
         at_ += c == '\\' && at_ + 1 < python_.size() ? 2 : 1;
       } else {
@@ -144,7 +144,7 @@ class Literals {
     return json::Value(std::move(out));
   }
 
-  // A constant above.
+  // A constant defined earlier.
   std::optional<std::string> named() {
     const std::size_t begin = at_;
     while (at_ < python_.size() && is_name_byte(python_[at_])) ++at_;
@@ -179,7 +179,7 @@ class Literals {
     return out;
   }
 
-  // A backslash outside raw literals; those that name nothing stay as they are, as in Python.
+  // A backslash outside raw literals.  As in Python, one without a meaning stays as it is.
   bool escape(std::string& out) {
     const char kind = python_[at_ + 1];
     constexpr std::string_view kFrom = "\\'\"nrtfv";
@@ -209,10 +209,10 @@ class Literals {
   std::string_view python_;
   std::size_t at_;
   const json::Object* known_;
-  int open_ = 0;  // brackets that let an expression go on in the next line
+  int open_ = 0;  // open brackets, inside which an expression continues on the next line
 };
 
-// Behind a string literal that begins at `at` with its quote.
+// The offset after a string literal whose quote is at `at`.
 std::size_t behind_literal(std::string_view python, std::size_t at) {
   const std::string three(3, python[at]);
   const bool is_long = python.substr(at).starts_with(three);
@@ -227,7 +227,7 @@ std::size_t behind_literal(std::string_view python, std::size_t at) {
   return python.size();
 }
 
-// The start of the statement behind the one that begins at `at`: brackets and literals may hold line ends.
+// The start of the statement after the one at `at`.  Brackets and literals may contain line ends.
 std::size_t next_statement(std::string_view python, std::size_t at) {
   for (int open = 0; at < python.size();) {
     const char c = python[at];
@@ -244,7 +244,7 @@ std::size_t next_statement(std::string_view python, std::size_t at) {
   return python.size();
 }
 
-// As Python reads files: a line ends with a line feed.
+// Python reads every line end as a line feed.
 std::string with_line_feeds(std::string_view python) {
   std::string out;
   out.reserve(python.size());

@@ -21,7 +21,7 @@ std::string_view stripped(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
 }
 
-// The two words of a line; the second is empty where there are more or fewer.
+// The two words of a line; the second is empty if there are more or fewer.
 struct Words {
   std::string_view token;
   std::string_view rank;
@@ -54,7 +54,7 @@ Result<RankedToken> parse_line(std::string_view line, int number) {
   return RankedToken{std::move(*bytes), static_cast<std::int32_t>(*rank)};
 }
 
-// Gives each line that is not blank to `take`, until that returns false.
+// Passes each line that is not blank to `take`, until that returns false.
 template <typename Take>
 void each_line(std::string_view text, Take take) {
   int number = 0;
@@ -91,7 +91,7 @@ Result<RankFile> parse_rank_file(std::string_view text) {
   });
   if (error) return *error;
   if (file.tokens.empty()) return damaged(1, "there is no token");
-  // The views stay valid: nothing is added to the vector any more.
+  // The views stay valid, because nothing more is added to the vector.
   std::unordered_set<std::string_view> seen;
   seen.reserve(file.tokens.size());
   for (const RankedToken& token : file.tokens) {

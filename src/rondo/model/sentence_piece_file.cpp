@@ -16,7 +16,7 @@ using Piece = SentencePieceFile::Piece;
 using PieceType = SentencePieceFile::Type;
 
 constexpr std::size_t kPieceBytes = 8000;                       // the reference's own limit
-constexpr std::size_t kPieces = (std::size_t{1} << 22U);        // far above every vocabulary
+constexpr std::size_t kPieces = (std::size_t{1} << 22U);        // far above any vocabulary
 constexpr std::size_t kCharsmapBytes = std::size_t{64} << 20U;  // real ones have 240 KB
 
 Error damaged(std::size_t offset, std::string message) {
@@ -32,7 +32,7 @@ struct Field {
   std::size_t offset = 0;   // of the field in the file
 };
 
-// Walks the fields of a message that stands at `base` of the file.
+// Walks through the fields of a message that begins at `base` of the file.
 class FieldReader {
  public:
   FieldReader(std::string_view message, std::size_t base) : message_(message), base_(base) {}
@@ -99,7 +99,7 @@ class FieldReader {
   std::size_t at_ = 0;
 };
 
-// Gives each field of `message` to `take`, which may fail.
+// Passes each field of `message` to `take`, which may fail.
 template <typename Take>
 Status each_field(const Field& message, std::string_view file, Take take) {
   const auto base = static_cast<std::size_t>(message.bytes.data() - file.data());
@@ -204,7 +204,7 @@ std::optional<unsigned> byte_of(std::string_view text) {
   return static_cast<unsigned>(high * 16 + low);
 }
 
-// What the reference checks before it serves a model.
+// The checks that the reference makes before it serves a model.
 Status check(const SentencePieceFile& file) {
   std::unordered_set<std::string_view> seen;
   seen.reserve(file.pieces.size());

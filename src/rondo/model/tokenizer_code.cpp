@@ -7,7 +7,7 @@
 namespace rondo::model {
 namespace {
 
-// What such files call the pattern, in the spelling of constants as well.
+// The names of the pattern in such files, also in the spelling of constants.
 constexpr std::array<std::string_view, 5> kNames = {"pat_str", "PAT_STR", "_pat_str", "pattern", "PATTERN"};
 
 std::optional<std::string> assigned(std::string_view python, std::string_view name) {

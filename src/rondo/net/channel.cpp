@@ -7,8 +7,8 @@ namespace rondo::net {
 namespace {
 
 constexpr std::size_t kTlsBufferBytes = 4096;
-constexpr std::size_t kPieceBytes = std::size_t{16} << 10U;  // what is longer is not copied to others
-constexpr Milliseconds kLinger{2000};                        // for the other side to read the last answer and to close
+constexpr std::size_t kPieceBytes = std::size_t{16} << 10U;  // longer pieces are not copied together with others
+constexpr Milliseconds kLinger{2000};                        // for the other side to read the last answer and close
 
 Error socket_error(const std::string& peer, const std::string& what) { return {ErrorCode::kIo, what, peer}; }
 
@@ -17,7 +17,7 @@ bool is_end(const ErrorValue& error) { return error == asio::error::eof; }
 }  // namespace
 
 void LoopTask::write_all() {
-  // No owner is called from here, so nothing is added meanwhile.
+  // This calls no owner, so nothing is added meanwhile.
   for (const auto& channel : loop_.unwritten) channel->flush();
   loop_.unwritten.clear();
 }
@@ -28,7 +28,7 @@ Channel::Channel(Loop& loop, Socket socket)
       }) {
   ErrorValue error;
   socket_.non_blocking(true, error);
-  socket_.set_option(Protocol::no_delay(true), error);  // a slower connection, if it fails
+  socket_.set_option(Protocol::no_delay(true), error);  // if it fails, the connection is only slower
   const Protocol::endpoint endpoint = socket_.remote_endpoint(error);
   if (!error) peer_ = name_of(endpoint);
 }
@@ -171,7 +171,7 @@ void Channel::write() {
 void Channel::on_written(ErrorValue error, std::size_t size) {
   if (closed_) return;
   if (error) {
-    // Nothing is sent any more (writing_ stays), but an answer that came before may still be read.
+    // Nothing more is sent (writing_ stays set), but an answer that already arrived may still be read.
     stall_.set(kLinger);
     return;
   }
@@ -196,7 +196,7 @@ void Channel::on_written(ErrorValue error, std::size_t size) {
 
 void Channel::close() {
   owner_ = nullptr;
-  // What was sent before goes as far as it can.
+  // Everything sent before goes out as far as it can.
   ErrorValue ignored;
   if (!closed_ && !writing_ && !tls_ && unsent_ > 0) socket_.write_some(next_buffers(), ignored);
   end(std::nullopt);
@@ -208,8 +208,8 @@ void Channel::finish() {
   if (unsent_ == 0) say_end();
 }
 
-// The end of our side; what still comes is read and dropped by the owner, so that the system does not answer it with a
-// reset, which would take the last answer from the other side.
+// Ends our side.  The owner reads and drops what still arrives.  Otherwise the system would answer it with a reset, and
+// the other side would lose the last answer.
 void Channel::say_end() {
   stall_.set(kLinger);
   if (paused_) {
@@ -224,7 +224,7 @@ void Channel::say_end() {
   }
   ErrorValue error;
   socket_.shutdown(Socket::shutdown_send, error);
-  // Where there is no connection any more, reading or the wait finds that.
+  // If the connection is gone, reading or the wait will notice.
 }
 
 void Channel::end(const std::optional<Error>& error) {

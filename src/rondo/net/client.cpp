@@ -8,7 +8,7 @@
 namespace rondo::net {
 namespace {
 
-// What fetch() listens with.
+// The handler with which fetch() listens.
 class Collector final : public StreamHandler {
  public:
   Collector(Call::State& call, std::size_t limit, std::function<void(Result<Response>)> done)

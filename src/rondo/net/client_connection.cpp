@@ -57,7 +57,7 @@ void ClientConnection::resume() {
 
 void ClientConnection::on_bytes(std::string_view bytes) {
   const auto self = shared_from_this();
-  if (!call_) return close();  // an answer to nothing
+  if (!call_) return close();  // nobody asked for this answer
   call_->heard();
   if (in_body_ && in_.empty()) bytes.remove_prefix(read_body(bytes));
   if (!call_) return;
@@ -85,7 +85,7 @@ void ClientConnection::process() {
   }
 }
 
-// True if a head was read, and something may follow.
+// True if a head was read and a body may follow.
 bool ClientConnection::read_head() {
   const auto client = client_.lock();
   if (!client) return false;
@@ -107,7 +107,7 @@ bool ClientConnection::read_head() {
   return call_ == call;
 }
 
-// How many of `bytes` were the body's; fewer than it has if the call was paused or ended meanwhile.
+// How many of `bytes` belong to the body.  It is fewer than all if the call was paused or ended meanwhile.
 std::size_t ClientConnection::read_body(std::string_view bytes) {
   const std::shared_ptr<Call::State> call = call_;
   const Result<std::size_t> used = body_.read(bytes, [&](std::string_view piece) {
@@ -148,7 +148,7 @@ void ClientConnection::broke(const std::optional<Error>& error) {
   const bool again = client && was_used_ && !call->answered && !call->retried;
   if (again) {
     call->retried = true;
-    client->dial(call);  // first, so that nobody who waits takes this place
+    client->dial(call);  // first, so that no waiting call takes this place
   }
   close();
   if (again) return;

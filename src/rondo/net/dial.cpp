@@ -11,7 +11,7 @@
 namespace rondo::net {
 namespace {
 
-// What a handshake failed of: with a certificate, why it was not accepted.
+// Why a handshake failed; if it was the certificate, why it was not accepted.
 std::string handshake_fault(TlsStream& stream, const ErrorValue& error) {
   const long verdict = SSL_get_verify_result(stream.native_handle());
   if (verdict == X509_V_OK) return error.message();

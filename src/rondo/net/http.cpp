@@ -21,7 +21,7 @@ int hex_digit(char digit) {
   return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
 }
 
-// Characters of a field's name, of a method (RFC 9110, `tchar`).
+// Whether these are characters of a field's name or of a method (RFC 9110, `tchar`).
 bool is_token(std::string_view text) {
   static constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char letter) {
@@ -34,7 +34,7 @@ Error bad_url(std::string_view text, std::string_view why) {
   return {ErrorCode::kInvalidArgument, "`" + std::string(text) + "` is no address: " + std::string(why)};
 }
 
-// Splits "host:port", "[v6]:port"; the port stays as it is where none is named.
+// Splits "host:port" or "[v6]:port"; the port is unchanged if none is given.
 Status read_authority(std::string_view text, std::string_view authority, Url& url) {
   std::string_view port;
   if (authority.starts_with('[')) {

@@ -6,11 +6,11 @@
 
 namespace rondo::net {
 
-// Shared with the system's timer, whose last word may come when the handle is gone.
+// Shared with the system's timer, which may still fire after the handle is gone.
 struct Timer::State {
   State(Loop::Impl& loop, std::function<void()> what) : timer(loop.context), task(std::move(what)) {}
   SystemTimer timer;
-  std::function<void()> task;  // none once it was called or taken back
+  std::function<void()> task;  // empty once it was called or cancelled
 };
 
 Timer& Timer::operator=(Timer&& other) noexcept {
@@ -51,7 +51,7 @@ Timer Loop::after(Milliseconds delay, std::function<void()> task) {
   auto state = std::make_shared<Timer::State>(*impl_, std::move(task));
   state->timer.expires_after(delay);
   state->timer.async_wait([state, &impl = *impl_](ErrorValue) {
-    // Taken back, or replaced by nothing: called at most once.
+    // It may have been cancelled, or replaced by nothing.  It is called at most once.
     const std::function<void()> what = std::exchange(state->task, nullptr);
     if (!what) return;
     const LoopTask at_work(impl);

@@ -14,7 +14,7 @@ namespace rondo::net {
 namespace {
 
 constexpr int kBacklog = 1024;
-constexpr Milliseconds kAcceptPause{100};  // when the process has no more descriptors
+constexpr Milliseconds kAcceptPause{100};  // if the process has no more descriptors
 
 std::string two_digits(unsigned number) {
   return {static_cast<char>('0' + number / 10 % 10), static_cast<char>('0' + number % 10)};
@@ -66,7 +66,7 @@ Status Server::Impl::listen() {
   acceptor.open(endpoint.protocol(), error);
   if (error) return cannot_listen(options, error.message());
   acceptor.set_option(asio::socket_base::reuse_address(true), error);
-  // "::" is both kinds of addresses.
+  // "::" accepts both kinds of addresses.
   if (!error && endpoint.address().is_v6()) acceptor.set_option(asio::ip::v6_only(false), error);
   using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
   if (!error && options.reuse_port) acceptor.set_option(ReusePort(true), error);
@@ -113,7 +113,7 @@ Awaitable<void> Server::Impl::welcome(std::shared_ptr<Impl> self, std::shared_pt
   }
 }
 
-// One that is too much.  It gets a short answer if it reads that at once.
+// A connection beyond the limit gets a short answer if it reads that at once.
 void Server::Impl::turn_away(Socket socket) {
   if (!tls) {
     const Reply reply = explained(503, "too many connections");
@@ -139,7 +139,7 @@ void Server::Impl::add(const std::shared_ptr<Channel>& channel) {
 void Server::Impl::forget(ServerConnection& connection) {
   const auto found = connections.find(&connection);
   if (found == connections.end()) return;
-  // It is on the stack still.
+  // The connection is still on the call stack, so it is destroyed later.
   loop.post([last = found->second] {});
   connections.erase(found);
   drained();
@@ -206,7 +206,7 @@ Status Server::renew_certificate(const std::string& certificate_pem, const std::
   assert(impl_->tls != nullptr);
   Result<TlsContext> context = server_tls(certificate_pem, key_pem);
   if (!context.ok()) return context.error();
-  impl_->tls = std::move(context).value();  // the streams that were made of the old one keep what they need of it
+  impl_->tls = std::move(context).value();  // existing streams keep what they need of the old context
   return Done{};
 }
 

@@ -7,7 +7,7 @@
 namespace rondo::net {
 namespace {
 
-// What a client may send ahead of the answer to its last request; reading stops there.
+// What a client may send before it has the answer to its last request.  Then reading stops.
 constexpr std::size_t kAheadBytes = std::size_t{64} << 10U;
 
 constexpr std::string_view kTooMuch = "too many large requests at once";
@@ -207,9 +207,9 @@ void ServerConnection::process() {
   if (phase_ != Phase::kEnd && in_.size() > kAheadBytes) channel_->pause();
 }
 
-// True if a head was read, and its body is to follow.
+// True if a head was read and its body follows.
 bool ServerConnection::read_head() {
-  // An empty line ahead of a request is allowed.
+  // An empty line before a request is allowed.
   if (in_.starts_with("\r\n")) in_.erase(0, 2);
   if (in_.empty()) return false;
   if (!is_head_begun_) {
@@ -310,7 +310,7 @@ void ServerConnection::answered(bool keeps_alive) {
   slow_.clear();
   quiet_.clear();
   if (keeps_alive && !draining_) {
-    phase_ = Phase::kFlush;  // the next request is looked at when the answer is out
+    phase_ = Phase::kFlush;  // the next request is read when the answer has been sent
   } else {
     phase_ = Phase::kEnd;
     channel_->finish();

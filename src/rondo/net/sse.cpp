@@ -9,8 +9,8 @@ namespace {
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::uint8_t kMarkSettled = 4;
 
-// Up to the first line feed or carriage return, else all of it.  In blocks: each of the two is found fast alone, but may
-// be far behind the other.
+// The offset of the first line feed or carriage return; the size if there is none.  It searches in blocks, because
+// searching for each of the two is fast but one may be far behind the other.
 std::size_t line_length(std::string_view bytes) {
   constexpr std::size_t kBlock = 512;
   for (std::size_t at = 0; at < bytes.size(); at += kBlock) {
@@ -29,7 +29,8 @@ Status SseReader::read(std::string_view bytes, const std::function<void(const Ss
     return Error(ErrorCode::kLimit, "an event of more than " + std::to_string(limit_) + " bytes");
   };
   if (too_long_) return too_long();
-  // A mark is dropped byte by byte, since it may be cut; what only begins like one is the first line's.
+  // A byte order mark is dropped byte by byte, because it may be cut.  Bytes that only begin like one belong to the
+  // first line.
   while (mark_bytes_ < kByteOrderMark.size() && !bytes.empty()) {
     if (bytes.front() != kByteOrderMark[mark_bytes_]) {
       line_ = kByteOrderMark.substr(0, mark_bytes_);

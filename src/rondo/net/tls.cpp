@@ -5,7 +5,7 @@
 namespace rondo::net {
 namespace {
 
-// TLS 1.2 or later, as the system's own settings allow.
+// TLS 1.2 or later, as far as the system's settings allow.
 Result<TlsContext> make_tls(asio::ssl::context::method method) {
   try {
     auto context = std::make_shared<asio::ssl::context>(method);
@@ -36,7 +36,7 @@ Result<TlsContext> client_tls(const std::string& ca_pem, bool insecure) {
 }
 
 void trust_system(asio::ssl::context& context) {
-  ErrorValue ignored;  // without any, no server is accepted, and that error has an address
+  ErrorValue ignored;  // without any, no server is accepted, and that error names its address
   context.set_default_verify_paths(ignored);
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 using websocket::Opcode;
 
-// Why the handshake is refused; "" if it is in order.
+// Why the handshake is refused; "" if it is valid.
 std::string_view refusal(const ServerRequest& request) {
   const Headers& headers = request.headers;
   if (request.method != "GET") return "a WebSocket begins with GET";

@@ -1,4 +1,4 @@
-// Packed messages (RFC 7692): raw deflate, whose last four bytes go without saying.
+// Compresses messages (RFC 7692): raw deflate without the last four bytes, which are always the same.
 #include <boost/beast/zlib/deflate_stream.hpp>
 #include <boost/beast/zlib/inflate_stream.hpp>
 #include <utility>
@@ -16,7 +16,7 @@ constexpr int kLevel = 6;
 constexpr int kMemoryLevel = 8;
 constexpr std::size_t kStep = std::size_t{16} << 10U;
 
-// Appends what the stream gives for the bytes that are left, a step's worth of it at most.
+// Appends the stream's output for the remaining bytes, at most one step's worth.
 template <typename Stream>
 ErrorValue advance(Stream& stream, zlib::z_params& params, std::string& out) {
   const std::size_t had = out.size();
@@ -29,7 +29,7 @@ ErrorValue advance(Stream& stream, zlib::z_params& params, std::string& out) {
   return error;
 }
 
-// Unpacks `bytes` behind what `out` has.  False: they are damaged, or `out` has grown beyond `most`.
+// Unpacks `bytes` and appends to `out`.  False if they are damaged, or `out` would grow beyond `most`.
 bool inflate(zlib::inflate_stream& stream, std::string_view bytes, std::size_t most, std::string& out,
              bool& has_ended) {
   zlib::z_params params;
@@ -39,7 +39,7 @@ bool inflate(zlib::inflate_stream& stream, std::string_view bytes, std::size_t m
     const ErrorValue error = advance(stream, params, out);
     if (out.size() > most) return false;
     has_ended = error == zlib::error::end_of_stream;
-    // A final block may come before the end; what follows is a stream of its own.
+    // A final block may come before the end.  What follows it is a new stream.
     if (has_ended && params.avail_in > 0) {
       stream.reset(15);
       continue;

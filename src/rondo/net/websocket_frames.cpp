@@ -22,7 +22,7 @@ bool is_control(Opcode opcode) { return (static_cast<unsigned>(opcode) & 8U) != 
 
 Failure broken(std::string reason) { return {kProtocolError, std::move(reason)}; }
 
-// How many bytes a frame's head has, of which the first two are known.
+// The size of a frame's head, whose first two bytes are known.
 std::size_t head_bytes(std::string_view head) {
   const unsigned size = byte_at(head, 1) & 0x7FU;
   const std::size_t extended = size == 126 ? 2 : size == 127 ? 8 : 0;
@@ -49,7 +49,7 @@ std::optional<Failure> check_close(const std::string& payload) {
 
 }  // namespace
 
-// --- reading ---
+// --- Reading ---
 
 std::optional<Failure> Reader::read(std::string_view bytes, const std::function<bool(Message)>& take) {
   while (!has_ended_) {
@@ -164,7 +164,7 @@ std::optional<Failure> Reader::end_message(const std::function<bool(Message)>& t
   return std::nullopt;
 }
 
-// --- writing ---
+// --- Writing ---
 
 std::string frame(Opcode opcode, std::string_view payload, bool is_packed) {
   std::string out;
@@ -198,7 +198,7 @@ std::uint16_t code_of(std::string_view close_payload) {
                                   : static_cast<std::uint16_t>(number_in(close_payload.substr(0, 2)));
 }
 
-// --- the handshake ---
+// --- The handshake ---
 
 std::string accept_key(std::string_view key) {
   const std::string text = std::string(key) + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -216,7 +216,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// The part up to `separator`, which goes with it.  No value of this extension is quoted but for a number.
+// Takes the part up to `separator`, and drops the separator.  In this extension only numbers may be quoted.
 std::string_view take_part(std::string_view& text, char separator) {
   const std::size_t end = std::min(text.find(separator), text.size());
   const std::string_view part = text.substr(0, end);
@@ -235,7 +235,7 @@ std::optional<int> window_bits(std::string_view text) {
   return out >= 8 && out <= 15 ? std::optional(out) : std::nullopt;
 }
 
-// nullopt: an offer that cannot be met.
+// nullopt for an offer that cannot be met.
 std::optional<Deflate> meet(std::string_view offer) {
   if (take_part(offer, ';') != "permessage-deflate") return std::nullopt;
   Deflate out{"permessage-deflate; server_no_context_takeover; client_no_context_takeover"};
@@ -252,7 +252,7 @@ std::optional<Deflate> meet(std::string_view offer) {
       if (!value.empty() && !window_bits(value)) return std::nullopt;
     } else if (name == "server_max_window_bits") {
       const auto bits = window_bits(value);
-      // A window of 8 bits is one that the packer does not have.
+      // The compressor has no window of 8 bits.
       if (!bits || *bits < 9) return std::nullopt;
       out.window_bits = *bits;
       out.answer += "; server_max_window_bits=" + std::to_string(*bits);

@@ -8,12 +8,12 @@
 namespace rondo::net::wire {
 namespace {
 
-constexpr std::size_t kChunkLineBytes = 256;  // size and extensions, which nobody uses
+constexpr std::size_t kChunkLineBytes = 256;  // the size and extensions, which nobody uses
 constexpr std::size_t kTrailerBytes = std::size_t{8} << 10U;
 
 Error bad(std::string message) { return {ErrorCode::kInvalidArgument, std::move(message)}; }
 
-// The next line without its end, which `rest` loses.  REQUIRES: there is one.
+// Removes the next line from `rest`, and returns it without its end.  REQUIRES: there is one.
 std::string_view take_line(std::string_view& rest) {
   const std::size_t end = rest.find("\r\n");
   const std::string_view line = rest.substr(0, end);
@@ -46,7 +46,7 @@ Status read_fields(std::string_view rest, std::size_t most, Headers& headers) {
   }
 }
 
-// The number behind "HTTP/1.".
+// The number after "HTTP/1.".
 Result<int> read_version(std::string_view text) {
   if (text == "HTTP/1.1") return 1;
   if (text == "HTTP/1.0") return 0;
@@ -54,7 +54,7 @@ Result<int> read_version(std::string_view text) {
   return bad("the first line is no HTTP");
 }
 
-// Of an absolute target only what is behind the authority.
+// Only the part after the authority, if the target is absolute.
 Result<std::string> read_target(std::string_view target) {
   for (const char letter : target) {
     const auto code = static_cast<unsigned char>(letter);
@@ -89,12 +89,12 @@ Result<Framing> framing_of_fields(const Headers& headers, int minor) {
   return Framing{Framing::Kind::kLength, length};
 }
 
-// A line of a chunk's size, of which only the number counts.
+// Reads the line with a chunk's size and ignores the rest.
 Result<std::uint64_t> read_chunk_size(std::string_view line) {
   std::uint64_t size = 0;
   const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), size, 16);
   const std::string_view rest = line.substr(static_cast<std::size_t>(end - line.data()));
-  // from_chars takes no sign for unsigned numbers, no blanks, no 0x.
+  // from_chars accepts no sign for unsigned numbers, no spaces and no 0x.
   if (error != std::errc() || !(rest.empty() || rest.front() == ';')) return bad("a chunk without a size");
   if (!rest.empty() && !check_header({"x", std::string(rest)}).ok()) {
     return bad("a control character behind a chunk's size");
@@ -182,7 +182,7 @@ BodyReader::BodyReader(Framing framing) : left_(framing.length) {
   }
 }
 
-// A whole line of the framing is in line_, with its line feed.
+// line_ holds a whole line of the framing, with its line feed.
 Status BodyReader::end_line() {
   std::string line = std::move(line_);
   line_.clear();
@@ -199,7 +199,7 @@ Status BodyReader::end_line() {
   } else if (line.empty()) {
     state_ = State::kDone;
   } else {
-    Headers trailer;  // checked, and of no use to anybody
+    Headers trailer;  // checked and then unused
     return read_field(line, trailer);
   }
   return Done{};

@@ -1,4 +1,4 @@
-// One case of a check: what was kept, what is written now, why, and what helps.
+// Shows one case of a check: what was kept, what is written now, why, and what helps.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -13,11 +13,11 @@
 namespace rondo::pages {
 namespace {
 
-constexpr std::size_t kPieces = 300;  // of each text that are compared; the table of the comparison is their product
+constexpr std::size_t kPieces = 300;  // compared in each text; the comparison table has their product
 
 struct Piece {
   std::string text;
-  std::int64_t key = 0;  // of tokens: their id; of words unused
+  std::int64_t key = 0;  // the id of a token; unused for words
   bool differs = false;
   bool operator==(const Piece& other) const { return key == other.key && text == other.text; }
 };
@@ -28,7 +28,7 @@ bool is_word(char c) {
          static_cast<unsigned char>(c) >= 0x80;
 }
 
-// Words, and single characters between them.  What is behind the limit stays one piece.
+// Words, and the single characters between them.  The text after the limit is one piece.
 Pieces words_of(std::string_view text) {
   Pieces out;
   while (!text.empty()) {
@@ -51,10 +51,10 @@ Pieces tokens_of(const std::vector<report::TokenView>& tokens) {
   return out;
 }
 
-// Marks what is not in the longest common subsequence of the two.
+// Marks the pieces that are not in the longest common subsequence.
 void compare(Pieces& left, Pieces& right) {
   const std::size_t width = right.size() + 1;
-  std::vector<std::size_t> length((left.size() + 1) * width, 0);  // of the rests from (i, j) on
+  std::vector<std::size_t> length((left.size() + 1) * width, 0);  // for the rests from (i, j)
   for (std::size_t i = left.size(); i-- > 0;) {
     for (std::size_t j = right.size(); j-- > 0;) {
       length[i * width + j] = left[i] == right[j] ? length[(i + 1) * width + j + 1] + 1
@@ -75,7 +75,7 @@ void compare(Pieces& left, Pieces& right) {
   }
 }
 
-// Neighbours that differ become one mark.
+// Adjacent differences share one mark.
 std::string words_html(const Pieces& pieces, const std::string& mark) {
   std::string out;
   std::string run;

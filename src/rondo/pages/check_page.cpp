@@ -20,7 +20,7 @@ std::string counted(std::size_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
-// For the window's title, where nothing can be marked.
+// One line for the window's title, which can have no markup.
 std::string one_line(const std::string& text) {
   std::string out = utf8::to_valid(text);
   for (char& c : out) {
@@ -113,7 +113,7 @@ std::string finding_lists(const CheckedModel& model) {
   return out + "</section>\n";
 }
 
-// `is_folded`: one of many, to be opened.
+// `is_folded`: one of many sections, to be opened by the reader.
 std::string model_section(const CheckedModel& model, bool is_folded) {
   const Report& report = model.report;
   std::vector<std::string> settings;
@@ -126,7 +126,7 @@ std::string model_section(const CheckedModel& model, bool is_folded) {
     add(scenarios, played.scenario);
   }
   const std::string title = "<h2>" + shown(report.model) + " " + worst_badge(report) + "</h2>";
-  // The id is inside: a browser opens what the target of a link stands in.
+  // The id is on an inner element, because a browser then opens the section of a link's target.
   std::string out = is_folded
                         ? "<details class=\"model\"><summary>" + title + "</summary>\n<div id=\"" + model.key + "\">"
                         : "<section class=\"model\" id=\"" + model.key + "\">\n" + title;

@@ -1,4 +1,4 @@
-// The template of a check, with the lines that findings blame; and texts of its page.
+// Shows the template of a check, with the lines that findings blame, and texts of its page.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -14,7 +14,7 @@
 namespace rondo::pages {
 namespace {
 
-// Characters without a shape of their own, or that turn the direction of what follows.
+// Characters without a visible shape, or that change the direction of the text after them.
 bool is_unseen(char32_t c) {
   constexpr std::array<std::pair<char32_t, char32_t>, 16> kRanges = {{{0x7F, 0xA0},
                                                                       {0xAD, 0xAD},
@@ -41,14 +41,14 @@ std::string code_name(char32_t c) {
   return out.data();
 }
 
-constexpr std::size_t kMostShown = 200;  // bytes of a line, where it is told or marked
+constexpr std::size_t kMostShown = 200;  // bytes of a line that are quoted or marked
 
-// The beginning of `text`, no more than `most` bytes of whole characters.
+// The beginning of `text`: whole characters of at most `most` bytes.
 std::string_view whole(std::string_view text, std::size_t most) {
   return text.substr(0, utf8::complete_prefix(text.substr(0, most)));
 }
 
-// A line of the template or a piece of one, with where it begins (bytes, from 0).
+// A line of the template or a piece of one, with its offset (bytes, from 0).
 struct SourcePiece {
   std::string id;
   std::size_t begin = 0;
@@ -60,7 +60,7 @@ std::vector<SourcePiece> pieces_of(const CheckedModel& model, std::int32_t line)
   const std::string& whole_line = model.report.template_lines[static_cast<std::size_t>(line) - 1];
   std::vector<std::string_view> texts = protocol::cut_line(whole_line);
   if (texts.size() > 1 && texts.front().find_first_not_of(" \t") == std::string_view::npos) {
-    // Indentation is no piece of its own.
+    // Indentation does not make a piece of its own.
     texts[1] = std::string_view(whole_line).substr(0, texts[0].size() + texts[1].size());
     texts.erase(texts.begin());
   }
@@ -87,14 +87,14 @@ bool has_line(const report::Report& report, const causes::TemplatePlace& place) 
   return place.line > 0 && static_cast<std::size_t>(place.line) <= report.template_lines.size();
 }
 
-// What blames a piece.
+// The findings that blame a piece.
 struct Blame {
   report::Level level = report::Level::kNote;  // the highest
   std::string links;
   std::vector<std::size_t> marks;  // offsets in the piece
 };
 
-// By the ids of pieces.
+// Keyed by the ids of pieces.
 std::map<std::string, Blame> blamed_pieces(const CheckedModel& model) {
   std::map<std::string, Blame> out;
   std::size_t index = 0;
@@ -115,12 +115,12 @@ std::map<std::string, Blame> blamed_pieces(const CheckedModel& model) {
   return out;
 }
 
-// The text with what stands at the offsets marked, each up to the end of its tag.
+// The text with marks at the offsets, each up to the end of its tag.
 std::string line_html(std::string_view line, const std::vector<std::size_t>& offsets) {
   std::vector<std::pair<std::size_t, std::size_t>> marks;
   for (const std::size_t begin : offsets) {
     if (begin >= line.size() || utf8::is_continuation(line[begin])) continue;
-    // The place may be that of the tag itself.
+    // The place may be the tag itself.
     std::size_t end = line.size();
     for (const std::string_view close : {"%}", "}}"}) end = std::min(end, line.find(close, begin + 2));
     if (end < line.size()) end += 2;
@@ -181,7 +181,7 @@ std::string attribute_text(std::string_view text) {
       case U'>': out += "&gt;"; break;
       case U'"': out += "&quot;"; break;
       default:
-        // Controls become their pictures, so that an attribute reads back as it was written.
+        // Controls become their pictures, so that an attribute is read back as it was written.
         if (unit.code_point < 0x20) {
           utf8::append(out, 0x2400 + unit.code_point);
         } else {
@@ -202,7 +202,7 @@ Spot spot_of(const CheckedModel& model, const causes::TemplatePlace& place) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
   std::string excerpt(text);
   if (text.size() > kMostShown) {
-    // What stands at the place, where the piece is too long to be told.
+    // The text at the place, if the piece is too long to be quoted.
     const std::size_t at =
         std::min(static_cast<std::size_t>(std::max(place.column, 1)) - 1 - piece.begin, piece.text.size());
     const std::string_view rest = piece.text.substr(at);

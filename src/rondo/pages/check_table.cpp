@@ -1,4 +1,4 @@
-// The table of conversations of a check.
+// Shows the table of a check's conversations.
 #include <algorithm>
 #include <tuple>
 
@@ -24,14 +24,14 @@ std::string_view symbol_of(Verdict verdict) {
   return "";
 }
 
-// What two settings have in common that are told in one row.
+// Whether two settings can share a row.
 bool is_alike(const Case& a, const Case& b) {
   const auto same = [&](const report::Check& check) { return a.*check.verdict == b.*check.verdict; };
   if (!std::ranges::all_of(report::kChecks, same) || a.broken.has_value() != b.broken.has_value()) return false;
   return !a.broken || (a.broken->cause.kind == b.broken->cause.kind && a.broken->cause.place == b.broken->cause.place);
 }
 
-// The first case of the same scenario, which stands for those that are like it.
+// The first case of the same scenario, which represents those like it.
 const Case& first_of(const report::Report& report, const Case& played) {
   return *std::ranges::find(report.cases, played.scenario, &Case::scenario);
 }
@@ -125,7 +125,7 @@ std::string case_table(const CheckedModel& model) {
     const std::string body = case_body(model, report.cases[i]);
     out += row(model, i, !body.empty());
     if (body.empty()) continue;
-    // The id is inside: a browser opens what the target of a link stands in.
+    // The id is on an inner element, because a browser then opens the section of a link's target.
     bodies += "<details><summary>" + shown(report::name_of(report.cases[i])) + "</summary><div class=\"case\" id=\"" +
               model.case_id(i) + "\">\n" + body + "</div></details>\n";
   }

@@ -60,7 +60,7 @@ std::string lines_of(std::string_view text) {
   return out + "</pre>\n";
 }
 
-// Fields of the format by the lines that wrote them.
+// Fields of the format, by the lines that wrote them.
 using FieldsOfLine = std::map<std::int64_t, std::vector<std::string>>;
 
 FieldsOfLine fields_of_lines(const json::Value& reply) {

@@ -8,8 +8,8 @@
 namespace rondo::pages {
 namespace {
 
-// JSON that may stand in a script element: no `<`, which could end the element or open a comment, and none of the two
-// line separators.  All three occur only in strings, where an escape says the same.
+// JSON for a script element.  It has no `<`, which could end the element or open a comment, and neither of the two line
+// separators.  All three occur only in strings, so escapes replace them.
 std::string json_for_script(const json::Value& value) {
   std::string out;
   const std::string text = json::to_compact(value);
@@ -35,7 +35,7 @@ std::string trace_page(const json::Value& reply) {
   for (const char* field : {"text", "trace"}) {
     if (const json::Value* value = reply.find(field)) data.set(field, *value);
   }
-  // The page has one mark for each; what is put in is not searched again.
+  // The page has one mark for each.  Inserted text is not searched again.
   std::string out;
   std::string_view rest = page_html();
   const auto put = [&](std::string_view mark, std::string_view content) {

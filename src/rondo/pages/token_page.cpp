@@ -36,7 +36,7 @@ std::int64_t number_at(const json::Value* list, std::size_t i, std::int64_t othe
   return list == nullptr ? otherwise : list->as_array()[i].to_int64().value_or(otherwise);
 }
 
-// The columns of a reply, those that it lacks null.
+// The columns of a reply; missing ones are null.
 struct Columns {
   explicit Columns(const json::Value& reply)
       : ids(reply.find("ids")),
@@ -67,7 +67,7 @@ struct Columns {
   const json::Value* roles;
 };
 
-// Hues of roles in the order in which they appear.
+// Hues for roles, in order of appearance.
 class Hues {
  public:
   int of(const std::string& role) {

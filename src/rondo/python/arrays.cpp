@@ -85,7 +85,7 @@ bool Ids::read_array(nb::handle value, std::string_view name) {
 void Ids::read_sequence(nb::handle value, std::string_view name) {
   const bool is_text = PyUnicode_Check(value.ptr()) || PyBytes_Check(value.ptr()) || PyDict_Check(value.ptr());
   const nb::object items =
-      is_text ? nb::object() : nb::steal(PySequence_Fast(value.ptr(), ""));  // a list or tuple as it is
+      is_text ? nb::object() : nb::steal(PySequence_Fast(value.ptr(), ""));  // a list or tuple itself
   if (!items.is_valid()) {
     PyErr_Clear();
     raise_invalid("must be an array or a sequence of token ids, found `" + type_name(value.ptr()) + "`",
@@ -94,7 +94,7 @@ void Ids::read_sequence(nb::handle value, std::string_view name) {
   own_.reserve(static_cast<std::size_t>(list_size(items.ptr())));
   for (Py_ssize_t i = 0; i < list_size(items.ptr()); ++i) {
     PyObject* entry = list_item(items.ptr(), i);
-    if (PyLong_CheckExact(entry)) {  // nearly all: read without a reference of our own
+    if (PyLong_CheckExact(entry)) {  // nearly all entries: read without taking a reference
       int is_beyond = 0;
       const long id = PyLong_AsLongAndOverflow(entry, &is_beyond);
       if (is_beyond == 0 && id >= 0 && id <= kMostId) {

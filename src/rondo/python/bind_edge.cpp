@@ -1,4 +1,4 @@
-// Edge JSON.  The face for people is python/rondo/edge.py, which reads files.
+// Edge JSON.  The public interface is python/rondo/edge.py, which reads files.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
@@ -17,7 +17,7 @@ using nb::literals::operator""_a;
 
 namespace {
 
-// An Edge template as text: a dict's own, or that of a file.
+// An Edge template as text, from a dict or a file.
 struct EdgeText {
   std::string text;
   std::string name;

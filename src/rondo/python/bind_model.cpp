@@ -23,7 +23,7 @@ namespace {
 
 std::optional<std::string> optional_path(nb::handle value, std::string_view name) {
   if (value.is_none()) return std::nullopt;
-  // pathlib's paths, and whatever else names a file.
+  // Paths of pathlib, and any other object that names a file.
   const nb::object path = nb::steal(PyOS_FSPath(value.ptr()));
   if (!path.is_valid()) throw nb::python_error();
   return to_text(path, name);
@@ -75,7 +75,7 @@ ModelObject from_memory(const nb::dict& parts, nb::handle chat_template, nb::han
   return {value_or_raise(without_gil([&] { return Model::from_memory(memory, source); })), std::nullopt};
 }
 
-// The arguments of load() again.
+// Returns the arguments of load() again.
 nb::tuple reduce(const ModelObject& self) {
   if (!self.source) {
     PyErr_SetString(PyExc_TypeError, "a model that was made from a tokenizer in memory cannot be pickled");
@@ -114,7 +114,7 @@ EncodedObject encode(const ModelObject& self, nb::handle messages, nb::handle to
   return out;
 }
 
-// What bridge() and append() get.
+// The arguments of bridge() and append().
 struct BridgeArguments {
   nb::handle prompt_ids;
   nb::handle completion_ids;

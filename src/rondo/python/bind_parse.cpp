@@ -27,7 +27,7 @@ ParsedIds parse_text(const Model& model, Call call, const ParseCall& options, co
     auto made = model.parser(call, options);
     if (!made.ok()) return made.error();
     parse::Parser& parser = made.value();
-    static_cast<void>(parser.feed(text));  // the message is all that counts here
+    static_cast<void>(parser.feed(text));  // only the message is needed here
     ParsedIds out;
     out.reasoning_open = parser.place() == parse::Place::kReasoning;
     out.stopped = parser.ended();
@@ -39,7 +39,7 @@ ParsedIds parse_text(const Model& model, Call call, const ParseCall& options, co
   }));
 }
 
-// The prompt that a completion stands behind, however it was told.
+// The prompt before a completion, in whichever form it was given.
 struct Prompt {
   Prompt(nb::handle tail, nb::handle ids)
       : ids_(ids.is_none() ? nb::object(nb::tuple()) : nb::borrow(ids), "prompt_ids") {

@@ -74,7 +74,7 @@ nb::dict last_to_python(RolloutObject& self) {
   return out;
 }
 
-// A copy, made while nobody else is inside.
+// A copy, made while no other thread is inside.
 template <typename Read>
 auto copy_of(RolloutObject& self, Read read) {
   return without_gil([&] {

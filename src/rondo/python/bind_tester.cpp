@@ -1,4 +1,4 @@
-// Tests of a template: suites, and single cases.  The face for people is python/rondo/testing.py.
+// Tests of a template: suites and single cases.  The public interface is python/rondo/testing.py.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -41,7 +41,7 @@ ModelObject load_model(const SuiteObject& self, const std::string& model, const 
   return {std::move(loaded), std::move(source)};
 }
 
-// What became of a case, and how that is shown.
+// The result of a case, and how it is shown.
 nb::object result_of(const ModelObject& model, tester::Case test) {
   if (!test.call.now) test.call.now = read_time(nb::none());
   const tester::CaseResult result = without_gil([&] { return tester::run_case(model.model, test); });

@@ -50,7 +50,7 @@ nb::dict last_append(TranscriptObject& self) {
   return out;
 }
 
-// A copy, made while nobody else is inside.
+// A copy, made while no other thread is inside.
 template <typename Read>
 auto copy_of(TranscriptObject& self, Read read) {
   return without_gil([&] {

@@ -1,4 +1,4 @@
-// Encoded, Bridged, Parsed, ToolCall and Event: what the methods of a model give back.
+// Encoded, Bridged, Parsed, ToolCall and Event: what the methods of a model return.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -15,7 +15,7 @@ namespace nb = nanobind;
 
 namespace {
 
-// From the first to behind the last id of each message; None for those without any.
+// From the first id of each message to one past its last; None for messages without ids.
 nb::list message_spans(const std::vector<std::int32_t>& owners, std::size_t messages) {
   constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::vector<std::pair<std::size_t, std::size_t>> spans(messages, {kNone, 0});

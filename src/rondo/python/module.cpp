@@ -1,4 +1,4 @@
-// The extension module `rondo._rondo`; python/rondo/__init__.py is its face.
+// The extension module `rondo._rondo`; its public interface is python/rondo/__init__.py.
 #include <nanobind/nanobind.h>
 
 #include "python/calls.h"

@@ -17,10 +17,10 @@ namespace nb = nanobind;
 
 namespace {
 
-// Lists may hold the same large string many times; what they unfold to is counted.
+// Lists may contain the same large string many times, so the expanded size is limited.
 constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
 
-// A Python exception that is set already.
+// Throws the Python exception that is already set.
 [[noreturn]] void pass_on() { throw nb::python_error(); }
 
 class Reader {
@@ -61,7 +61,7 @@ class Reader {
   }
 
  private:
-  // Where the reader stands in a container: at a key, or at an index.
+  // The reader's position in a container: at a key or an index.
   struct Step {
     PyObject* container = nullptr;
     const std::string* key = nullptr;
@@ -78,7 +78,7 @@ class Reader {
     if (spent_ > kMostBytes) fail("more than " + std::to_string(kMostBytes) + " bytes", ErrorCode::kLimit);
   }
 
-  // Reads a container's inside, unless that is being read already.
+  // Reads the inside of a container, unless it is already being read.
   template <typename Read>
   json::Value inside(PyObject* container, Read read) {
     const bool is_open = std::any_of(steps_.begin(), steps_.end(),
@@ -95,7 +95,7 @@ class Reader {
   json::Value sequence(PyObject* value) {
     json::Array out;
     out.reserve(static_cast<std::size_t>(list_size(value)));
-    // The size is asked for each time: reading an element may run Python code, which may change the list.
+    // The size is read each time: reading an element may run Python code that changes the list.
     for (Py_ssize_t i = 0; i < list_size(value); ++i) {
       steps_.back().index = i;
       const nb::object element = nb::borrow(list_item(value, i));
@@ -137,7 +137,8 @@ class Reader {
       if (small == -1 && PyErr_Occurred() != nullptr) pass_on();
       return json::Value(json::Number{std::to_string(small), false});
     }
-    // Not str(): an IntEnum would print its name.  Python refuses thousands of digits; so does this, with the place.
+    // Does not use str(), because an IntEnum would print its name.  Python refuses numbers with thousands of digits.
+    // So does this, and names the place.
     const nb::object digits = nb::steal(reinterpret_cast<reprfunc>(PyType_GetSlot(&PyLong_Type, Py_tp_repr))(value));
     if (!digits.is_valid()) {
       PyErr_Clear();
@@ -150,7 +151,7 @@ class Reader {
     return json::Value(json::Number{json::python_number({json::python_float(PyFloat_AsDouble(value)), true}), true});
   }
 
-  // What is none of Python's own types.
+  // Values that are not of Python's own types.
   json::Value other(PyObject* value) {
     if (const nb::object dumped = called(value, "model_dump"); dumped.is_valid()) {
       return inside(value, [&] { return read(dumped.ptr()); });
@@ -182,8 +183,8 @@ class Reader {
     return read(item.ptr());
   }
 
-  // What the method without arguments gives (a model's dump leaves out what is None); an invalid object if there is
-  // none.
+  // The result of the method without arguments (a model's dump leaves out members that are None); an invalid object if
+  // there is no such method.
   static nb::object called(PyObject* value, const char* method) {
     if (PyType_Check(value) || PyObject_HasAttrString(value, method) == 0) return {};
     const nb::object bound = nb::steal(PyObject_GetAttrString(value, method));

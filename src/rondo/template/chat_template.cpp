@@ -9,8 +9,8 @@
 namespace rondo::tmpl {
 namespace {
 
-// As the reference: {"thinking": reasoning, **message, "reasoning_content": reasoning}.  The order of keys is seen by
-// templates that print a message as a whole.
+// Like the reference: {"thinking": reasoning, **message, "reasoning_content": reasoning}.  Templates that print a whole
+// message show the order of keys.
 json::Value with_reasoning_aliases(const json::Value& message) {
   const std::string_view field = reasoning_field(message);
   if (field.empty()) return message;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kTag = "CONTINUE_FINAL_MESSAGE_TAG ";
 constexpr std::string_view kTagWord = kTag.substr(0, kTag.size() - 1);
 
-// What Python's str.strip() takes off.
+// What Python's str.strip() removes.
 bool is_python_space(char32_t c) {
   return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
          (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
@@ -41,7 +41,7 @@ std::string_view stripped(std::string_view text) {
   return text;
 }
 
-// The names under which the continued text is found in the message: reasoning has several (see reasoning aliases).
+// The names under which the message holds the continued text: reasoning has several (see reasoning aliases).
 std::vector<std::string> same_fields(const json::Value& message, const std::string& field, const json::Value& text) {
   if (!chat::is_reasoning_field(field)) return {field};
   std::vector<std::string> fields;

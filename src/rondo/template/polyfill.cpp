@@ -38,7 +38,7 @@ std::string prelude_of(const Polyfills& polyfills) {
   std::string out = "{%- set polyfill_on = [";
   for (const std::string& name : names_of(polyfills)) out += "'" + name + "',";
   out += "] -%}";
-  // No line of it ends inside of a text, so that line breaks and what indents lines are nothing but space.
+  // No line of it ends inside a text, so line breaks and indentation are only white space.
   for (const char c : polyfill_jinja()) {
     const bool is_space = c == ' ' || c == '\n';
     if (!is_space || out.back() != ' ') out += is_space ? ' ' : c;
@@ -49,7 +49,7 @@ std::string prelude_of(const Polyfills& polyfills) {
 
 namespace {
 
-// What is told of messages, one after the other.
+// What the messages say, one after the other.
 class Changes {
  public:
   Changes(const Polyfills& polyfills, std::string_view array, const Preceding& preceding)

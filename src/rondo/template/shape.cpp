@@ -32,7 +32,7 @@ bool is_text_parts(const json::Value& content) {
          });
 }
 
-// Whether a content that is data, no text and no list of parts, is given as JSON text.
+// Whether content that is neither a text nor a list of parts is passed as JSON text.
 bool is_dumped(const json::Value& content, const RoleRules& rules) {
   const auto is_part = [](const json::Value& element) { return element.find_string("type").has_value(); };
   if (content.is_object()) return rules.dumps_values;
@@ -55,7 +55,7 @@ bool is_nine_letters(std::string_view id) {
          });
 }
 
-// A call that results may follow.
+// A call that may have results.
 struct KnownCall {
   std::optional<std::string> sent_id;
   std::string id;  // as the template gets it; "" if it gets none
@@ -71,7 +71,7 @@ class Shaper {
 
   [[nodiscard]] Shaping run() {
     take_older_forms();
-    std::size_t first_result = 0;  // of the calls that are open
+    std::size_t first_result = 0;  // for the open calls
     for (at_ = 0; at_ < messages_.size(); ++at_) {
       const std::string_view role = messages_[at_].find_string("role").value_or("");
       if (role == "tool") continue;
@@ -85,7 +85,7 @@ class Shaper {
 
  private:
   [[nodiscard]] json::Object& message() { return messages_[at_].as_object(); }
-  // What was moved before is told with the place that it was sent at.
+  // Earlier moves are reported with the place at which each was sent.
   void note(std::string sent, std::string now, std::string what) {
     const std::size_t index = out_.order.empty() ? at_ : out_.order[at_];
     for (const MessageChange& change : out_.changes) {
@@ -161,7 +161,7 @@ void Shaper::shape_message(std::string_view role) {
   shape_content(role == "user" ? rules_.user : rules_.system);
 }
 
-// Calls and their results as clients sent them before `tool_calls`, and what an assistant says when it refuses.
+// Takes calls and results in the form that clients used before `tool_calls`, and an assistant's refusals.
 void Shaper::take_older_forms() {
   for (at_ = 0; at_ < messages_.size(); ++at_) {
     if (!messages_[at_].is_object()) continue;
@@ -199,7 +199,7 @@ void Shaper::drop_nulls() {
 
 // --- Reasoning and content -------------------------------------------------------------------------------------------
 
-// Parts of the content that are reasoning, and of no type that the template knows.
+// Takes content parts that are reasoning, and of a type that the template does not know.
 void Shaper::take_reasoning_parts() {
   json::Value* content = message().find("content");
   if (content == nullptr || !content->is_array()) return;
@@ -283,7 +283,7 @@ void Shaper::put_empty(Empty wanted) {
   note("content", "content", wanted == Empty::kText ? "given as an empty text" : "given as a list without text");
 }
 
-// The content beside calls, where there is none.
+// Shapes absent content beside calls.
 void Shaper::shape_no_content() {
   using enum format::NoContent;
   const json::Value* content = message().find("content");
@@ -362,7 +362,7 @@ void Shaper::shape_arguments(json::Value& call, const std::string& place) {
   }
 }
 
-// The id that stands there now.
+// The id that the holder has now.
 std::string Shaper::shape_id(json::Object& holder, std::string_view key, const std::string& place,
                              const std::string& otherwise) {
   const json::Value* given = holder.find(key);
@@ -375,7 +375,7 @@ std::string Shaper::shape_id(json::Object& holder, std::string_view key, const s
   return id;
 }
 
-// The results among messages [begin, end), which follow the open calls.
+// Takes the results among messages [begin, end), which follow the open calls.
 void Shaper::answer(std::size_t begin, std::size_t end) {
   if (begin == end) return;
   std::vector<chat::OpenCall> calls;

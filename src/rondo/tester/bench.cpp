@@ -15,8 +15,8 @@ namespace {
 
 using tokenizer::TokenId;
 
-// Whether what was appended is what a re-render writes behind the turn of message `index`.  What closes that turn may
-// differ: the bridge closes what was sampled, the template what was kept.
+// Whether the appended text is what a re-render writes after the turn of message `index`.  The end of that turn may
+// differ: the bridge closes what was sampled, and the template closes what was kept.
 bool agree(const jinja::Rendered& again, std::size_t index, const std::string& appended) {
   const std::string& text = again.text.bytes();
   if (text.ends_with(appended)) return true;

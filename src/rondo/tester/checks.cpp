@@ -11,7 +11,7 @@ namespace {
 
 std::string call_name(std::size_t index) { return "call " + std::to_string(index + 1); }
 
-// One field of what was read.
+// Compares one field of what was read.
 void compare(const std::string& what, std::string_view expected, std::string_view got, Findings& out) {
   if (expected != got) out.fail(what + " is another one", difference(expected, got));
 }
@@ -102,7 +102,7 @@ void check_pieces(const Bench& bench, const Turn& turn, Findings& out) {
 
 namespace {
 
-// Without the words with which the prompt alone begins the reasoning: no message holds them.
+// Removes the words with which the prompt itself begins the reasoning, because no message holds them.
 void drop_begun(const chat::AssistantMessage& begun, chat::AssistantMessage& read) {
   if (begun.reasoning && read.reasoning && read.reasoning->starts_with(*begun.reasoning))
     read.reasoning->erase(0, begun.reasoning->size());

@@ -16,14 +16,14 @@ namespace {
 constexpr std::size_t kMostPlaces = 8;
 constexpr std::size_t kQuotedCharacters = 120;
 constexpr std::size_t kSourceCharacters = 100;
-// Of a long line so much is shown, in bytes: in front of the place that matters, and in all.
+// How many bytes of a long line are shown: before the place that matters, and in all.
 constexpr std::size_t kLeadBytes = 60;
 constexpr std::size_t kLineBytes = 200;
 
 using Lines = std::vector<std::string_view>;
 using Kind = ShownLine::Kind;
 
-// A line with all that it ends with, and the column of byte `focus` in what is shown.
+// A line including its end, and the column of byte `focus` in what is shown.
 struct Window {
   std::string text;
   std::size_t column = 0;
@@ -87,8 +87,8 @@ class Report {
     std::size_t end = 0;
   };
 
-  // The lines of a change, the place below the one that byte `at` of them stands on.  A change of no lines has a place
-  // too.
+  // Adds the lines of a change, with the place below the line that contains byte `at`.  A change without lines has a
+  // place too.
   void add_lines(Kind kind, const Side& side, Range lines, std::size_t at, const Writers* writers) {
     const std::size_t byte = side.begin(lines.begin) + at;
     std::optional<std::size_t> column;
@@ -138,7 +138,7 @@ std::string quoted(std::string_view text) {
   return '"' + printing::printable(printing::elided(text, kQuotedCharacters), false) + '"';
 }
 
-// A long line is told from where the place stands.
+// For a long line, the text from the place on is shown.
 std::string Writers::source(const core::TemplatePlace& place) const {
   const auto line = static_cast<std::size_t>(place.line);
   if (place.line < 1 || line > namer_.lines().size()) return "";

@@ -1,4 +1,5 @@
-// A case without expectations: every turn of the assistant, or turns that are made up, and what holds for any of them.
+// A case without expectations: for each turn of the assistant, or for generated turns, checks what must hold for any
+// turn.
 #include <utility>
 
 #include "audit/messages.h"
@@ -23,7 +24,7 @@ json::Value example_object(const json::Value& schema, int depth) {
   return json::Value(std::move(out));
 }
 
-// A value of the type that a schema names; finer points of schemas are not made up.
+// A value of the type that a schema names; finer constraints are ignored.
 json::Value example_of(const json::Value& schema, int depth) {
   constexpr int kDeepest = 6;
   if (const json::Value* only = schema.find("const")) return *only;
@@ -42,7 +43,7 @@ json::Value example_of(const json::Value& schema, int depth) {
   return items == nullptr ? json::Array() : json::Array{example_of(*items, depth + 1)};
 }
 
-// A message that a model may say, and what is said behind it.
+// A message that a model may write, and what follows it.
 struct Exchange {
   std::string name;
   json::Value message;
@@ -72,7 +73,7 @@ class Laws {
  public:
   Laws(const Bench& bench, Findings& out) : bench_(bench), out_(out) {}
 
-  // The turn of `exchange` behind the messages of `call`.
+  // Checks the turn of `exchange` after the messages of `call`.
   void check(const core::Call& call, const Exchange& exchange, int line) {
     out_.set_subject(exchange.name);
     const auto turn = bench_.written(call, exchange.message);
@@ -91,7 +92,7 @@ class Laws {
   }
 
  private:
-  // What a template changes in earlier turns is its own affair, and told.
+  // A template may change earlier turns.  That is reported, not a failure.
   void check_crossing(const Turn& turn, const Exchange& exchange) {
     const auto crossed = bench_.cross(turn, exchange.following);
     if (!crossed.ok()) return out_.fail("there is no bridge", crossed.error());

@@ -33,7 +33,7 @@ void Problems::add_at(std::size_t offset, const std::string& message) {
 
 void Problems::add(const json::Value& at, const std::string& message) { add_at(at.source().begin, message); }
 
-// A key has no place of its own; it is the last one of its spelling before its value.
+// A key has no place of its own.  Its place is the last text with its spelling before its value.
 void Problems::add_key(const json::Member& member, const std::string& message) {
   const std::size_t value = member.value.source().begin;
   const std::size_t key = text_.text.substr(0, value).rfind(member.key);

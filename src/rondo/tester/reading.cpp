@@ -12,7 +12,7 @@
 namespace rondo::tester {
 namespace {
 
-// Of a message, what may only grow.
+// The parts of a message that may only grow.
 struct Grown {
   std::string content;
   std::string reasoning;
@@ -31,14 +31,14 @@ std::string shortened(const Grown& before, const chat::AssistantMessage& now) {
   return "";
 }
 
-// The message that events tell.
+// Builds the message that the events describe.
 class EventsReader {
  public:
   void add(std::span<const parse::Event> events) {
     for (const parse::Event& event : events) add(event);
   }
   [[nodiscard]] const Grown& told() const { return told_; }
-  // With what only the whole message knows.
+  // Adds what only the whole message has.
   [[nodiscard]] chat::AssistantMessage message(const chat::AssistantMessage& whole) const {
     chat::AssistantMessage out = whole;
     out.content = told_.content;
@@ -78,7 +78,7 @@ class EventsReader {
 
 }  // namespace
 
-// A message is looked at after each piece, but for long texts of many: that would take time of their square.
+// The message is read after each piece, except for long texts in many pieces, which would take quadratic time.
 Reading read_in_pieces(parse::Parser parser, const std::vector<std::string_view>& pieces) {
   constexpr std::size_t kMostLooks = 1000;
   const std::size_t step = pieces.size() / kMostLooks + 1;
@@ -148,7 +148,7 @@ chat::AssistantMessage comparable(chat::AssistantMessage message) {
   if (message.reasoning && message.reasoning->empty()) message.reasoning.reset();
   for (chat::ToolCall& call : message.tool_calls) {
     call.arguments = canonical_arguments(call.arguments);
-    call.id.reset();  // whether a template writes them is its own affair
+    call.id.reset();  // the template decides whether to write them
   }
   return message;
 }

@@ -89,7 +89,7 @@ class Runner {
     }
   }
 
-  // The encoded prompt, where the model has a tokenizer of its own or none is needed.
+  // The encoded prompt, if the model has its own tokenizer or none is needed.
   std::optional<render::Encoded> encoded(const Bench& bench, bool needs_own) {
     if (needs_own && !bench.has_tokenizer()) {
       out_.fail("the model brings no tokenizer");
@@ -138,7 +138,7 @@ class Runner {
       out_.fail("other texts are learned", difference(listed(test_.mask->value.texts), listed(texts)));
   }
 
-  // What was sampled behind the prompt, or the turn that the template writes for the last message.
+  // What was sampled after the prompt, or the turn that the template writes for the last message.
   [[nodiscard]] Result<Turn> turn(const Bench& bench) const {
     core::Call call = test_.call;
     if (test_.sampled) return Turn{std::move(call), test_.sampled->value};

@@ -11,7 +11,7 @@
 namespace rondo::tester {
 namespace {
 
-// What a case says of its own beside what all of them have.
+// Adds to a case what all cases share.
 json::Value with_defaults(const json::Value& own, const json::Object& defaults) {
   json::Object out = defaults;
   for (const json::Member& member : own.as_object()) {
@@ -65,7 +65,7 @@ class CaseReader {
     return at(*found, (this->*read)(*found));
   }
 
-  // What is false is not expected.
+  // A false flag is not an expectation.
   std::optional<Expected<bool>> flag(std::string_view key) {
     const json::Value* found = reader_.find(key);
     const std::optional<bool> is_asked = reader_.flag(key);
@@ -241,7 +241,7 @@ class CaseReader {
   Case out_;
 };
 
-// A name for a case that has none, and complaints of names that come twice.
+// Names the cases that have no name, and reports names that occur twice.
 void name_cases(const json::Array& values, std::vector<Case>& cases, Problems& problems) {
   std::set<std::string> names;
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -250,7 +250,7 @@ void name_cases(const json::Array& values, std::vector<Case>& cases, Problems& p
   }
 }
 
-// A path beside the file `name`, unless it is an absolute one.
+// A path relative to the file `name`, unless it is absolute.
 std::string beside(const std::string& name, const std::string& path) {
   const std::size_t end = name.rfind('/');
   return path.starts_with('/') || end == std::string::npos ? path : files::join(name.substr(0, end), path);
@@ -288,7 +288,7 @@ Result<Suite> read_suite(const json::Value& value, const SuiteText& text) {
       found != nullptr && check_object(*found, "`defaults`", problems)) {
     defaults = found->as_object();
     if (const json::Value* name = defaults.find("name")) problems.add(*name, "`defaults` must not have a `name`");
-    // So that a mistake in them is told once, at their own place.
+    // So that a mistake in them is reported once, at their own place.
     if (!problems.error()) (void)CaseReader(*found, problems).read();
   }
   const json::Array cases = reader.objects("cases").value_or(json::Array{});

@@ -10,7 +10,7 @@ namespace {
 // What may follow a number, true, false, null, NaN or Infinity.
 bool ends_scalar(char c) { return c == ',' || c == ']' || c == '}' || c == ' ' || c == '\n' || c == '\t' || c == ':'; }
 
-// How many bytes the escape at the beginning of `text` has, which stands for one.
+// The size of the escape at the beginning of `text`, which stands for one character.
 std::size_t escape_size(std::string_view text) {
   const std::size_t size = text.size() > 1 && text[1] == 'u' ? 6 : 2;
   return std::min(size, text.size());
@@ -31,12 +31,12 @@ char unescaped(std::string_view escape) {
 
 }  // namespace
 
-// Makes the runs.
+// Writes the runs.
 class DumpReader::Writer {
  public:
   Writer(std::string_view bytes, const Run& dump, std::vector<Run>& out) : bytes_(bytes), dump_(dump), out_(out) {}
 
-  // All up to `end` is structure of the value at `path`.
+  // All text up to `end` is structure of the value at `path`.
   void structure(std::size_t end, PathId path) {
     if (end == at_) return;
     if (path == structure_) {
@@ -52,7 +52,7 @@ class DumpReader::Writer {
     at_ = end;
     structure_ = kNoStructure;
   }
-  // The inside of a string up to `end`.
+  // The inside of a string, up to `end`.
   void string(std::size_t end, PathId path, bool has_escapes) {
     if (at_ == end) return;
     std::uint32_t offset = 0;

@@ -29,7 +29,7 @@ PathTable::PathTable(const Sizes& sizes) {
 std::size_t PathTable::hash(PathId parent, StepKind kind, std::size_t index, std::string_view name) {
   std::size_t out = combine(static_cast<std::size_t>(parent), index * 4 + static_cast<std::size_t>(kind));
   if (name.empty()) return out;
-  // Keys are short: their ends tell them apart.
+  // Keys are short, so their ends distinguish them.
   constexpr std::size_t kWord = sizeof(std::uint64_t);
   std::uint64_t first = 0;
   std::uint64_t last = 0;
@@ -40,7 +40,7 @@ std::size_t PathTable::hash(PathId parent, StepKind kind, std::size_t index, std
   return out ^ (out >> 29U);
 }
 
-// Of the entries that are to be appended now.
+// The entries that are about to be appended.
 void PathTable::add_group(PathId parent, StepKind kind, std::size_t step, std::size_t count) {
   Group made;
   made.parent = parent;
@@ -97,7 +97,7 @@ PathId PathTable::key_of(PathId dict, std::string_view key) {
   return member != PathId::kNone ? key_of_member(member) : intern(dict, StepKind::kKey, 0, key);
 }
 
-// One that was made by itself may be that of an object that was enumerated later.
+// A key that was made on its own may belong to an object that was enumerated later.
 PathId PathTable::find_key(PathId member) const {
   const std::uint32_t known = slots_[find_slot(parent(member), StepKind::kKey, 0, name(entry(member)))];
   return known != 0 ? static_cast<PathId>(known) : static_cast<PathId>(static_cast<std::uint32_t>(member) | kKeyBit);
@@ -193,7 +193,7 @@ ChainId ChainTable::extend(ChainId chain, std::string_view step) {
   };
   const auto id = static_cast<ChainId>(nodes_.size());
   Node made = {chain, std::string(step)};
-  constexpr std::size_t kFewNodes = 16;  // most renders have a handful, which are looked through
+  constexpr std::size_t kFewNodes = 16;  // most renders have a handful, which are searched linearly
   if (nodes_.size() < kFewNodes) {
     for (std::size_t i = 1; i < nodes_.size(); ++i) {
       if (nodes_[i].parent == chain && nodes_[i].step == step) return static_cast<ChainId>(i);
@@ -250,7 +250,7 @@ ContextTable::ContextTable() {
 }
 
 ContextId ContextTable::intern(const Context& context) {
-  constexpr std::size_t kFewContexts = 12;  // are looked through: the one that is wanted was mostly made lately
+  constexpr std::size_t kFewContexts = 12;  // searched linearly: the wanted one was usually made recently
   if (contexts_.size() < kFewContexts) {
     for (std::size_t i = contexts_.size(); i-- > 0;) {
       if (contexts_[i] == context) return static_cast<ContextId>(i);

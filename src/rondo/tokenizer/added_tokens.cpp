@@ -9,7 +9,7 @@
 namespace rondo::tokenizer {
 namespace {
 
-constexpr std::size_t kBlock = 32;  // bytes looked at together where nothing is found
+constexpr std::size_t kBlock = 32;  // bytes examined together while nothing is found
 
 std::uint32_t start_of_last(std::string_view text, std::uint32_t end) {
   std::uint32_t at = end - 1;
@@ -22,7 +22,7 @@ bool touches_word(std::string_view text, Range range) {
   return range.end < text.size() && unicode::is_word(utf8::decode(text, range.end).code_point);
 }
 
-// `limit` if that is behind `begin`.
+// `limit` if that is after `begin`.
 std::uint32_t strip_left(std::string_view text, std::uint32_t begin, std::uint32_t limit) {
   while (begin > limit) {
     const std::uint32_t last = start_of_last(text, begin);
@@ -41,14 +41,14 @@ std::uint32_t strip_right(std::string_view text, std::uint32_t end) {
   return end;
 }
 
-// Allowed ranges as one goes through them from left to right; touching ones count as one.
+// Walks through the allowed ranges from left to right; adjacent ones count as one.
 class Mask {
  public:
   Mask(const std::vector<ByteRange>& ranges, std::size_t from) : ranges_(ranges) {
     at_ = std::upper_bound(ranges.begin(), ranges.end(), from,
                            [](std::size_t at, const ByteRange& range) { return at < range.end; });
   }
-  // The next maximal range, cut to [begin, end); nothing behind the last.
+  // The next maximal range, cut to [begin, end); nothing after the last.
   bool next(Range within, Range& out) {
     while (at_ != ranges_.end() && at_->begin < within.end) {
       std::size_t begin = at_->begin;
@@ -68,7 +68,7 @@ class Mask {
   std::vector<ByteRange>::const_iterator at_;
 };
 
-// Calls `part` with the parts of `aligned` that stand for allowed bytes only, from left to right.
+// Calls `part` with the parts of `aligned` that come from allowed bytes only, from left to right.
 template <typename Part>
 void for_allowed(const Aligned& aligned, const std::vector<ByteRange>& allowed, Part part) {
   const auto size = static_cast<std::uint32_t>(aligned.text().size());
@@ -79,7 +79,7 @@ void for_allowed(const Aligned& aligned, const std::vector<ByteRange>& allowed, 
     while (mask.next(whole, open)) part(Range{open.begin - whole.begin, open.end - whole.begin});
     return;
   }
-  // Bytes of changed text stand for ranges; what vanished between two bytes must be allowed as well.
+  // Bytes of changed text come from ranges.  Text that vanished between two bytes must be allowed as well.
   Range held;  // of the text
   Range from;  // an allowed range of the input
   for (std::uint32_t at = 0; at < size; ++at) {
@@ -123,7 +123,7 @@ void AddedMatcher::finish() {
   for (Pattern& pattern : patterns_) pattern.reversed = std::string();
 }
 
-// Makes the children of `node`.  Where their failure links lead was grown before: it is less deep.
+// Makes the children of `node`.  Their failure links lead to shallower nodes, which exist already.
 void AddedMatcher::grow(std::uint32_t node, std::vector<Group>& groups) {
   const Group group = groups[node];
   nodes_[node].first_child = static_cast<std::uint32_t>(nodes_.size());
@@ -180,7 +180,7 @@ std::uint32_t AddedMatcher::child(std::uint32_t node, unsigned char byte) const 
   return found != last && *found == byte ? static_cast<std::uint32_t>(found - labels_.begin()) : 0;
 }
 
-// Whether the last bytes of text[begin, end) could be those of a token.
+// Whether a token could end with the last bytes of text[begin, end).
 inline bool AddedMatcher::can_end(std::string_view text, std::size_t begin, std::size_t end) const {
   const auto last = static_cast<unsigned char>(text[end - 1]);
   const std::uint32_t root = roots_[last];
@@ -190,10 +190,10 @@ inline bool AddedMatcher::can_end(std::string_view text, std::size_t begin, std:
   return (pairs_[bit / 64] >> (bit % 64) & 1U) != 0;
 }
 
-// Behind the last byte of text[begin, end) that could be the last of a token; `begin` if there is none.
+// The offset after the last byte of text[begin, end) that could end a token; `begin` if there is none.
 std::size_t AddedMatcher::skip(std::string_view text, std::size_t begin, std::size_t end) const {
 #ifdef __GLIBC__
-  // Most vocabularies have tokens that all end in the same byte, for which the library looks fastest.
+  // In most vocabularies all added tokens end with the same byte, for which the library's search is fastest.
   if (is_rare_ && rare_[1] == rare_[0]) {
     while (end > begin) {
       const void* found = memrchr(text.data() + begin, rare_[0], end - begin);
@@ -263,12 +263,12 @@ void AddedMatcher::find_all(const Aligned& aligned, const EncodeOptions& options
   } else {
     for_allowed(aligned, *options.allowed, scan_part);
   }
-  // Of the matches that overlap the leftmost stay.  A match that is not wanted still takes its text, as in the
-  // reference: no shorter token is looked for in it.
+  // Of overlapping matches the leftmost stay.  An unwanted match still takes its text, as in the reference: no shorter
+  // token is searched for in it.
   std::size_t kept = first;
-  std::uint32_t taken = 0;     // behind the last match
-  std::uint32_t done = 0;      // behind the last match that counts, with what it stripped
-  std::uint32_t stripped = 0;  // where the white space last looked at ends
+  std::uint32_t taken = 0;     // after the last match
+  std::uint32_t done = 0;      // after the last match that counts, including what it stripped
+  std::uint32_t stripped = 0;  // where the white space examined last ends
   for (std::size_t i = first; i < out.size(); ++i) {
     const AddedMatch match = out[i];
     if (match.range.begin < taken) continue;
@@ -279,12 +279,12 @@ void AddedMatcher::find_all(const Aligned& aligned, const EncodeOptions& options
     Range range = match.range;
     if (token.lstrip) range.begin = strip_left(text, range.begin, done);
     if (token.rstrip) {
-      // Tokens that are white space themselves may follow each other in what is stripped.
+      // Tokens that are white space themselves may follow each other inside stripped text.
       if (stripped < range.end) stripped = strip_right(text, range.end);
       range.end = stripped;
     }
     done = range.end;
-    // All of it was stripped before: the reference drops such a match.
+    // All of it was already stripped.  The reference drops such a match.
     if (range.begin < range.end) out[kept++] = {range, match.token};
   }
   out.resize(kept);

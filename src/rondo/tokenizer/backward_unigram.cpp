@@ -9,7 +9,7 @@
 namespace rondo::tokenizer {
 namespace {
 
-// The model's own numbers: a score below kLowest takes no part, a character in bytes costs kBytesCost.
+// The model's own constants: a score below kLowest takes no part, and a character spelled in bytes costs kBytesCost.
 constexpr std::int32_t kLowest = -20'000'000;
 constexpr std::int64_t kBytesCost = 10'000'000;
 
@@ -42,7 +42,7 @@ void BackwardUnigram::encode(std::string_view piece, Control control, TokenModel
     Place best;
     best.size = static_cast<std::uint32_t>(end - at);
     best.cost = kBytesCost + places[end].cost;
-    // Shortest first, so that the longest of equal ones is taken.
+    // Visits the shortest first, so that the longest of equal ones wins.
     trie_.prefixes(piece.substr(at), [&](std::size_t size, TokenId id) {
       const std::int32_t score = scores_[static_cast<std::size_t>(id)];
       if (score <= kLowest || (control == Control::kForbidden && is_control(id))) return;

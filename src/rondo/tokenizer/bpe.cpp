@@ -25,12 +25,12 @@ using joints::neighbour_bit;
 
 // Up to this many symbols, looking at all pairs beats a heap.
 constexpr std::size_t kShort = 40;
-constexpr unsigned kFilterBits = 3;  // places in the filter for each place in the table: 8
-constexpr std::size_t kUncut = 6;    // up to so many bytes, merging is not slower than looking where to cut
+constexpr unsigned kFilterBits = 3;  // places in the filter per place in the table: 8
+constexpr std::size_t kUncut = 6;    // up to this many bytes, merging is no slower than searching for cuts
 constexpr unsigned kPartBits = 16;   // entries for parts of pieces: 2 MB
-constexpr std::size_t kParts = 32;   // of a piece that are looked for in memory at the same time
-// Characters beyond ASCII that are merged byte by byte before it is worth finding out what keeps them from being
-// started with whole, which takes a pass over the vocabulary and the merges.
+constexpr std::size_t kParts = 32;   // of a piece that are fetched from memory at the same time
+// How many characters beyond ASCII are merged byte by byte before it pays to find out which can start whole.  Finding
+// that out takes a pass over the vocabulary and the merges.
 constexpr unsigned kPatience = 2000;
 
 constexpr std::uint64_t pair_key(TokenId left, TokenId right) {
@@ -69,7 +69,7 @@ void Bpe::grow(std::size_t size) {
   }
 }
 
-// REQUIRES: there is room, and no merge of this pair.
+// REQUIRES: there is room and the pair has no merge yet.
 void Bpe::put(const Merge& merge) {
   const std::uint64_t hash = mix(merge.pair);
   const std::uint64_t bit = hash >> (shift_ - kFilterBits);
@@ -122,7 +122,7 @@ void Bpe::add_merges(std::span<const std::array<TokenId, 3>> merges, std::uint32
   }
 }
 
-// The id of a piece that may be no token.
+// The id of a piece, which may not be a token.
 TokenId Bpe::intern(std::string_view bytes) {
   if (const auto id = vocabulary_.find(bytes)) return *id;
   const auto next = static_cast<TokenId>(vocabulary_.size() + static_cast<TokenId>(parts_.size()));
@@ -152,7 +152,7 @@ void Bpe::add_merges_by_score(const std::vector<double>& scores) {
     const auto rank = static_cast<std::uint32_t>(place - order.begin());
     for (std::size_t cut = char_size(token, 0); cut < token.size(); cut += char_size(token, cut)) {
       const std::string_view parts[2] = {token.substr(0, cut), token.substr(cut)};
-      // A part is a token or a single character, else nothing can have built it.
+      // A part must be a token or a single character, otherwise nothing can have built it.
       const auto is_possible = [this](std::string_view part) {
         return vocabulary_.find(part).has_value() || char_size(part, 0) == part.size();
       };
@@ -174,7 +174,7 @@ TokenId Bpe::char_symbol(std::string_view character) const {
   return part == parts_.end() ? kNone : part->second;
 }
 
-// A character as the vocabulary has it at its place in a piece.
+// A character as the vocabulary spells it at its position in a piece.
 std::string_view Bpe::spelled(std::string_view character, bool first, bool last, std::string& buffer) const {
   const bool prefixed = !first && !options_.prefix.empty();
   if (!prefixed && (!last || options_.suffix.empty())) return character;
@@ -196,17 +196,17 @@ inline bool Bpe::Obstacles::is_crossed(const Joints& characters) const {
   const bool half = has_bit(halves, half_bit(characters.before(), characters.byte_behind(), true));
   const bool other_half = has_bit(halves, half_bit(characters.behind(), characters.byte_before(), false));
   const bool blind = blind_joints[byte_pair(characters.byte_before(), characters.byte_behind())];
-  // Each of them is often so and often not: no branch could tell.
+  // Each condition is often true and often false, so a branch would be mispredicted.
   return (unsigned{whole} | unsigned{half} | unsigned{other_half} | unsigned{blind}) != 0;
 }
 
-// The token that the bytes of a character alone become; -1: none, or one that may merge on before all its own merges
+// The token that a character's bytes alone become; -1 if there is none, or it may merge further before its own merges
 // are done.
 TokenId Bpe::made_of(std::string_view character) const {
   std::vector<TokenId> ids;
   for (const char byte : character) ids.push_back(byte_ids_[static_cast<unsigned char>(byte)]);
   if (std::ranges::find(ids, kNone) != ids.end()) return kNone;
-  // The highest rank + 1 on the way: files may give the parts of a token higher ones than its own.
+  // The highest rank + 1 along the way: in some files the parts of a token rank higher than the token itself.
   std::uint32_t last = 0;
   while (ids.size() > 1) {
     const Merge* best = nullptr;
@@ -226,7 +226,7 @@ TokenId Bpe::made_of(std::string_view character) const {
   return made < vocabulary_.size() && obstacles().first_use[static_cast<std::size_t>(made)] >= last ? made : kNone;
 }
 
-// The token that a character that stands alone becomes; -1: none, or that is not sure.  REQUIRES: `scratch` has
+// The token that an isolated character becomes; -1 if there is none or it is uncertain.  REQUIRES: `scratch` has
 // obstacles.
 TokenId Bpe::wide_symbol(std::string_view character, Scratch& scratch) const {
   const utf8::Decoded decoded = decode(character, 0);
@@ -236,7 +236,7 @@ TokenId Bpe::wide_symbol(std::string_view character, Scratch& scratch) const {
   return symbol;
 }
 
-// The token that the character at `at` becomes before anything else can happen to its bytes; -1: that is not sure.
+// The token that the character at `at` becomes before anything else can happen to its bytes; -1 if that is uncertain.
 TokenId Bpe::wide_symbol(std::string_view piece, std::size_t at, Scratch& scratch) const {
   if (!parts_.empty()) return kNone;
   if (scratch.obstacles == nullptr) {
@@ -251,11 +251,11 @@ TokenId Bpe::wide_symbol(std::string_view piece, std::size_t at, Scratch& scratc
   return wide_symbol(piece.substr(at, end - at), scratch);
 }
 
-// The bytes of a piece.  Those of a character beyond ASCII are mostly merged among themselves before anything else can
-// happen to them; such a character is started with as the symbol that it becomes.  (Where bytes vanish, neighbours are
-// not those of the text.)
+// Starts with the bytes of a piece.  The bytes of a character beyond ASCII usually merge with each other before
+// anything else can happen to them.  Such a character starts as the symbol that it becomes.  (If bytes vanish,
+// neighbouring symbols are not neighbours in the text.)
 void Bpe::start_bytes(std::string_view piece, Control control, Scratch& scratch) const {
-  std::uint32_t size = 0;  // bytes without a token vanish; the next one takes over their place
+  std::uint32_t size = 0;  // bytes without a token vanish; the next one takes their place
   bool after_unknown = false;
   for (std::size_t at = 0; at < piece.size(); ++at) {
     const char byte = piece[at];
@@ -293,8 +293,8 @@ void Bpe::start_bytes(std::string_view piece, Control control, Scratch& scratch)
 }
 
 void Bpe::start_characters(std::string_view piece, Scratch& scratch) const {
-  std::uint32_t unknown = 0;  // bytes of the unknown token that is being gathered
-  std::uint32_t lost = 0;     // bytes of characters that vanish; the next symbol takes over their place
+  std::uint32_t unknown = 0;  // bytes of the unknown token being collected
+  std::uint32_t lost = 0;     // bytes of characters that vanish; the next symbol takes their place
   const auto put = [&](TokenId id, std::size_t bytes) {
     scratch.symbols.push_back({id, static_cast<std::uint32_t>(bytes) + lost, -1, -1});
     lost = 0;
@@ -318,7 +318,7 @@ void Bpe::start_characters(std::string_view piece, Scratch& scratch) const {
                             return fallback_ids_[static_cast<unsigned char>(byte)] != kNone;
                           });
     if (in_bytes) {
-      // An unknown character before them comes behind them, as in the reference.
+      // The unknown character before them comes after them, as in the reference.
       for (const char byte : character) put(fallback_ids_[static_cast<unsigned char>(byte)], 1);
     } else if (options_.unknown) {
       if (!options_.fuse_unknown) flush();
@@ -330,7 +330,7 @@ void Bpe::start_characters(std::string_view piece, Scratch& scratch) const {
   flush();
 }
 
-// Few symbols: keeps the rank of every neighbouring pair and searches the lowest each time.
+// For few symbols: keeps the rank of every adjacent pair, and searches for the lowest each time.
 void Bpe::merge_short(Control control, Scratch& scratch) const {
   struct Pair {
     std::uint32_t rank;
@@ -344,7 +344,7 @@ void Bpe::merge_short(Control control, Scratch& scratch) const {
     ids[i] = scratch.symbols[i].id;
     sizes[i] = scratch.symbols[i].size;
   }
-  pairs[count - 1] = {kNoRank, kNone};  // the last symbol has no neighbour; moves along with the others
+  pairs[count - 1] = {kNoRank, kNone};  // the last symbol has no neighbour; this entry moves along with the others
   const auto rate = [&](std::size_t left) {
     const Merge* merge = find_allowed(ids[left], ids[left + 1], control);
     pairs[left] = merge == nullptr ? Pair{kNoRank, kNone} : Pair{merge->place, merge->result};
@@ -376,7 +376,7 @@ void Bpe::merge_short(Control control, Scratch& scratch) const {
   for (std::size_t i = 0; i < count; ++i) scratch.symbols[i] = {ids[i], sizes[i], -1, -1};
 }
 
-// Many symbols: a queue of candidates; outdated ones are recognised by the sizes of their symbols and dropped.
+// For many symbols: uses a queue of candidates.  The sizes of symbols show which are outdated, and those are dropped.
 void Bpe::merge_long(Control control, Scratch& scratch) const {
   auto& symbols = scratch.symbols;
   MergeQueue& queue = scratch.queue;
@@ -414,11 +414,11 @@ void Bpe::merge_long(Control control, Scratch& scratch) const {
   std::erase_if(symbols, [](const Scratch::Symbol& symbol) { return symbol.size == 0; });
 }
 
-// Symbols that are no tokens fall apart into bytes.
+// Symbols that are not tokens are split into bytes.
 void Bpe::emit(std::string_view piece, const Scratch& scratch, std::vector<Unit>& out) const {
   std::size_t at = 0;
   for (const Scratch::Symbol& symbol : scratch.symbols) {
-    // The bytes of a prefix or suffix that fell back are not in the piece.
+    // The bytes of a prefix or suffix that fell back are not part of the piece.
     const std::string_view bytes = piece.substr(at, symbol.size);
     at += bytes.size();
     if (symbol.id < vocabulary_.size()) {
@@ -472,21 +472,21 @@ void Bpe::ask_for(std::span<const std::string_view> pieces) const {
   std::array<std::string_view, 64> wanted;
   std::size_t count = 0;
   for (const std::string_view piece : pieces) {
-    // What is long and ends beyond ASCII is mostly cut.
+    // A long piece that ends beyond ASCII is usually cut.
     const bool is_cut = piece.size() > kUncut && !is_ascii(static_cast<unsigned char>(piece.back()));
     if (count < wanted.size() && !is_cut) wanted[count++] = piece;
   }
   vocabulary_.ask_for({wanted.data(), count});
 }
 
-// Pieces with characters beyond ASCII are often whole sentences of a script without spaces.
+// Pieces with characters beyond ASCII are often whole sentences in a script without spaces.
 bool Bpe::can_cut(std::string_view piece, Control control) const {
   return piece.size() > kUncut && control == Control::kAllowed && vocabulary_.is_byte_level() && has_all_bytes_ &&
          parts_.empty() && utf8::skip_ascii(piece, 0) < piece.size();
 }
 
-// Cuts between characters that no token has side by side, whole or in part: nothing merges across such a place, and
-// what stands between two of them occurs again in other pieces.  False if there is no such place.
+// Cuts between characters that no token contains side by side, whole or in part.  Nothing merges across such a place,
+// and the part between two cuts occurs again in other pieces.  False if there is no such place.
 bool Bpe::encode_cut(std::string_view piece, Scratch& scratch, std::vector<Unit>& out) const {
   const Obstacles& known = *scratch.obstacles;
   std::array<std::size_t, kParts> ends;
@@ -508,7 +508,7 @@ bool Bpe::encode_cut(std::string_view piece, Scratch& scratch, std::vector<Unit>
   return true;
 }
 
-// Parts of a piece from `begin` on, each up to one of `ends`.
+// Encodes parts of a piece from `begin` on, each up to one of `ends`.
 void Bpe::encode_parts(std::string_view piece, std::size_t begin, std::span<const std::size_t> ends, Scratch& scratch,
                        std::vector<Unit>& out) const {
   if (scratch.parts.empty()) scratch.parts.resize(std::size_t{1} << kPartBits);
@@ -543,7 +543,7 @@ void Bpe::encode_parts(std::string_view piece, std::size_t begin, std::span<cons
   }
 }
 
-// `place` is where the tokens of a part with this key are if they are known.
+// `place` is where the tokens of a part with this key would be, if they are known.
 void Bpe::encode_part(std::string_view part, PieceCache::Key key, PieceCache::Short& place, Scratch& scratch,
                       std::vector<Unit>& out) const {
   if (PieceCache::is_of(place, key)) {
@@ -556,7 +556,7 @@ void Bpe::encode_part(std::string_view part, PieceCache::Key key, PieceCache::Sh
   if (units.size() <= PieceCache::kShortIds) place = PieceCache::entry_of(key, units);
 }
 
-// By merging alone.
+// Encodes by merging only.
 void Bpe::merge(std::string_view piece, Control control, Scratch& scratch, std::vector<Unit>& out) const {
   scratch.symbols.clear();
   if (vocabulary_.is_byte_level()) {

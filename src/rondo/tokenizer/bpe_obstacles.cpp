@@ -1,4 +1,5 @@
-// What keeps characters from being merged alone: passes over the vocabulary and the merges, made once.
+// Finds what prevents characters from being merged alone, in passes over the vocabulary and the merges that are made
+// once.
 #include <algorithm>
 
 #include "tokenizer/bpe_joints.h"
@@ -18,7 +19,7 @@ using joints::kNoRank;
 using joints::neighbour_bit;
 using joints::set_bit;
 
-// Where the first byte beyond ASCII stands in a token, which is short; its size if there is none.
+// Where the first byte beyond ASCII is in a token, which is short; its size if there is none.
 std::size_t first_wide(std::string_view token) {
   constexpr std::uint64_t kHighBits = 0x8080808080808080U;
   std::uint64_t words[2];
@@ -32,7 +33,7 @@ std::size_t first_wide(std::string_view token) {
 
 }  // namespace
 
-// REQUIRES: only one of the characters that meet at `at` is whole in the token, or none.
+// REQUIRES: at most one of the characters that meet at `at` is entirely in the token.
 void Bpe::Obstacles::add_joint(std::string_view token, std::size_t at) {
   joints.set(byte_pair(token, at));
   const utf8::Decoded before = decode_before(token, at);
@@ -42,7 +43,7 @@ void Bpe::Obstacles::add_joint(std::string_view token, std::size_t at) {
   if (!before.valid && !behind.valid) blind_joints.set(byte_pair(token, at));
 }
 
-// The joints of one token, and its neighbours.  `wide` is where its first byte beyond ASCII stands.
+// Adds the joints of one token, and its neighbours.  `wide` is the offset of its first byte beyond ASCII.
 void Bpe::Obstacles::add(std::string_view token, std::size_t wide) {
   std::size_t whole = 0;  // where the first whole character starts
   while (whole < token.size() && utf8::is_continuation(token[whole])) ++whole;
@@ -73,7 +74,7 @@ Bpe::Obstacles Bpe::find_obstacles() const {
   }
   found.first_use.assign(count, kNoRank);
   for (const Merge& merge : merges_) {
-    const std::uint32_t rank = merge.place - 1;  // of a free place the highest of all
+    const std::uint32_t rank = merge.place - 1;  // for a free place the highest of all
     for (const std::uint64_t part : {merge.pair >> 32U, merge.pair & 0xFFFFFFFFU}) {
       if (part < count && characters[part]) found.first_use[part] = std::min(found.first_use[part], rank);
     }
@@ -87,10 +88,10 @@ const Bpe::Obstacles& Bpe::obstacles() const {
 }
 
 std::optional<std::set<char32_t>> Bpe::joined_before(std::string_view mark) const {
-  // A piece that is looked up whole, a mark that is no token or merges of byte tokens could join across the place.
+  // A piece that is looked up whole, a mark that is not a token, or merges of byte tokens could join across the place.
   if (options_.ignore_merges || vocabulary_.is_byte_level() || !vocabulary_.find(mark)) return std::nullopt;
   if (!options_.prefix.empty() || !options_.suffix.empty()) return std::nullopt;
-  // Characters that vanish let those around them meet.
+  // When characters vanish, those around them become adjacent.
   const bool falls_back = options_.byte_fallback && std::ranges::find(fallback_ids_, kNone) == fallback_ids_.end();
   if (!options_.unknown && !falls_back) return std::nullopt;
   std::set<TokenId> opaque(fallback_ids_.begin(), fallback_ids_.end());
@@ -114,7 +115,7 @@ std::optional<std::set<char32_t>> Bpe::joined_before(std::string_view mark) cons
     if (vocabulary_.contains(id)) collect(vocabulary_.bytes(id));
   }
   for (const auto& part : parts_) collect(part.first);
-  // Runs of marks stay together: whether they join depends on more than the character before.
+  // Runs of marks stay together, because whether they join depends on more than the previous character.
   joined.insert(utf8::decode(mark, 0).code_point);
   return joined;
 }

@@ -17,7 +17,7 @@ struct Tables {
   std::array<std::int16_t, 512> bytes{};
 };
 
-// Printable Latin-1 characters stand for themselves; the other bytes get U+0100, U+0101, ... in order.
+// Printable Latin-1 characters represent themselves; the other bytes get U+0100, U+0101, ... in order.
 constexpr Tables make_tables() {
   Tables tables;
   for (auto& entry : tables.bytes) entry = -1;

@@ -12,7 +12,7 @@ namespace rondo::tokenizer {
 namespace {
 
 constexpr std::array<char, 8> kMagic = {'r', 'o', 'n', 'd', 'o', 't', 'o', 'k'};
-// To be raised whenever the same tokenizer.json would make another file, or a file would be read differently.
+// Raise it whenever the same tokenizer.json would make another file, or a file would be read differently.
 constexpr std::uint32_t kVersion = 1;
 constexpr std::uint32_t kByteOrder = 0x01020304;
 
@@ -21,7 +21,7 @@ struct Header {
   std::uint32_t version = kVersion;
   std::uint32_t byte_order = kByteOrder;
   ContentKey key;
-  std::uint64_t checksum = 0;  // of the whole file with this field 0
+  std::uint64_t checksum = 0;  // of the whole file, with this field 0
   std::uint64_t is_byte_level = 0;
   std::uint64_t document = 0;  // counts of what follows
   std::uint64_t pool = 0;
@@ -80,7 +80,7 @@ void put(std::string& out, const T* values, std::size_t count) {
   out.append(reinterpret_cast<const char*>(values), count * sizeof(T));
 }
 
-// Takes `count` values off the front of `rest`.
+// Removes `count` values from the front of `rest`.
 template <typename Values>
 bool take(std::string_view& rest, std::uint64_t count, Values& out) {
   using T = typename Values::value_type;

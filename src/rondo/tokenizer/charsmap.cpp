@@ -9,7 +9,7 @@
 namespace rondo::tokenizer {
 namespace {
 
-constexpr std::size_t kMaxReplacement = 512;  // so that a text grows only so far; the longest real one has 33 bytes
+constexpr std::size_t kMaxReplacement = 512;  // limits how much a text can grow; the longest real one has 33 bytes
 
 // The parts of a unit of the double array, as the library Darts-clone packs them.
 bool has_leaf(std::uint32_t unit) { return (unit >> 8U & 1U) != 0; }
@@ -61,7 +61,7 @@ void Charsmap::visit_prefixes(std::string_view text, Visit visit) const {
     if (node >= units_.size()) return;
     if (!has_leaf(unit)) continue;
     const std::size_t start = value_of(units_[node]);
-    // An entry that points outside the replacements, or into a character, is none.
+    // An entry that points outside the replacements, or into a character, is ignored.
     if (start >= replacements_.size() || utf8::is_continuation(replacements_[start])) continue;
     const std::size_t end = std::min(replacements_.find('\0', start), replacements_.size());
     if (!visit(Match{at + 1, std::string_view(replacements_).substr(start, end - start)})) return;

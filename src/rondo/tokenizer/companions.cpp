@@ -130,8 +130,7 @@ Status add_config_tokens(const model::TokenizerSource& source, bool fill, Tokeni
     token.special = true;
     tokens.emplace(id, std::move(token));
   }
-  // The list of the folder has the last word on a token's flags and, for an id that the vocabulary reserves, its
-  // content.
+  // The folder's list decides a token's flags and, for an id that the vocabulary reserves, its content.
   std::vector<bool> replaced(state.added.size());
   for (auto& [id, token] : tokens) {
     if (token.content.empty()) continue;

@@ -1,4 +1,4 @@
-// Ids to text, whole and one by one.
+// Turns ids into text, all at once or one by one.
 #include "base/utf8.h"
 #include "tokenizer/byte_level.h"
 #include "tokenizer/state.h"
@@ -11,7 +11,7 @@ Error no_such_id(TokenId id, TokenId size) {
           "token id " + std::to_string(id) + " is out of range, the vocabulary has " + std::to_string(size)};
 }
 
-// What `id` is to a decoder.
+// What `id` means to a decoder.
 struct Found {
   bool is_added = false;
   std::string_view added_text;
@@ -40,7 +40,7 @@ void push(const Tokenizer::State& state, TokenId id, const DecodeOptions& option
   run.push(state.vocabulary.text(id), out);
 }
 
-// Of byte-level vocabularies: all bytes, made valid at once.
+// For byte-level vocabularies: joins all bytes and makes them valid together.
 std::string join_bytes(const Tokenizer::State& state, std::span<const TokenId> ids, const DecodeOptions& options) {
   std::string out;
   out.reserve(ids.size() * 5);
@@ -56,7 +56,7 @@ std::string join_bytes(const Tokenizer::State& state, std::span<const TokenId> i
   return utf8::is_valid(out) ? out : utf8::to_valid(out);
 }
 
-// Of vocabularies with byte fallback: texts, with runs of byte tokens between them.
+// For vocabularies with byte fallback: joins texts, and runs of byte tokens between them.
 std::string join_texts(const Tokenizer& tokenizer, const Tokenizer::State& state, std::span<const TokenId> ids,
                        const DecodeOptions& options) {
   std::string out;

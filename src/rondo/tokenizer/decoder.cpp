@@ -14,7 +14,7 @@ namespace {
 std::optional<char> fallback_byte(std::string_view token) {
   if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return std::nullopt;
   unsigned value = 0;
-  // The reference reads "+5" as a number, too.
+  // The reference also reads "+5" as a number.
   for (const char c : token.substr(token[3] == '+' ? 4 : 3, token[3] == '+' ? 1 : 2)) {
     unsigned digit = 0;
     if (c >= '0' && c <= '9')
@@ -58,13 +58,13 @@ std::string replaced(std::string_view text, const Decoder::ReplaceRegex& step) {
   return out.append(valid, at);
 }
 
-// A token of the byte-level alphabet; others stand for their own bytes.
+// The bytes of a token in the byte-level alphabet; other tokens keep their own bytes.
 std::string spelled_bytes(std::string_view token) {
   auto bytes = byte_level::to_bytes(token);
   return bytes ? std::move(*bytes) : std::string(token);
 }
 
-// English as tokens spell it: no space before punctuation and contractions.
+// English as tokens spell it, without spaces before punctuation and contractions.
 std::string cleaned(std::string text) {
   static constexpr std::pair<const char*, const char*> kChanges[] = {
       {" .", "."},   {" ?", "?"},           {" !", "!"},   {" ,", ","},     {" ' ", "'"},   {" n't", "n't"},
@@ -189,7 +189,7 @@ std::string Decoder::inner_bytes(std::string_view text) const {
     } else if (const auto* ctc = std::get_if<Ctc>(&step)) {
       bytes = run(*ctc, bytes);
     } else if (std::holds_alternative<Fuse>(step)) {
-      break;  // what follows concerns the whole text
+      break;  // the following steps work on the whole text
     }
   }
   return bytes;
@@ -204,7 +204,7 @@ Decoder::Run::Run(const Decoder& decoder) : decoder_(decoder), states_(decoder.s
   }
 }
 
-// Byte tokens count only together: their text if that is well-formed, else U+FFFD for each.
+// Byte tokens count only together: they become their text if that is well-formed, otherwise one U+FFFD each.
 void Decoder::Run::flush_bytes(std::size_t step, std::string& out) {
   std::string held;
   held.swap(states_[step].held);
@@ -217,7 +217,7 @@ void Decoder::Run::flush_bytes(std::size_t step, std::string& out) {
   }
 }
 
-// Passes on what later bytes cannot change any more.
+// Passes on what later bytes can no longer change.
 void Decoder::Run::release_bytes(std::size_t step, std::string& out) {
   std::string& held = states_[step].held;
   const std::size_t complete = utf8::complete_prefix(held);
@@ -241,7 +241,7 @@ void Decoder::Run::strip(std::size_t step, const Strip& options, std::string tex
   for (std::size_t i = 0; i < options.stop && std::string_view(kept).substr(0, end).ends_with(options.content); ++i) {
     end -= options.content.size();
   }
-  // At the end of the whole text these are stripped; before that they may still turn out to be inside.
+  // At the end of the whole text these are stripped.  Before that they may still turn out to be inside.
   if (state.fused) state.held = kept.substr(end);
   kept.resize(end);
   feed(step + 1, std::move(kept), out);
@@ -256,7 +256,7 @@ void Decoder::Run::feed(std::size_t step, std::string text, std::string& out) {
   const Step& kind = decoder_.steps_[step];
   if (const auto* options = std::get_if<Strip>(&kind)) return strip(step, *options, std::move(text), out);
   if (!state.fused) return feed_token(step, std::move(text), out);
-  // All text is one token here.
+  // From here on the whole text is one token.
   if (std::holds_alternative<Fuse>(kind) || std::holds_alternative<Join>(kind)) {
     feed(step + 1, std::move(text), out);
   } else if (const auto* space = std::get_if<Metaspace>(&kind)) {
@@ -290,7 +290,7 @@ void Decoder::Run::feed_token(std::size_t step, std::string text, std::string& o
   } else if (const auto* word = std::get_if<WordPiece>(&kind)) {
     feed(step + 1, run(*word, std::move(text), state.count++ == 0), out);
   } else if (const auto* ends = std::get_if<WordEnds>(&kind)) {
-    // Not the last token after all.
+    // It was not the last token after all.
     if (state.holds) feed(step + 1, replaced(state.held, ends->suffix, " "), out);
     state.held = std::move(text);
     state.holds = true;
@@ -328,7 +328,7 @@ void Decoder::Run::flush(std::size_t step, std::string& out) {
 void Decoder::Run::push(std::string_view token, std::string& out) { feed(0, std::string(token), out); }
 
 void Decoder::Run::push_bytes(std::string_view bytes, std::string& out) {
-  // Whole characters need not be held.
+  // Whole characters need not be held back.
   if (states_.size() == 1 && states_[0].held.empty() && utf8::is_valid(bytes)) {
     out += bytes;
     return;

@@ -14,11 +14,11 @@ namespace {
 
 std::uint32_t size_of(std::string_view text) { return static_cast<std::uint32_t>(text.size()); }
 
-// So many pieces are looked for in memory at the same time.
+// How many pieces are fetched from memory at the same time.
 constexpr std::size_t kTogether = 64;
-// Where so many of a group were new, those of the next group that are new are asked for together.
+// If this many of a group were new, the new ones of the next group are fetched together.
 constexpr unsigned kManyNew = 2;
-// A short piece that had to make room comes back when it is found so many times, other such pieces counted.
+// A short piece that was evicted comes back once it is found this many times, counting other such pieces.
 constexpr unsigned kComeback = 16;
 
 // Takes tokens with their offsets.
@@ -27,14 +27,14 @@ class PieceSink {
   explicit PieceSink(std::vector<Piece>& out) : out_(out) {}
 
   void put(TokenId id, Range origin) { out_.push_back({id, origin.begin, origin.end}); }
-  // Room for the tokens of `count` short pieces; `done` says where they end.
+  // Makes room for the tokens of `count` short pieces; `done` says where they end.
   [[nodiscard]] Piece* room(std::size_t count) {
     const std::size_t used = out_.size();
     out_.resize(used + count * PieceCache::kShortIds);
     return out_.data() + used;
   }
   void done(const Piece* end) { out_.resize(static_cast<std::size_t>(end - out_.data())); }
-  // The tokens of a piece at byte `at` of the input; returns the place behind them.
+  // Writes the tokens of a piece at byte `at` of the input; returns the place after them.
   [[nodiscard]] static Piece* write(Piece* to, const PieceCache::Short& entry, std::uint32_t at) {
     for (std::size_t i = 0; i < PieceCache::kShortIds; ++i) {
       const std::uint32_t end = at + entry.sizes[i];
@@ -54,7 +54,7 @@ class PieceSink {
   std::vector<Piece>& out_;
 };
 
-// Takes tokens alone.
+// Takes tokens only.
 class IdSink {
  public:
   explicit IdSink(std::vector<TokenId>& out) : out_(out) {}
@@ -113,7 +113,7 @@ class Encoding {
     return out.finish();
   }
 
-  // Puts out the added tokens in `text` and gives the parts between them to `rest`.
+  // Emits the added tokens in `text`, and passes the parts between them to `rest`.
   template <typename Rest>
   void split(const Aligned& text, const AddedMatcher& matcher, std::vector<AddedMatch>& matches, Rest rest) {
     matches.clear();
@@ -151,7 +151,7 @@ class Encoding {
     }
   }
 
-  // Cuts before the marks where that changes nothing; see State::joined_before_mark.
+  // Cuts before the marks if that changes nothing; see State::joined_before_mark.
   void words(const Aligned& text, Range range) {
     const std::string_view view = text.text().substr(0, range.end);
     std::uint32_t begin = range.begin;
@@ -167,7 +167,7 @@ class Encoding {
     if (begin < range.end) piece(text, {begin, range.end});
   }
 
-  // Steps behind the byte-level spelling cut in the middle of it; the model wants the bytes.
+  // The steps after the byte-level spelling cut in the middle of it, but the model wants the bytes.
   void spelled(const Pieces& pieces) {
     for (const Range range : pieces.ranges) {
       AlignedBuilder bytes(pieces.text);
@@ -183,8 +183,8 @@ class Encoding {
     }
   }
 
-  // The fast way of unchanged text: pieces are found, looked up and put out without anything in between.
-  // `base` is where `text` stands in the input.
+  // The fast path for unchanged text: pieces are found, looked up and emitted without intermediate steps.  `base` is
+  // where `text` begins in the input.
   void scanned(const Scanner& scanner, std::string_view text, std::uint32_t base) {
     Scanner::Ends ends;
     const std::uint32_t size = size_of(text);
@@ -213,7 +213,7 @@ class Encoding {
         keys[i] = is_readable ? PieceCache::key_of(text.data() + at, size) : PieceCache::key_of(text.substr(at, size));
         places[i] = bench_.cache.place_of(keys[i]);
       } else {
-        // No short piece has such a key, so it is nowhere.
+        // No short piece has such a key, so the lookup finds nothing.
         keys[i] = {PieceCache::hash_of(text.substr(at, size)), 0};
         places[i] = bench_.cache.place_of(PieceCache::Key{});
         bench_.cache.ask_for(keys[i].low);
@@ -245,7 +245,7 @@ class Encoding {
     out_.done(to);
   }
 
-  // Asks for what will be read about pieces that are not among the short ones.
+  // Prefetches what will be read about pieces that are not among the short ones.
   void ask_for_new(std::string_view text, std::uint32_t at, std::span<const std::uint32_t> ends,
                    std::span<const PieceCache::Key> keys, std::span<const PieceCache::Short* const> places) {
     std::array<std::string_view, kTogether> pieces;
@@ -288,7 +288,7 @@ class Encoding {
     return units;
   }
 
-  // The same for a piece that the cache has not; `hash` is PieceCache::hash_of(bytes).
+  // The same for a piece that is not in the cache; `hash` is PieceCache::hash_of(bytes).
   const std::vector<Unit>& new_units_of(std::string_view bytes, std::uint64_t hash) {
     std::vector<Unit>& units = bench_.units;
     units.clear();
@@ -306,7 +306,7 @@ class Encoding {
     if (range.begin == range.end) return;
     const std::string_view bytes = text.text().substr(range.begin, range.end - range.begin);
     const std::vector<Unit>* units = &units_of(bytes);
-    // Where only some bytes may be control tokens, the rest must not spell one by merging either.
+    // If only some bytes may be control tokens, the rest must not spell one by merging either.
     const auto is_control = [this](const Unit& unit) { return state_.model->is_control(unit.id); };
     if (checks_control_ && std::any_of(units->begin(), units->end(), is_control)) {
       bench_.units.clear();

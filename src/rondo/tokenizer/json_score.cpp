@@ -10,7 +10,7 @@
 namespace rondo::tokenizer {
 namespace {
 
-constexpr std::int64_t kMaxExponent = 308;  // of a power of ten that is a double
+constexpr std::int64_t kMaxExponent = 308;  // of a power of ten that is exactly a double
 
 double power_of_ten(std::int64_t exponent) {
   const std::string text = "1e" + std::to_string(exponent);
@@ -21,7 +21,7 @@ double power_of_ten(std::int64_t exponent) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Digits of a number as they are read.
+// The digits of a number while they are read.
 struct Digits {
   std::uint64_t significand = 0;
   std::int64_t exponent = 0;
@@ -30,7 +30,7 @@ struct Digits {
   void add(char c, bool in_fraction) {
     const auto digit = static_cast<std::uint64_t>(c - '0');
     constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
-    // Each part of the number finds out for itself that it is too long.
+    // Each part of the number checks for itself whether it is too long.
     if (!is_full) is_full = significand > kMax / 10 || (significand == kMax / 10 && digit > kMax % 10);
     if (is_full) {
       if (!in_fraction) ++exponent;

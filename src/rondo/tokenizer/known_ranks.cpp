@@ -48,10 +48,11 @@ constexpr KnownRanks kKnown[] = {
     {"p50k_base", 50280, kWordsPattern, false, kEnd50k, {}, "<|endoftext|>"},
     {"cl100k_base", 100256, kPattern100k, false, kEnd100k, {}, "<|endoftext|>"},
     {"o200k_base", 199998, kCased, false, kEnd200k, {}, "<|endoftext|>"},
-    // Speech models: the vocabulary of r50k_base, once with a token more.  Their special tokens differ by language.
+    // Speech models: the vocabulary of r50k_base, and the same with one more token.  Their special tokens differ by
+    // language.
     {"gpt2", 50256, kWordsPattern, false, kEnd50k, {}, "<|endoftext|>"},
     {"multilingual", 50257, kWordsPattern, false, {}, {}, {}},
-    // A chat model whose special tokens are named by its code alone.
+    // A chat model whose special tokens are named only in its code.
     {"qwen", 151643, kOneDigit, true, kTurns, {}, "<|endoftext|>"},
     // A chat model whose maker publishes `tokenizer.model` without a configuration.
     {"", 128000, kDefault, false, kHeaders, "<|begin_of_text|>", "<|end_of_text|>"},

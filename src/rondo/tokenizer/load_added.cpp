@@ -1,4 +1,4 @@
-// Added tokens as tokenizer.json lists them, then what tokenizer_config.json adds.
+// Reads added tokens as tokenizer.json lists them, and then those of tokenizer_config.json.
 #include <cstdlib>
 #include <map>
 #include <unordered_map>
@@ -9,14 +9,14 @@
 namespace rondo::tokenizer {
 namespace {
 
-// The reference looks at no id of an entry.  A token has the id of its text in the vocabulary, else the next one:
-// upward from the vocabulary's size, or from behind the highest id that was added by an earlier call.
+// The reference ignores the ids of entries.  A token has the id of its text in the vocabulary, else the next one:
+// counted up from the vocabulary's size, or from the highest id that an earlier call added.
 class AddedList {
  public:
   explicit AddedList(Tokenizer::State& state)
       : state_(state), vocabulary_size_(static_cast<TokenId>(state.vocabulary.count())), next_(vocabulary_size_) {}
 
-  // What follows is added by another call.
+  // The following entries are added by another call.
   void begin_call() { next_ = highest_ >= vocabulary_size_ ? highest_ + 1 : vocabulary_size_; }
 
   // `place` names the entry in messages.
@@ -30,7 +30,7 @@ class AddedList {
          {std::pair{"special", &token.special}, std::pair{"lstrip", &token.lstrip}, std::pair{"rstrip", &token.rstrip},
           std::pair{"single_word", &token.single_word}, std::pair{"normalized", &token.normalized}}) {
       const json::Value* value = entry.find(name);
-      // Only special tokens are searched for in the text as it came, unless the entry says otherwise.
+      // Only special tokens are searched for in the original text, unless the entry says otherwise.
       *flag = value == nullptr ? flag == &token.normalized && !token.special : value->is_bool() && value->as_bool();
       if (value != nullptr && !value->is_bool()) return damaged("`" + place + "." + name + "` is no boolean");
     }
@@ -46,7 +46,7 @@ class AddedList {
   void put(AddedToken token) {
     const auto known = by_content_.find(token.content);
     if (known != by_content_.end()) {
-      // The last entry of a content counts, but what was special once stays so.
+      // The last entry with a content counts, but a token that was special once stays special.
       AddedToken& old = state_.added[known->second];
       token.id = old.id;
       token.special = token.special || old.special;
@@ -59,7 +59,7 @@ class AddedList {
     highest_ = std::max(highest_, token.id);
     const std::size_t place = state_.added.size();
     by_content_.emplace(token.content, place);
-    // In a vocabulary with holes, the next id may be one that is in use; the later token takes it over.
+    // In a vocabulary with holes, the next id may already be in use.  The later token takes it over.
     const auto [used, is_new] = by_id_.emplace(token.id, place);
     if (!is_new) {
       state_.added[used->second].content.clear();

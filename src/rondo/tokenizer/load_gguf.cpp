@@ -94,7 +94,7 @@ Status load_white_space(const GgufFields& fields, Tokenizer::State& state) {
   return Done{};
 }
 
-// What stands around a text, unless the file says otherwise.
+// The tokens around a text, unless the file says otherwise.
 struct Ends {
   std::optional<TokenId> bos = std::nullopt;
   std::optional<TokenId> eos = std::nullopt;

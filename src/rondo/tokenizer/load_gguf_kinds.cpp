@@ -1,4 +1,4 @@
-// The kinds of GGUF vocabulary that are no byte-pair encoding.
+// Loads the GGUF vocabularies that are not byte-pair encodings.
 #include <algorithm>
 #include <limits>
 
@@ -20,8 +20,8 @@ bool is_searchable(GgufToken type) {
   return type == GgufToken::kNormal || type == GgufToken::kUserDefined || type == GgufToken::kByte;
 }
 
-// The converter wrote tokens that start a word with a mark and took the prefix from those that continue one, but left
-// alone what stands in brackets.  This is the spelling that the model came with.
+// The converter put a mark before tokens that start a word and removed the prefix from those that continue one, except
+// for tokens in brackets.  This restores the spelling that the model came with.
 std::string original_word_piece(const std::string& text) {
   if (text.size() > 1 && text.starts_with('[') && text.ends_with(']')) return text;
   return text.starts_with(kSpaceMark) ? text.substr(kSpaceMark.size()) : std::string(kContinues) + text;
@@ -34,7 +34,7 @@ std::optional<unsigned> digit(char c) {
   return std::nullopt;
 }
 
-// Tokens are bytes, written with the escapes \t \n \r \xHH; a backslash before anything else stands for that.
+// Tokens are bytes, written with the escapes \t \n \r \xHH.  A backslash before anything else is literal.
 std::optional<std::string> unescape(std::string_view text) {
   std::string bytes;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -174,7 +174,7 @@ Status load_gguf_backward_unigram(const GgufFields& fields, Tokenizer::State& st
   const std::array<TokenId, 256> bytes = fallback_tokens(state.vocabulary);
   const auto missing = std::find(bytes.begin(), bytes.end(), -1);
   if (missing != bytes.end()) return damaged("the byte " + std::to_string(missing - bytes.begin()) + " has no token");
-  // A byte order mark at the start is passed over.
+  // A byte order mark at the start is skipped.
   Result<Regex> mark = Regex::compile("\\A\\x{FEFF}");
   if (!mark.ok()) return mark.error();
   state.normalizer.add(Normalizer::ReplaceRegex{std::move(mark).value(), ""});

@@ -12,7 +12,7 @@ namespace {
 
 using StateResult = Result<std::unique_ptr<Tokenizer::State>>;
 
-constexpr std::size_t kWorthCaching = std::size_t{1} << 18U;  // smaller files load in a millisecond or two
+constexpr std::size_t kWorthCaching = std::size_t{1} << 18U;  // smaller files load within a millisecond or two
 
 std::optional<TokenId> config_token(const json::Value* config, std::string_view key, const Tokenizer::State& state) {
   const json::Value* value = config == nullptr ? nullptr : config->find(key);
@@ -22,7 +22,7 @@ std::optional<TokenId> config_token(const json::Value* config, std::string_view 
   return content ? state.find(*content) : std::nullopt;
 }
 
-// Parts that the ids do not depend on here.
+// Notes parts that do not affect the ids here.
 void note_ignored(const json::Object& root, Tokenizer::State& state) {
   for (const char* part : {"truncation", "padding"}) {
     const json::Value* value = root.find(part);
@@ -30,7 +30,7 @@ void note_ignored(const json::Object& root, Tokenizer::State& state) {
   }
 }
 
-// Passes over one value.
+// Skips one value.
 Bulk pass_over(json::Reader& in) {
   Bulk bulk;
   bulk.bracket = in.peek();
@@ -62,13 +62,13 @@ void read_model(json::Reader& in, ModelText& model) {
   model.rest = std::move(rest);
 }
 
-// A tokenizer.json: `root` without the member "model", which stands for itself.
+// A tokenizer.json: `root` without the member "model", which is kept apart.
 struct Document {
   json::Object root;
   std::optional<ModelText> model;
 };
 
-// The document again, without what a cached model has as tables.
+// The document without the parts that a cached model has as tables.
 std::string small_document(const Document& document) {
   json::Object root = document.root;
   json::Object model = document.model->rest.as_object();
@@ -123,7 +123,7 @@ std::vector<TokenId> generation_ends(const json::Value* generation_config) {
 
 namespace {
 
-// Only one of `cached` and `record`, if any, is set; see ModelText.
+// At most one of `cached` and `record` is set; see ModelText.
 StateResult build(const model::TokenizerSource& source, std::string_view text, CachedModel* cached,
                   CachedModel* record) {
   Result<Document> document = read_document(text);
@@ -137,7 +137,7 @@ StateResult build(const model::TokenizerSource& source, std::string_view text, C
   if (!pre_tokenizer.ok()) return pre_tokenizer.error();
   Result<Normalizer> normalizer = Normalizer::from_json(root.find("normalizer"));
   if (!normalizer.ok()) return normalizer.error();
-  // The bytes themselves take the place of their spelling where nothing but the vocabulary sees it.
+  // If only the vocabulary sees the spelling, the bytes themselves replace it.
   const bool on_bytes = pre_tokenizer.value().can_leave_bytes() && can_work_on_bytes(*model);
   auto state = std::make_unique<Tokenizer::State>(on_bytes);
   if (on_bytes) pre_tokenizer.value().leave_bytes();
@@ -171,7 +171,7 @@ StateResult build(const model::TokenizerSource& source, std::string_view text, C
   return state;
 }
 
-// From the cache, or from the text and then into the cache.
+// Loads from the cache, or from the text, and then writes to the cache.
 StateResult load_cached(const model::TokenizerSource& source, const std::string& folder) {
   const std::string_view text = *source.tokenizer_json;
   const ContentKey key = content_key(text);

@@ -23,7 +23,7 @@ Status restore(CachedModel& cached, Vocabulary& vocabulary) {
   return vocabulary.can_be_restored() ? Status(Done{}) : damaged("the cached vocabulary has equal tokens");
 }
 
-// A damaged document was reported before, so what the reader dislikes is only a value of another kind.
+// A damaged document was reported earlier, so the reader only complains about a value of another kind.
 Status load_vocabulary(const ModelText& model, Vocabulary& vocabulary) {
   if (model.cached != nullptr) return restore(*model.cached, vocabulary);
   if (!model.vocab || model.vocab->bracket != '{') return damaged("`model.vocab` is missing or no object");
@@ -45,10 +45,10 @@ Status load_vocabulary(const ModelText& model, Vocabulary& vocabulary) {
   return Done{};
 }
 
-// Merges on their way into the model, some dozens at once.
+// Merges on their way into the model, a few dozen at a time.
 class MergeBatch {
  public:
-  // `prefix` is what the second part of a merge begins with and the whole does not.
+  // `prefix` is what the second part of a merge begins with and the result leaves out.
   MergeBatch(const Vocabulary& vocabulary, std::string_view prefix, Bpe& bpe, CachedModel* record)
       : vocabulary_(vocabulary), prefix_(prefix), bpe_(bpe), record_(record) {}
 
@@ -153,7 +153,7 @@ class MergeBatch {
   Bpe& bpe_;
   CachedModel* record_;
   std::uint32_t rank_ = 0;
-  std::string texts_;  // of `merges_`: left and right parts side by side
+  std::string texts_;  // for `merges_`: left and right parts next to each other
   std::vector<Merge> merges_;
   std::vector<std::string_view> wanted_;
   std::vector<TokenId> ids_;
@@ -171,7 +171,7 @@ Status load_merges(const ModelText& model, std::string_view prefix, const Vocabu
   MergeBatch batch(vocabulary, prefix, bpe, model.record);
   if (model.record != nullptr) model.record->merges.reserve(model.merges->count);
   for (in.enter_array(); in.element();) {
-    // Old files keep the first line of a merges file.
+    // Old files still contain the first line of a merges file.
     if (in.peek() == '"' && model.file.substr(in.at()).starts_with("\"#version")) {
       in.skip();
       continue;
@@ -203,7 +203,7 @@ Status load_bpe(const ModelText& source, Tokenizer::State& state) {
   return status;
 }
 
-// A list of [token, score]; ids are places.
+// A list of [token, score]; the index is the id.
 Status load_scored(const ModelText& model, Vocabulary& vocabulary, std::vector<double>& scores) {
   if (model.cached != nullptr) {
     scores = std::move(model.cached->scores);
@@ -252,7 +252,7 @@ Status load_unigram(const ModelText& source, Tokenizer::State& state) {
   return Done{};
 }
 
-// The id of `model.unk_token`; kept in words where there is none.
+// The id of `model.unk_token`; the word itself is kept if it has no id.
 std::optional<TokenId> unknown_word(const json::Value& model, const Vocabulary& vocabulary) {
   const auto text = model.find_string("unk_token");
   return text ? vocabulary.find_text(*text) : std::nullopt;
@@ -283,7 +283,7 @@ Status load_word_level(const ModelText& source, Tokenizer::State& state) {
 
 }  // namespace
 
-// Old files do not name the kind; their members tell, in this order.
+// Old files do not name the kind.  Their members show it, checked in this order.
 std::string_view model_kind(const ModelText& model) {
   if (const auto type = model.rest.find_string("type")) return *type;
   if (model.merges) return "BPE";
@@ -296,13 +296,13 @@ bool can_work_on_bytes(const ModelText& model) {
   if (model.cached != nullptr) return model.cached->is_byte_level;
   const std::string_view kind = model_kind(model);
   if (kind == "WordLevel") return true;
-  // Prefixes and suffixes are text beside the spelling.
+  // Prefixes and suffixes are text outside the spelling.
   if (kind == "WordPiece") return false;
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
     if (!model.rest.find_string(key).value_or("").empty()) return false;
   }
   if (!step_flag(model.rest, "byte_fallback", false)) return true;
-  // What falls back are the bytes of the spelling, unless every byte has a token anyway.
+  // The bytes of the spelling fall back, unless every byte has a token anyway.
   if (!model.vocab || model.vocab->bracket != '{') return false;
   std::set<std::string> found;
   json::Reader in(model.file, model.vocab->at, json::Reader::Checked());

@@ -1,4 +1,4 @@
-// Which tokens the post-processors of a tokenizer.json put around a text.
+// Finds which tokens the post-processors of a tokenizer.json put around a text.
 #include <algorithm>
 
 #include "tokenizer/json_steps.h"
@@ -7,11 +7,11 @@
 namespace rondo::tokenizer {
 namespace {
 
-constexpr TokenId kText = -1;  // stands for the tokens of the text
+constexpr TokenId kText = -1;  // marks the place of the text's own tokens
 constexpr std::size_t kMaxTokens = 4096;
 
-// Processors hand on a list of encodings that are joined at the end.  Those that know a single text and a pair of texts
-// take a list of two for a pair, whatever it came from, as the reference does.
+// Processors pass on a list of encodings that are joined at the end.  Like the reference, those that distinguish a
+// single text from a pair treat any list of two as a pair.
 using Encodings = std::vector<std::vector<TokenId>>;
 
 Status append_special(const json::Value& special, const json::Value* tokens, Encodings& to) {
@@ -86,7 +86,7 @@ Status apply_step(std::string_view type, const json::Value& processor, Encodings
   if (type == "TemplateProcessing") return apply_template(processor, encodings);
   if (type == "BertProcessing") return apply_bert(processor, false, encodings);
   if (type == "RobertaProcessing") return apply_bert(processor, true, encodings);
-  // Trims offsets; those of this project cover the text.
+  // It trims offsets, but ours cover the text.
   if (type == "ByteLevel") return Done{};
   return damaged("the post-processor `" + std::string(type) + "` is not known");
 }

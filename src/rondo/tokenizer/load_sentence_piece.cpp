@@ -1,4 +1,4 @@
-// Builds a tokenizer from a SentencePiece model, to encode as SentencePiece itself does.
+// Builds a tokenizer from a SentencePiece model that encodes like SentencePiece itself.
 #include <algorithm>
 #include <limits>
 
@@ -16,10 +16,10 @@ namespace {
 using File = model::SentencePieceFile;
 using Type = File::Type;
 
-constexpr double kUserDefinedBonus = 0.1;  // for each byte but the first
+constexpr double kUserDefinedBonus = 0.1;  // for each byte after the first
 
-// Whether user-defined pieces are found before anything else happens to a text; in the other kinds of model they are
-// pieces with a score that wins almost always.
+// Whether user-defined pieces are found before anything else happens to a text.  In the other kinds of model they are
+// pieces with a score that almost always wins.
 bool takes_whole(const File& file) { return file.kind == File::Kind::kBpe || file.kind == File::Kind::kChar; }
 
 void load_pieces(const File& file, Tokenizer::State& state) {
@@ -75,7 +75,7 @@ std::unique_ptr<TokenModel> make_bpe(const File& file, const Tokenizer::State& s
   options.fuse_unknown = true;
   options.unknown = unknown_of(file);
   auto bpe = std::make_unique<Bpe>(state.vocabulary, options);
-  // Without merges every character stands for itself.
+  // Without merges every character stays on its own.
   if (file.kind == File::Kind::kBpe) bpe->add_merges_by_score(scores_of(file));
   return bpe;
 }

@@ -1,5 +1,5 @@
-// Builds a tokenizer from a SentencePiece model whose folder names a class of transformers: that library converts the
-// model to parts of its own, which do not always encode as SentencePiece does.
+// Builds a tokenizer from a SentencePiece model whose folder names a class of transformers.  That library converts the
+// model to its own parts, which do not always encode as SentencePiece does.
 #include <algorithm>
 
 #include "tokenizer/bpe.h"
@@ -29,7 +29,8 @@ void load_unscored_pieces(const File& file, Tokenizer::State& state) {
   }
 }
 
-// Every way to build a piece of two others merges: by the id of the piece, then by the characters of the first part.
+// Every way to build a piece from two others is a merge: ordered by the id of the piece, then by the characters of the
+// first part.
 void add_merges(const File& file, const Vocabulary& vocabulary, Bpe& bpe) {
   std::uint32_t rank = 0;
   for (std::size_t i = 0; i < file.pieces.size(); ++i) {

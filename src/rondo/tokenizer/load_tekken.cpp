@@ -1,4 +1,4 @@
-// Builds a tokenizer from a tekken.json: ranks, a pattern, and special tokens whose ids stand before the others.
+// Builds a tokenizer from a tekken.json: ranks, a pattern, and special tokens whose ids come before the others.
 #include <set>
 #include <unordered_set>
 
@@ -39,7 +39,7 @@ std::optional<std::int64_t> count_of(const json::Value& config, std::string_view
   return value == nullptr ? std::nullopt : value->to_int64();
 }
 
-// By rank; fillers for the ranks that the file reserves without naming a token.
+// Reads them by rank, with fillers for ranks that the file reserves without naming a token.
 Result<std::vector<std::string>> read_special(const json::Value& root, std::int64_t count) {
   std::vector<std::string> contents(static_cast<std::size_t>(count));
   const json::Value* list = root.find("special_tokens");

@@ -1,4 +1,4 @@
-// Builds a tokenizer from a rank file and what stands beside it.
+// Builds a tokenizer from a rank file and the files beside it.
 #include <filesystem>
 
 #include "tokenizer/companions.h"
@@ -36,7 +36,7 @@ Result<std::unique_ptr<Tokenizer::State>> load_tiktoken(const model::TokenizerSo
   const model::RankFile& file = *source.ranks;
   const KnownRanks* known =
       find_known_ranks(std::filesystem::path(source.path).filename().string(), file.tokens.size());
-  // Whoever stands nearer to the model wins: its configuration, its code, then what is known of the file.
+  // The closest source to the model wins: its configuration, then its code, then what is known about the file.
   std::optional<std::string> pattern = configured_pattern(source.tokenizer_config.get());
   const bool is_own = pattern.has_value();
   if (!pattern) pattern = source.code.pattern;

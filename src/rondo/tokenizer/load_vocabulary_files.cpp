@@ -1,5 +1,5 @@
-// Builds a tokenizer from vocab.json and merges.txt, or vocab.txt.  What transformers' classes add to them is put into
-// words as a tokenizer.json, so that there is one way from there on, and one cache.
+// Builds a tokenizer from vocab.json and merges.txt, or from vocab.txt.  What the classes of transformers add to them
+// is expressed as a tokenizer.json, so that from there on there is one code path and one cache.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -18,7 +18,7 @@ namespace {
 
 using StateResult = Result<std::unique_ptr<Tokenizer::State>>;
 
-// Those that every class has; they come first.
+// The names that every class has; they come first.
 constexpr std::string_view kNames[] = {"bos_token", "eos_token", "unk_token", "sep_token",
                                        "pad_token", "cls_token", "mask_token"};
 
@@ -26,7 +26,7 @@ const json::Value* member(const json::Value* object, std::string_view key) {
   return object != nullptr && object->is_object() ? object->find(key) : nullptr;
 }
 
-// A token that the files name, as an entry of `added_tokens`; nothing for null and for what is no token.
+// A token that the files name, as an entry of `added_tokens`; nothing for null and for values that are not tokens.
 std::optional<json::Object> named_entry(const json::Value* value) {
   json::Object entry;
   if (value != nullptr && value->is_object()) {
@@ -42,8 +42,8 @@ std::optional<json::Object> named_entry(const json::Value* value) {
   return entry;
 }
 
-// The tokens of a folder, in the order in which transformers adds them: the list with ids by id, those with a name, the
-// others.
+// The tokens of a folder, in the order in which transformers adds them: the list with ids, sorted by id, then those
+// with a name, then the others.
 class FolderTokens {
  public:
   FolderTokens(const model::TokenizerSource& source, const VocabularyStyle& style) {
@@ -70,7 +70,7 @@ class FolderTokens {
     return std::nullopt;
   }
 
-  // With `forgets`, those that are not in a list lose their flags in the end.
+  // With `forgets`, tokens that are not in a list lose their flags at the end.
   [[nodiscard]] json::Array entries(bool forgets) const {
     json::Array out;
     std::set<std::string> listed;
@@ -84,8 +84,7 @@ class FolderTokens {
       if (named.contains(text)) entry.set("special", true);
       if (listed.insert(text).second) out.emplace_back(std::move(entry));
     }
-    // A token may come as a string and as an object; the two are not taken for the same, and the last one's flags
-    // count.
+    // A token may come both as a string and as an object.  The two count as different, and the last one's flags apply.
     std::set<std::pair<std::string, bool>> known;
     std::vector<std::string> all;
     const auto add = [&](const json::Value& value) {
@@ -116,7 +115,7 @@ class FolderTokens {
     named_.emplace_back(std::string(name), value);
   }
 
-  // "bos_token" and so on, and what else is called so; null takes a token away.
+  // Takes "bos_token" and so on, and other members with such names; null removes a token.
   void take_names(const json::Value* file) {
     if (file == nullptr || !file->is_object()) return;
     for (const json::Member& entry : file->as_object()) {
@@ -126,7 +125,7 @@ class FolderTokens {
     }
   }
 
-  // "extra_special_tokens", once called "additional_special_tokens": a list, or an object of named ones.
+  // Takes "extra_special_tokens", formerly "additional_special_tokens": a list, or an object with names.
   void take_others(const json::Value* file) {
     for (const char* key : {"extra_special_tokens", "additional_special_tokens"}) {
       const json::Value* list = member(file, key);
@@ -151,12 +150,12 @@ class FolderTokens {
     }
   }
 
-  // added_tokens.json: content to id.  Only tokens with a name, and others of the configuration, are special then.
+  // added_tokens.json maps content to id.  Then only tokens with a name, and others of the configuration, are special.
   void take_old_list(const json::Value& list) {
     if (!list.is_object()) return;
     std::set<std::string> special;
     for (const auto& [key, value] : named_) {
-      // The reference compares with an object of the configuration as it stands there.
+      // The reference compares with an object of the configuration as it is.
       const bool is_taken = std::find(std::begin(kNames), std::end(kNames), key) != std::end(kNames) &&
                             member(&value, "__type") == nullptr;
       if (const auto entry = is_taken ? named_entry(&value) : std::nullopt) {
@@ -205,7 +204,7 @@ void each_line(std::string_view text, Use use) {
   }
 }
 
-// Without white space at the end, which is of any kind in vocab.txt.
+// Without trailing white space, which may be of any kind in vocab.txt.
 std::string_view trimmed(std::string_view line) {
   while (!line.empty()) {
     std::size_t start = line.size() - 1;
@@ -240,7 +239,7 @@ Result<std::string> merges_model(const model::VocabularyFiles& files) {
 }
 
 std::string words_model(std::string_view words, const std::string& unknown) {
-  // The last line of a word counts; the others leave holes.
+  // The last line with a word counts; earlier ones leave holes.
   std::vector<std::string_view> lines;
   std::map<std::string_view, std::size_t> last;
   each_line(words, [&](std::string_view line) {
@@ -258,7 +257,7 @@ std::string words_model(std::string_view words, const std::string& unknown) {
 
 std::string truth(bool value) { return value ? "true" : "false"; }
 
-// The members of a tokenizer.json beside the model and the added tokens.
+// The members of a tokenizer.json other than the model and the added tokens.
 std::string steps(const VocabularyStyle& style, const json::Value* config) {
   if (style.is_words) {
     const json::Value* strip = member(config, "strip_accents");

@@ -16,7 +16,7 @@ LongestMatch::LongestMatch(const Vocabulary& vocabulary, std::optional<TokenId> 
     : unknown_(unknown), trie_(searchable_tokens(vocabulary)) {}
 
 void LongestMatch::encode(std::string_view piece, Control control, Scratch& /*scratch*/, std::vector<Unit>& out) const {
-  std::uint32_t lost = 0;  // bytes that vanish; the next token takes over their place
+  std::uint32_t lost = 0;  // bytes that vanish; the next token takes their place
   for (std::size_t at = 0; at < piece.size();) {
     Unit longest;
     trie_.prefixes(piece.substr(at), [&](std::size_t size, TokenId id) {

@@ -91,7 +91,7 @@ Aligned run(const Normalizer::Strip& step, Aligned text) {
   return out.finish();
 }
 
-// What becomes of a character: it stays, goes, or another takes its place.
+// What happens to a character: it stays, goes, or is replaced.
 struct Change {
   static constexpr char32_t kStays = 0x110000;
   static constexpr char32_t kGoes = 0x110001;
@@ -156,7 +156,7 @@ Aligned run(const Normalizer::CleanText&, Aligned text) {
   });
 }
 
-// The character lists are those of the rule "nmt" of SentencePiece.
+// The character lists are those of SentencePiece's rule "nmt".
 Aligned run(const Normalizer::Nmt&, Aligned text) {
   return change_characters(std::move(text), [](char32_t c) {
     const bool drops =
@@ -266,7 +266,7 @@ void add_bert(const json::Value& description, Normalizer& to) {
 
 Status add_precompiled(const json::Value& description, Normalizer& to) {
   const auto text = description.find_string("precompiled_charsmap");
-  if (text.value_or("").empty()) return Done{};  // what converters write for "no map"
+  if (text.value_or("").empty()) return Done{};  // converters write this for "no map"
   const auto blob = base64::decode(*text);
   if (!blob) return damaged("the `precompiled_charsmap` of the normalizer `Precompiled` is no base64");
   Result<Charsmap> map = Charsmap::parse(*blob);

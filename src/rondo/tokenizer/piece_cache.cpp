@@ -11,8 +11,8 @@ constexpr std::uint64_t kPositionMask = (std::uint64_t{1} << kPositionBits) - 1;
 
 constexpr std::size_t words_for(std::size_t bytes) { return (bytes + 3) / 4; }
 
-// In front of a long entry: the size of the piece and the number of its tokens.  Behind it stand the ids, the bytes and
-// the size of each token in a byte, each filled up to whole words.
+// Precedes a long entry: the size of the piece and the number of its tokens.  It is followed by the ids, the bytes, and
+// each token's size in a byte, each padded to whole words.
 constexpr std::uint32_t head_of(std::size_t bytes, std::size_t count) {
   return static_cast<std::uint32_t>(bytes) << 16U | static_cast<std::uint32_t>(count);
 }
@@ -80,7 +80,7 @@ void PieceCache::keep_long(std::string_view piece, std::uint64_t hash, std::span
   if (piece.size() > kLongBytes) return;
   const std::size_t count = units.size();
   const std::size_t words = 1 + count + words_for(piece.size()) + words_for(count);
-  // Positions start at 1, so that no slot in use is 0.
+  // Positions start at 1, so that a used slot is never 0.
   written_ = std::max<std::uint64_t>(written_, 1);
   if (written_ % kRingWords + words > kRingWords) written_ += kRingWords - written_ % kRingWords;
   std::uint32_t* entry = ring_ + written_ % kRingWords;

@@ -14,7 +14,7 @@ namespace {
 
 namespace reference = unicode::reference;
 
-// What the step ByteLevel splits by.
+// The pattern by which the step ByteLevel splits.
 constexpr std::string_view kByteLevelPattern =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
@@ -26,7 +26,7 @@ void push(std::vector<Range>& out, Range range) {
   if (range.begin < range.end) out.push_back(range);
 }
 
-// Appends the parts of `piece` that `matches` (ordered, disjoint) cut it into.
+// Appends the parts into which `matches` (ordered, disjoint) cut `piece`.
 void cut_isolated(Range piece, const std::vector<Range>& matches, std::vector<Range>& out) {
   std::uint32_t at = piece.begin;
   for (const Range match : matches) {
@@ -37,7 +37,7 @@ void cut_isolated(Range piece, const std::vector<Range>& matches, std::vector<Ra
   push(out, {at, piece.end});
 }
 
-// Adds a part to those before it: the last of them takes it in, or it stands alone.
+// Adds a part to those before it: either the last of them absorbs it, or it stays separate.
 void join(bool joins, Range part, bool backwards, std::vector<Range>& parts) {
   if (!joins || parts.empty()) {
     parts.push_back(part);
@@ -48,7 +48,7 @@ void join(bool joins, Range part, bool backwards, std::vector<Range>& parts) {
   }
 }
 
-// Appends what `behavior` makes of the matches in a piece.  Empty matches count until the end, as in the reference.
+// Appends what `behavior` makes of the matches in a piece.  Like the reference, it keeps empty matches until the end.
 void cut(Range piece, const std::vector<Range>& matches, Behavior behavior, bool invert, std::vector<Range>& out) {
   if (behavior == Behavior::kIsolated) return cut_isolated(piece, matches, out);
   struct Part {
@@ -225,7 +225,7 @@ void run(const PreTokenizer::Metaspace& step, Pieces& pieces) {
   if (step.split) run(PreTokenizer::SplitText{step.replacement, Behavior::kMergedWithNext, false}, pieces);
 }
 
-// Cuts where the script changes.  What stands before the first character of a script vanishes, as in the reference.
+// Cuts where the script changes.  As in the reference, text before the first character of a script vanishes.
 void run(const PreTokenizer::Scripts&, Pieces& pieces) {
   const std::string_view text = pieces.text.text();
   split_all(pieces, [&](Range range, std::vector<Range>& out) {
@@ -394,7 +394,7 @@ Status PreTokenizer::add_regex(std::string_view pattern, Behavior behavior, bool
   Result<Regex> regex = Regex::compile(pattern, dialect);
   if (!regex.ok()) return regex.error();
   SplitRegex step{std::move(regex).value(), behavior, invert, std::nullopt};
-  // A scanner's matches leave no gaps, so keeping the matches is all there is to do.
+  // A scanner's matches leave no gaps, so it is enough to keep them.
   if (behavior == Behavior::kIsolated || (behavior == Behavior::kRemoved && invert))
     step.scanner = Scanner::find(pattern);
   add(std::move(step));

@@ -8,10 +8,11 @@
 namespace rondo::tokenizer {
 namespace {
 
-// Bytes hashed to find the ways to build all tokens; real vocabularies need some 20 million.
+// The limit on bytes hashed to find all ways to build tokens; real vocabularies need about 20 million.
 constexpr std::size_t kMaxWork = std::size_t{1} << 30U;
 
-// Behind the set of characters that starts at `at`: sets may hold others, and a closing bracket as their first member.
+// The offset after the set of characters that starts at `at`.  Sets may contain others, and a closing bracket as their
+// first member.
 std::size_t end_of_set(std::string_view pattern, std::size_t at) {
   std::size_t depth = 0;
   while (at < pattern.size()) {
@@ -28,7 +29,7 @@ std::size_t end_of_set(std::string_view pattern, std::size_t at) {
   return std::min(at, pattern.size());
 }
 
-// Every way to build a token of two others merges.
+// Every way to build a token from two others is a merge.
 Status add_merges(std::span<const model::RankedToken> tokens, TokenId first_id, const Vocabulary& vocabulary,
                   Bpe& bpe) {
   SplitWork work;
@@ -79,7 +80,7 @@ Status load_ranks(std::span<const model::RankedToken> tokens, TokenId first_id, 
   if (Status status = add_merges(tokens, first_id, state.vocabulary, *bpe); !status.ok()) return status;
   state.model = std::move(bpe);
   state.decoder.add(Decoder::Bytes{});
-  // What the pattern does not match is lost in the reference; none that is in use leaves anything.
+  // The reference loses text that the pattern does not match, but no pattern in use leaves any.
   return state.pre_tokenizer.add_regex(from_rust_dialect(pattern), Behavior::kRemoved, true);
 }
 

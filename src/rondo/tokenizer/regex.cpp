@@ -13,10 +13,10 @@
 namespace rondo::tokenizer {
 namespace {
 
-// A match that needs more than this is given up; the text it was looked for in is then one piece.
+// A match that needs more than this is given up, and the searched text is then one piece.
 constexpr std::size_t kJitStackBytes = std::size_t{8} << 20U;
 constexpr std::uint32_t kHeapKilobytes = 256 * 1024;
-// A match may take so many steps without being charged for them, and so many at most; 10 million take some 50 ms.
+// How many steps a match may take without being charged for them, and how many at most; 10 million take about 50 ms.
 constexpr std::uint32_t kFreeSteps = 10'000;
 constexpr std::uint32_t kMostSteps = 10'000'000;
 
@@ -36,7 +36,7 @@ struct FreeJitStack {
   void operator()(pcre2_jit_stack* stack) const { pcre2_jit_stack_free(stack); }
 };
 
-// What a thread needs to match; kept between calls because making it costs more than most matches.
+// What a thread needs for matching.  It is kept between calls because making it costs more than most matches.
 struct Workspace {
   std::unique_ptr<pcre2_match_data, FreeMatchData> data{pcre2_match_data_create(1, nullptr)};
   std::unique_ptr<pcre2_match_context, FreeMatchContext> context{pcre2_match_context_create(nullptr)};
@@ -53,8 +53,8 @@ Workspace& workspace() {
   return own;
 }
 
-// Whether `name` names a script.  PCRE2 reads \p{NAME} as the wider set of characters that are used with the script
-// (Script_Extensions), Oniguruma and Rust's regex crate as the characters of the script itself.
+// Whether `name` is a script.  PCRE2 reads \p{NAME} as the wider set of characters that are used with the script
+// (Script_Extensions).  Oniguruma and Rust's regex crate read it as the characters of the script itself.
 bool is_script(std::string_view name) {
   const bool is_word = std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || c == ' ';
@@ -85,7 +85,7 @@ Result<Regex> Regex::compile(std::string_view pattern, Dialect dialect) {
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
   int code = 0;
   PCRE2_SIZE offset = 0;
-  // In Oniguruma's default dialect ^ and $ also match at lines.
+  // In Oniguruma's default dialect, ^ and $ also match at line ends.
   constexpr std::uint32_t kOptions = PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C;
   auto state = std::make_unique<State>();
   state->code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated.data()), translated.size(), kOptions, &code,
@@ -103,11 +103,11 @@ Result<Regex> Regex::compile(std::string_view pattern, Dialect dialect) {
 struct Regex::Subject {
   PCRE2_SPTR bytes;
   PCRE2_SIZE size;
-  PCRE2_SIZE from;  // where the match is looked for
+  PCRE2_SIZE from;  // where the search begins
 };
 
-// As pcre2_match().  Tries with few steps, then with ten times as many while the effort lasts, because the library does
-// not tell how many it took.
+// Like pcre2_match().  Tries few steps first, and then ten times as many while the effort lasts, because the library
+// does not report how many it took.
 int Regex::match(const Subject& subject, Effort& effort) const {
   Workspace& work = workspace();
   const pcre2_code* code = state_->code.get();
@@ -141,7 +141,7 @@ void Regex::find_all(std::string_view text, Range piece, std::vector<Range>& mat
     const int rc = match({subject, size, at}, effort);
     if (rc == PCRE2_ERROR_NOMATCH) return;
     if (rc < 0) {
-      // A limit was met: the rest is one piece, so that nothing is lost.
+      // A limit was reached.  The rest becomes one piece, so that nothing is lost.
       if (at < size) matches.push_back({piece.begin + static_cast<std::uint32_t>(at), piece.end});
       return;
     }
@@ -152,7 +152,7 @@ void Regex::find_all(std::string_view text, Range piece, std::vector<Range>& mat
       at += utf8::decode(text, piece.begin + at).size;
       continue;
     }
-    if (end < at || end < begin) return;  // \K in a look-around; nothing sensible follows
+    if (end < at || end < begin) return;  // \K in a look-around; no sensible match follows
     matches.push_back({piece.begin + static_cast<std::uint32_t>(begin), piece.begin + static_cast<std::uint32_t>(end)});
     at = end;
     last_end = end;

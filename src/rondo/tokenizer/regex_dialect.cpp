@@ -14,15 +14,15 @@ using View = std::string_view;
 
 constexpr int kMaxSetDepth = 32;
 
-// What stands between the brackets of a set, for classes that PCRE2 has otherwise or not at all.
+// The contents of sets for classes that PCRE2 defines differently or not at all.
 constexpr View kWord =
     R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{24B6}-\x{24E9}\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189})";
-// What the dialects have beyond that: outside of sets Oniguruma goes by a table of Latin-1 that has its digits, too.
+// Additions of the dialects: outside sets, Oniguruma uses a table for Latin-1 that contains the digits of Latin-1 too.
 constexpr View kLatinDigits = R"(\xB2\xB3\xB9\xBC-\xBE)";
 constexpr View kJoiners = R"(\x{200C}\x{200D})";
 constexpr View kHexadecimal = "0-9a-fA-F";
 
-// With characters that Unicode 16 counts among them and PCRE2's Unicode 14 does not.
+// Includes characters that Unicode 16 adds to PCRE2's Unicode 14.
 #define RONDO_ALPHABETIC R"(\p{Alphabetic}\x{363}-\x{36F}\x{F82}\x{F83}\x{1DD3}-\x{1DE6}\x{11080}\x{11081})"
 #define RONDO_LOWERCASE R"(\p{Lowercase}\x{10FC}\x{A7F2}-\x{A7F4}\x{AB69})"
 
@@ -47,7 +47,7 @@ constexpr auto kClasses = std::to_array<Name>({
     {"upper", R"(\p{Uppercase})"},
     {"word", kWord},
     {"xdigit", kHexadecimal},
-    // General categories, which PCRE2 knows by their letters only.
+    // General categories, which PCRE2 knows only by their letters.
     {"other", R"(\p{C})"},
     {"control", R"(\p{Cc})"},
     {"format", R"(\p{Cf})"},
@@ -100,7 +100,7 @@ std::optional<View> class_named(View name) {
   return std::nullopt;
 }
 
-// A set of characters as it is read: what stands between brackets, and sets that cannot stand there.
+// A set of characters while it is read: what can be between brackets, and sets that cannot.
 struct Set {
   std::string body;
   std::vector<std::string> others;  // expressions of one character each
@@ -147,7 +147,7 @@ class Translator {
   }
 
  private:
-  // Word characters, in a set or outside of one.
+  // Option letters: `m` is what others write as `s`.
   [[nodiscard]] std::string word(bool in_set) const {
     return std::string(kWord) + std::string(!oniguruma_ ? kJoiners : in_set ? View() : kLatinDigits);
   }
@@ -190,7 +190,7 @@ class Translator {
     groups_.pop_back();
   }
 
-  // What was repeated so far as one atom.
+  // Makes one atom of what was repeated so far.
   void wrap() {
     out_.insert(atom_, "(?:");
     out_.push_back(')');
@@ -211,11 +211,11 @@ class Translator {
     out_ += "{" + std::string(comma == 0 ? "0" : "") + std::string(inside) + "}";
     at_ = end + 1;
     if (!oniguruma_) return;
-    // Behind an interval `+` is a repetition of its own, and `?` is one behind a fixed number.
+    // After an interval, `+` is another repetition, and so is `?` after a fixed number.
     if (rest().starts_with('+') || (rest().starts_with('?') && comma == View::npos)) wrap();
   }
 
-  // \p{...} and \P{...}, with at_ behind the letter; nothing if there is no name.
+  // \p{...} and \P{...}, with at_ after the letter; nothing if there is no name.
   [[nodiscard]] bool property(char kind, bool in_set, Set& to) {
     if (!rest().starts_with('{')) return false;
     const std::size_t close = pattern_.find('}', at_);
@@ -235,7 +235,7 @@ class Translator {
     return true;
   }
 
-  // A class or character behind a backslash, with at_ at its letter.  False, and nothing read, if it is neither.
+  // A class or character after a backslash, with at_ at its letter.  False, and nothing read, if it is neither.
   [[nodiscard]] bool class_escape(bool in_set, Set& to) {
     const char kind = pattern_[at_++];
     if (kind == 'w' || kind == 'W') {
@@ -274,10 +274,10 @@ class Translator {
       ++at_;
       return atom("(?s:.)");
     }
-    // Letters without a meaning are themselves.
+    // Letters without a meaning represent themselves.
     if (oniguruma_ && View("ijlmqyIJLMTFYU").find(kind) != View::npos) return atom(pattern_.substr(at_, 1), true);
     std::size_t size = utf8::decode(pattern_, at_).size;
-    // Not an interval behind a letter: \x{...}, \k{...} and the like.
+    // A brace after these letters is not an interval: \x{...}, \k{...} and the like.
     if (View("xokg").find(kind) != View::npos && pattern_.substr(at_ + 1).starts_with('{')) {
       size = std::min(pattern_.find('}', at_), pattern_.size() - 1) + 1 - at_;
     }
@@ -285,7 +285,7 @@ class Translator {
     at_ += size;
   }
 
-  // [:name:] or [:^name:] inside a set; false if it is none.
+  // [:name:] or [:^name:] inside a set; false if it is something else.
   [[nodiscard]] bool posix(Set& to) {
     if (!rest().starts_with("[:")) return false;
     const std::size_t close = pattern_.find(":]", at_ + 2);
@@ -295,7 +295,7 @@ class Translator {
     if (negated) name.remove_prefix(1);
     const auto known = class_named(name);
     if (!known) return false;
-    // Only between brackets symbols are punctuation.
+    // Symbols are punctuation only between brackets.
     to.add(name == "punct"   ? std::string(*known) + "\\p{S}"
            : *known == kWord ? word(true)
                              : std::string(*known),
@@ -304,7 +304,7 @@ class Translator {
     return true;
   }
 
-  // A part of a set that is no range: false at its end.
+  // Reads a member of a set: a class, another set or a character.
   void set_part(Set& to, int depth) {
     if (pattern_[at_] == '[') {
       if (posix(to)) return;
@@ -332,7 +332,7 @@ class Translator {
       current.body = "\\]";
       ++at_;
     }
-    if (depth == kMaxSetDepth) return "(";  // refused by the compiler
+    if (depth == kMaxSetDepth) return "(";  // the compiler refuses it
     while (at_ < pattern_.size() && pattern_[at_] != ']') {
       if (rest().starts_with("&&")) {
         sets += "(?=" + current.joined() + ")";
@@ -342,7 +342,7 @@ class Translator {
         set_part(current, depth);
       }
     }
-    // One that is not closed stays so, for the compiler to say it.
+    // An unclosed set stays unclosed, so that the compiler reports it.
     if (at_ >= pattern_.size()) return "[";
     ++at_;
     if (sets.empty() && current.others.empty()) return (negated ? "[^" : "[") + current.body + "]";

@@ -14,14 +14,14 @@ namespace {
 
 using Category = unicode::Category;
 
-// Classes of characters; a set of them is a union of bits.
+// Classes of characters.  A set of classes is a union of bits.
 enum : std::uint8_t {
   kUpper = 1,    // Lu, Lt
   kLower = 2,    // Ll
   kUncased = 4,  // Lm, Lo
   kMark = 8,     // M
   kNumber = 16,  // N
-  kSpace = 32,   // white space but line ends
+  kSpace = 32,   // white space except line ends
   kLineEnd = 64,
   kOther = 128,
 };
@@ -59,8 +59,8 @@ constexpr std::array<std::uint8_t, 128> kAscii = [] {
   return table;
 }();
 
-// Kinds of the characters below U+10000, and of all characters that start with the same byte where those are alike
-// (else 0).
+// Kinds of the characters below U+10000, and of all characters that start with the same byte if those are alike
+// (otherwise 0).
 struct WideKinds {
   std::array<std::uint8_t, 0x10000> of{};
   std::array<std::uint8_t, 256> of_lead{};
@@ -125,7 +125,7 @@ constexpr Pattern kPatterns[] = {
 
 }  // namespace
 
-// Looks at the characters of one piece.  Offsets count in bytes of the text.
+// Looks at the characters of one piece.  Offsets are bytes of the text.
 class Scanner::Cursor {
  public:
   Cursor(const Scanner& scanner, std::string_view text, Range piece)
@@ -149,7 +149,7 @@ class Scanner::Cursor {
     const char first = lower(rest[1]);
     if (first == 's' || first == 't' || first == 'm' || first == 'd') return at + 2;
     if (rest.size() < 3) return at;
-    // U+017F is an s to whoever ignores case.
+    // U+017F is an s when case is ignored.
     if (any_case && rest[1] == '\xC5' && rest[2] == '\xBF') return at + 3;
     const char second = lower(rest[2]);
     const bool found = (second == 'e' && (first == 'r' || first == 'v')) || (first == 'l' && second == 'l');
@@ -173,10 +173,10 @@ class Scanner::Cursor {
     return {kind_of((byte & 7U) << 18U | next(1) << 12U | next(2) << 6U | next(3)), 4};
   }
 
-  // Behind the longest run of characters of `kinds`, at most `limit` of them (0: any number).
+  // The offset after the longest run of characters of `kinds`, at most `limit` of them (0: any number).
   [[nodiscard]] std::uint32_t run(std::uint32_t at, unsigned kinds, std::uint32_t limit = 0) const {
     for (std::uint32_t count = 0; limit == 0 || count < limit; ++count) {
-      // Most characters of three bytes are letters, which their first byte says.
+      // Most characters of three bytes are letters, which their first byte shows.
       while (limit == 0 && at < end_ && (wide_.of_lead[static_cast<unsigned char>(text_[at])] & kinds) != 0) at += 3;
       const Character next = look(at);
       if ((next.kind & kinds) == 0) break;
@@ -185,12 +185,12 @@ class Scanner::Cursor {
     return at;
   }
 
-  // White space: up to the last line end if `lines` and there is one; else without its last character, which goes with
-  // what follows, unless nothing follows or it is the only one.
+  // White space: up to the last line end if `lines` and there is one.  Otherwise it ends before its last character,
+  // which belongs to what follows, unless nothing follows or it is the only one.
   [[nodiscard]] std::uint32_t white(std::uint32_t at, bool lines) const {
     std::uint32_t end = at;
     std::uint32_t last = at;      // where the last character starts
-    std::uint32_t line_end = at;  // behind the last line end
+    std::uint32_t line_end = at;  // after the last line end
     for (Character next = look(end); (next.kind & kWhite) != 0; next = look(end)) {
       last = end;
       end += next.size;
@@ -234,11 +234,11 @@ class Scanner::Cursor {
     return white(at, true);
   }
 
-  // `UPPER*LOWER+` at `at`, where both include the characters without case: `at` if it does not match.
+  // `UPPER*LOWER+` at `at`, where both include characters without case; `at` if it does not match.
   [[nodiscard]] std::uint32_t lower_word(std::uint32_t at) const {
     const std::uint32_t upper_end = run(at, kUpper | kUncased | kMark);
     if (const std::uint32_t end = run(upper_end, kLower | kUncased | kMark); end > upper_end) return end;
-    // The upper part gives back characters until one of them can be the lower part: the last without case.
+    // The upper part gives back characters until one of them can begin the lower part: the last one without case.
     std::uint32_t found = at;
     for (std::uint32_t to = at; to < upper_end;) {
       const Character next = look(to);
@@ -291,22 +291,22 @@ std::optional<Scanner> Scanner::find(std::string_view pattern) {
 
 namespace {
 
-// The ones of `mask` that follow each bit of `from` without a gap, that bit included.  REQUIRES: the bits of `from` are
-// in `mask`, the first of their run.
+// The ones of `mask` that follow each bit of `from` without a gap, including that bit.  REQUIRES: the bits of `from`
+// are in `mask`, each the first of its run.
 constexpr std::uint64_t runs_from(std::uint64_t mask, std::uint64_t from) { return mask & ~(mask + from); }
 
 constexpr std::uint64_t below(unsigned bits) { return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1; }
 
 constexpr std::uint64_t bit(unsigned at) { return std::uint64_t{1} << at; }
 
-// Where pieces start among white space: at its start; behind its last line end; at its last character, which goes with
+// Where pieces start in white space: at its start; after its last line end; at its last character, which belongs to
 // what follows.  `white` lacks line ends that belong to the punctuation before them; nothing from `limit` on is known.
 std::uint64_t white_starts(std::uint64_t white, std::uint64_t line_end, unsigned limit) {
   const std::uint64_t inner = white & ~line_end;
   const std::uint64_t first = inner & ~(inner << 1U);
   const std::uint64_t behind = (inner + first) & ~inner & below(limit);
   std::uint64_t after_line = first & (line_end << 1U);
-  // A stretch that another line end follows, or of which the end is not seen, starts nothing.
+  // A stretch that another line end follows, or whose end is out of sight, starts no piece.
   for (std::uint64_t open = behind & line_end; open != 0; open &= open - 1)
     after_line &= ~std::bit_floor(first & below(static_cast<unsigned>(std::countr_zero(open))));
   if ((inner & bit(limit - 1)) != 0) after_line &= ~std::bit_floor(first & below(limit));
@@ -327,19 +327,20 @@ std::uint64_t digit_starts(std::uint64_t digit, std::uint32_t most) {
 
 }  // namespace
 
-// Finds the pieces of a stretch of ASCII by its masks.  A piece starts at its first byte; nothing before that matters.
+// Finds the pieces of a stretch of ASCII by its masks.  A piece starts at the first byte of the stretch; nothing before
+// that matters.
 template <Scanner::Kind kKind>
 class Scanner::Block {
  public:
   Block(const Scanner& scanner, const Cursor& cursor, std::uint32_t at, const ByteMasks& masks)
       : scanner_(scanner), cursor_(cursor), at_(at), masks_(masks) {
     std::uint64_t unknown = masks.beyond;
-    // Behind a line end a slash belongs to what is before or not; that is left to the cursor.
+    // A slash after a line end may or may not belong to what precedes it.  The cursor decides.
     if (kKind == Kind::kCased && scanner.slashes_) unknown |= masks.slash & (masks.line_end << 1U);
     limit_ = unknown == 0 ? 64 : static_cast<unsigned>(std::countr_zero(unknown));
   }
 
-  // A bit for each start but the first.  The piece that starts last may end behind the block.
+  // A bit for each start except the first.  The piece that starts last may end after the block.
   [[nodiscard]] std::uint64_t starts() const {
     if (limit_ == 0) return 0;
     const std::uint64_t known = below(limit_);
@@ -366,13 +367,13 @@ class Scanner::Block {
   }
 
  private:
-  // `found` where contractions are pieces, or belong to the word before them.
+  // `found` if contractions are pieces, or belong to the word before them.
   [[nodiscard]] std::uint64_t contracted(std::uint64_t found, std::uint64_t letter, std::uint64_t other_first) const {
     constexpr bool kSuffix = kKind == Kind::kCased;
     std::uint64_t rest = masks_.apostrophe & (kSuffix ? letter << 1U : other_first & (letter >> 1U));
     for (unsigned done = 0; rest != 0; rest &= rest - 1) {
       const auto from = static_cast<unsigned>(std::countr_zero(rest));
-      if (kSuffix && from == done) continue;  // a word has one at most
+      if (kSuffix && from == done) continue;  // a word has at most one
       const unsigned to = cursor_.contraction(at_ + from, kKind != Kind::kSpaced) - at_;
       if (to == from) continue;
       done = to;

@@ -9,7 +9,7 @@ constexpr std::string_view kReplacement = "\uFFFD";
 
 }  // namespace
 
-// Collects the text, so that its end can be taken back.
+// Collects the text, so that its end can be removed again.
 class SentenceNormalizer::Writer {
  public:
   explicit Writer(bool escape) : space_(escape ? kSpaceMark : std::string_view(" ")) {}
@@ -19,7 +19,7 @@ class SentenceNormalizer::Writer {
     origins_.insert(origins_.end(), bytes.size(), range);
   }
   void put_space(Range range) { put(space_, range); }
-  // `bytes` with its spaces escaped.  A character that stands for itself keeps its bytes apart.
+  // Puts `bytes` with its spaces escaped.  A character that is unchanged keeps its bytes separate.
   void put_escaped(std::string_view bytes, Range range) {
     for (const char c : bytes) {
       if (c == ' ') {
@@ -64,7 +64,7 @@ SentenceNormalizer::Step SentenceNormalizer::next(std::string_view text) const {
   return {text.substr(0, decoded.size), decoded.size};
 }
 
-// As SentencePiece.
+// Like SentencePiece.
 void SentenceNormalizer::strict(std::string_view text, Writer& out) const {
   const auto size = static_cast<std::uint32_t>(text.size());
   std::uint32_t at = 0;
@@ -89,7 +89,7 @@ void SentenceNormalizer::strict(std::string_view text, Writer& out) const {
   if (options_.at_end && options_.add_prefix) out.put_space({size, size});
 }
 
-// As llama.cpp.
+// Like llama.cpp.
 void SentenceNormalizer::late(std::string_view text, Writer& out) const {
   const auto size = static_cast<std::uint32_t>(text.size());
   bool prepended = options_.at_end || !options_.add_prefix;

@@ -5,7 +5,7 @@
 namespace rondo::tokenizer {
 namespace {
 
-// Behind the first word of `text`.
+// The offset after the first word of `text`.
 std::size_t end_of_word(std::string_view text) { return std::min(text.find(kSpaceMark, 1), text.size()); }
 
 }  // namespace

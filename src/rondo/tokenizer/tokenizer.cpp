@@ -128,13 +128,13 @@ std::vector<std::vector<TokenId>> Tokenizer::encode_batch(std::span<const std::s
   };
   const std::size_t wanted =
       std::min<std::size_t>(threads == 0 ? std::thread::hardware_concurrency() : threads, texts.size());
-  std::vector<std::jthread> others;  // joined when they go
+  std::vector<std::jthread> others;  // joined when they are destroyed
   others.reserve(wanted);
   try {
     for (std::size_t i = 1; i < wanted; ++i) others.emplace_back(work);
     // NOLINTNEXTLINE(bugprone-empty-catch)
   } catch (const std::system_error&) {
-    // The system gives no more threads; those there are take the rest.
+    // The system gives no more threads.  Those that exist do the rest.
   }
   work();
   others.clear();

@@ -26,8 +26,8 @@ Unigram::Unigram(const Vocabulary& vocabulary, std::vector<double> scores, Unigr
 
 std::unique_ptr<TokenModel::Scratch> Unigram::make_scratch() const { return std::make_unique<Scratch>(); }
 
-// A sum in single precision loses its fraction as it grows.  SentencePiece therefore counts from zero again where a
-// path has become long, and with it all paths that already end behind that place.
+// A sum in single precision loses its fraction as it grows.  SentencePiece therefore counts from zero again once a path
+// has become long, and does so for all paths that end after that place.
 void Unigram::count_from_zero(std::vector<Place>& places, std::size_t at, std::size_t furthest) {
   const double sum = places[at].score;
   if (std::abs(sum) <= kLargestSum) return;
@@ -62,7 +62,7 @@ void Unigram::find_paths(std::string_view piece, Control control, std::vector<Pl
   }
 }
 
-// Neighbouring unknown characters are one text; the unknown token spelled out is among them.
+// Adjacent unknown characters are one text, and so is the unknown token if it is spelled out among them.
 void Unigram::emit_unknown(std::string_view text, Control control, std::vector<Unit>& out) const {
   const auto size = static_cast<std::uint32_t>(text.size());
   const auto whole = vocabulary_.find(text);

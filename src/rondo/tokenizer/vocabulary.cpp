@@ -10,7 +10,7 @@
 namespace rondo::tokenizer {
 namespace {
 
-constexpr std::size_t kTogether = 32;  // tokens whose memory is asked for together
+constexpr std::size_t kTogether = 32;  // tokens whose memory is prefetched together
 constexpr std::uint64_t kHigh = 0xFFFFFFFF00000000U;
 
 __extension__ using Wide = unsigned __int128;
@@ -27,8 +27,8 @@ std::uint64_t load(const char* from) {
   return word;
 }
 
-// Tokens are short: one multiplication for 16 bytes.  Not for tables that others fill: whoever brings a vocabulary can
-// make his own loading slow by colliding tokens, and nobody else's.
+// Tokens are short, so this takes one multiplication for 16 bytes.  It is not for tables with foreign keys: whoever
+// supplies a vocabulary can slow down its own loading with colliding tokens, but nobody else's.
 std::uint64_t hash_of(std::string_view bytes) {
   constexpr std::uint64_t kFirst = 0xA0761D6478BD642FU;
   constexpr std::uint64_t kSecond = 0xE7037ED1A0B428DBU;

@@ -1,4 +1,4 @@
-// toml++ reads the syntax; what it says becomes JSON here.
+// toml++ reads the syntax, and this turns its values into JSON.
 #include "toml/read.h"
 
 #define TOML_EXCEPTIONS 0
@@ -19,7 +19,7 @@ namespace {
 
 namespace tomlplusplus = ::toml;
 
-// Makes values of nodes; keeps the first fault.
+// Makes values from nodes, and keeps the first fault.
 class Converter {
  public:
   explicit Converter(std::string_view text) : text_(text), begins_{0} {
@@ -39,7 +39,7 @@ class Converter {
     return begin + utf8::offset_of(text_.substr(begin), region.begin.column - 1);  // columns count code points
   }
 
-  std::optional<std::pair<std::string, std::size_t>> fault;  // a sentence, and where
+  std::optional<std::pair<std::string, std::size_t>> fault;  // a sentence, and its offset
 
  private:
   json::Value bare(const tomlplusplus::node& node) {

@@ -28,7 +28,7 @@ CaseImage image(char32_t c, std::span<const CaseRange> ranges, std::span<const C
   return out;
 }
 
-// The range that holds `c`, or nullptr.
+// The range that contains `c`, or nullptr.
 const PropertyRange* find(char32_t c, std::span<const PropertyRange> ranges) {
   const auto range =
       std::lower_bound(ranges.begin(), ranges.end(), c, [](const PropertyRange& a, char32_t b) { return a.last < b; });

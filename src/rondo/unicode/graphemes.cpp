@@ -93,7 +93,7 @@ class Context {
   Cluster last_ = Cluster::kAny;
   Pictographic pictographic_ = Pictographic::kNone;
   bool consonant_ = false;
-  bool linked_ = false;  // a consonant, and a linker behind it
+  bool linked_ = false;  // a consonant followed by a linker
   unsigned regionals_ = 0;
 };
 

@@ -64,7 +64,7 @@ char32_t composite(char32_t first, char32_t second) {
   return row != end && row->first == first && row->second == second ? row->composite : 0;
 }
 
-// Puts every run of combining marks into the order of their classes.
+// Sorts every run of combining marks by their classes.
 void reorder(std::vector<Normalised>& text) {
   const auto by_class = [](const Normalised& a, const Normalised& b) {
     return combining_class(a.code_point) < combining_class(b.code_point);
@@ -79,7 +79,7 @@ void reorder(std::vector<Normalised>& text) {
     const auto first = text.begin() + static_cast<std::ptrdiff_t>(at);
     const auto last = text.begin() + static_cast<std::ptrdiff_t>(end);
     if (!std::is_sorted(first, last, by_class)) {
-      // What changed its order is made from all of the run, so that sources never go backwards.
+      // If the order changed, every mark comes from the whole run, so that sources never go backwards.
       const std::uint32_t begin = first->begin;
       const std::uint32_t stop =
           std::max_element(first, last, [](const Normalised& a, const Normalised& b) { return a.end < b.end; })->end;
@@ -92,12 +92,12 @@ void reorder(std::vector<Normalised>& text) {
 
 void compose(std::vector<Normalised>& text) {
   std::size_t size = 0;     // of the composed text
-  std::size_t starter = 0;  // where in it the last starter stands
+  std::size_t starter = 0;  // where the last starter is in it
   bool has_starter = false;
-  int last_class = -1;  // of the last character kept behind the starter; -1: none
+  int last_class = -1;  // of the last character kept after the starter; -1 if none
   for (const Normalised& next : text) {
     const int own_class = combining_class(next.code_point);
-    // A mark is blocked from the starter by one of the same or a higher class between them.
+    // A mark is blocked from the starter by a mark of the same or a higher class between them.
     const bool blocked = last_class != -1 && (last_class >= own_class);
     if (has_starter && !blocked) {
       if (const char32_t made = composite(text[starter].code_point, next.code_point); made != 0) {
@@ -131,7 +131,7 @@ bool is_normalised(std::string_view text, Form form) {
       last_class = 0;
       continue;
     }
-    // U+4000 to U+9FFF, which are most of Chinese, neither decompose nor combine.
+    // U+4000 to U+9FFF, most of Chinese, neither decompose nor combine.
     const auto lead = static_cast<unsigned char>(text[at]);
     if (lead >= 0xE4 && lead <= 0xE9 && at + 3 <= text.size() && utf8::is_continuation(text[at + 1]) &&
         utf8::is_continuation(text[at + 2])) {

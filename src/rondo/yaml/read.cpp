@@ -1,4 +1,4 @@
-// libyaml reads the syntax and tells it as events; what they mean is decided here.
+// libyaml reads the syntax and reports events.  Their meaning is decided here.
 #include "yaml/read.h"
 
 #include <yaml.h>
@@ -44,8 +44,8 @@ class Lines {
   std::vector<std::size_t> begins_;
 };
 
-// libyaml tells places by the number of code points before them.  Mostly they follow each other, so it is counted from
-// the last one: a long line of many values takes no longer than many lines.
+// libyaml counts places in code points.  They usually follow each other, so counting continues from the last one: a
+// long line of many values then takes no longer than many lines.
 class Offsets {
  public:
   explicit Offsets(std::string_view text) : text_(text) {}
@@ -64,25 +64,25 @@ class Offsets {
   std::size_t offset_ = 0;
 };
 
-// What a value costs where it is repeated.
+// What a repeated value costs.
 struct Size {
   std::size_t values = 1;
   std::size_t bytes = 0;
 };
 
-// What the reader tells: an event of libyaml without its memory.
+// An event of libyaml without its memory.
 struct Event {
   std::string_view text = {};    // of a scalar
-  std::string_view tag = {};     // "": none
-  std::string_view anchor = {};  // also of an alias; "": none
+  std::string_view tag = {};     // "" if none
+  std::string_view anchor = {};  // also of an alias; "" if none
   bool is_plain = false;         // a scalar without quotes
   std::size_t offset = 0;
 };
 
-// Makes a value of the events of one document.  After the first complaint it takes no more.
+// Makes a value from the events of one document.  After the first complaint it accepts no more.
 class Builder {
  public:
-  // `shift`: bytes in front of the lines.
+  // `shift`: bytes before the lines.
   Builder(const Lines& lines, std::size_t shift, const Limits& limits)
       : lines_(lines), shift_(shift), limits_(limits) {}
 
@@ -127,7 +127,7 @@ class Builder {
     }
     set_place(value, event.offset);
     frames_.push_back({std::move(value), std::string(event.anchor), event.offset, {}, {}});
-    // A value of this name that was before is hidden from here on.
+    // An earlier value with this name is hidden from here on.
     anchors_.erase(frames_.back().anchor);
   }
 
@@ -138,7 +138,7 @@ class Builder {
   }
 
  private:
-  // A mapping or list that is not at its end.
+  // A mapping or list that has not ended.
   struct Frame {
     json::Value value;
     std::string anchor;
@@ -180,7 +180,7 @@ class Builder {
     frame.key = key.as_string();
   }
 
-  // Puts a whole value where it belongs.
+  // Puts a complete value where it belongs.
   void put(json::Value value, Size size, std::string_view anchor, std::size_t offset) {
     keep(anchor, value, size, offset);
     if (frames_.empty()) {
@@ -196,7 +196,7 @@ class Builder {
     frame.key.reset();
   }
 
-  // For aliases.  What is kept counts too.
+  // Keeps a value for aliases.  Kept values count too.
   void keep(std::string_view anchor, const json::Value& value, Size size, std::size_t offset) {
     if (anchor.empty()) return;
     kept_.values += size.values;
@@ -210,7 +210,7 @@ class Builder {
       fail_at("with its aliases the document is too large", offset, ErrorCode::kLimit);
   }
 
-  // nullopt: the text is not what its tag says.
+  // nullopt if the text does not fit its tag.
   static std::optional<json::Value> resolve(const Event& event) {
     if (event.tag.empty()) return event.is_plain ? resolve_plain(event.text) : json::Value(event.text);
     if (event.tag == "!") return json::Value(event.text);
@@ -233,7 +233,7 @@ class Builder {
   std::optional<Error> error_;
 };
 
-// libyaml's parser over a text, which must outlive it.
+// libyaml's parser over a text that must outlive it.
 class EventSource {
  public:
   explicit EventSource(std::string_view text) {
@@ -249,7 +249,7 @@ class EventSource {
   EventSource(const EventSource&) = delete;
   EventSource& operator=(const EventSource&) = delete;
 
-  // The next event, which lives until the one behind it; nullptr after a failure.
+  // The next event, valid until the one after it; nullptr after a failure.
   [[nodiscard]] const yaml_event_t* next() {
     yaml_event_delete(&event_);
     return is_ready_ && yaml_parser_parse(&parser_, &event_) != 0 ? &event_ : nullptr;
@@ -293,7 +293,7 @@ void tell(const yaml_event_t& told, std::size_t offset, Builder& builder) {
   }
 }
 
-// YAML's printable characters, but for those that libyaml takes for ends of lines, as an older YAML did.
+// YAML's printable characters, except those that libyaml treats as line ends, as older YAML did.
 bool is_allowed(char32_t c) {
   const bool is_control = (c < 0x20 && c != '\t' && c != '\n' && c != '\r') || (c >= 0x7F && c < 0xA0);
   return !is_control && c != 0x2028 && c != 0x2029 && c != 0xFEFF && c != 0xFFFE && c != 0xFFFF;

@@ -16,19 +16,19 @@ bool is_one_of(std::string_view text, Words... words) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// The number of digits that `text` begins with.
+// The number of digits at the beginning of `text`.
 std::size_t digits(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::find_if_not(text, is_digit) - text.begin());
 }
 
-// Without the sign, which is "-" or nothing in JSON.
+// Takes the sign off `text`; returns "-" or nothing, as JSON has it.
 std::string take_sign(std::string_view& text) {
   const bool is_negative = text.starts_with('-');
   if (is_negative || text.starts_with('+')) text.remove_prefix(1);
   return is_negative ? "-" : "";
 }
 
-// JSON has no zeros in front.
+// JSON has no leading zeros.
 std::string_view without_zeros(std::string_view digits) {
   const std::size_t first = digits.find_first_not_of('0');
   return first == std::string_view::npos ? digits.substr(0, digits.empty() ? 0 : 1) : digits.substr(first);
