@@ -134,7 +134,8 @@ struct Parameter {
   std::span<const format::Escape> escapes;  // for strings
   std::size_t next_unit = 0;  // offset in the whole text of the first unit that is_in_escape() has not seen
   bool is_streaming = false;
-  bool is_json = false;  // read as JSON, whose strings may contain what ends a value
+  bool is_json = false;      // read as JSON, whose strings may contain what ends a value
+  bool is_doubtful = false;  // ... and a string of it contains a line end: a quote may have been forgotten
   std::optional<TypeSet> types;
   SchemaPlace schema;
   Markup markup;

@@ -257,20 +257,33 @@ bool Machine::value() {
   return has_line ? value_line() : value_structured();
 }
 
-// Moves pos_ past the JSON value.  False if more text is needed.
+// Moves pos_ past the JSON value.  Returns false if more text is needed.
+//
+// A line end in a string is a mistake whose end is clear only if the value's close follows the JSON.  Otherwise a quote
+// was forgotten, and the value is not JSON.
 bool Machine::json_in_value() {
+  const auto give_up = [this] {
+    parameter_.is_json = false;
+    pos_ = head_;
+    return true;
+  };
   while (pos_ < buffer_.size() && parameter_.is_json) {
-    const JsonScanner::Step step = scanner_.step(buffer_[pos_]);
-    if (step.bad || scanner_.is_doubtful()) {  // it is not JSON, or a quote was forgotten
+    if (scanner_.done()) {
+      const std::size_t next = skip_space(pos_);
+      if (next == buffer_.size()) break;
+      const MarkerSet::Found found = parameter_.closer_set.at(buffer_, next, is_end_, starts());
+      if (found.kind == MatchKind::kNone) return give_up();
+      if (found.kind == MatchKind::kPartial) return false;
       parameter_.is_json = false;
-      pos_ = head_;
       return true;
     }
+    const JsonScanner::Step step = scanner_.step(buffer_[pos_]);
+    parameter_.is_doubtful = parameter_.is_doubtful || scanner_.is_doubtful();
+    if (step.bad || (parameter_.is_doubtful && parameter_.closer_set.empty())) return give_up();
     if (!step.left_over) ++pos_;
-    if (scanner_.done()) parameter_.is_json = false;
+    if (scanner_.done() && !parameter_.is_doubtful) parameter_.is_json = false;
   }
-  if (parameter_.is_json && is_end_) pos_ = head_;
-  return !parameter_.is_json || is_end_;
+  return !parameter_.is_json || (is_end_ && give_up());
 }
 
 // A value between markers: it ends at the first closing that is followed by something the format allows there.
