@@ -11,6 +11,7 @@
 namespace rondo::parse {
 
 using format::ValueForm;
+using format::ValueStyle;
 using format::ValueType;
 
 std::string Machine::closing_text() const {
@@ -108,10 +109,14 @@ std::string Machine::parameters_closing() const {
   if (phase_ == Phase::kKey || phase_ == Phase::kValueOpen) {
     const auto form = std::find_if(parameters.forms.begin(), parameters.forms.end(),
                                    [](const ValueForm& f) { return f.type == ValueType::kString; });
-    if (form != parameters.forms.end()) out += form->open + form->close;
+    if (form != parameters.forms.end()) {
+      const bool is_literal = form->style == ValueStyle::kJson || form->style == ValueStyle::kPython;
+      out += form->open + (is_literal ? R"("")" : "") + form->close;
+    }
     out += repeated + parameters.close;
   } else if (phase_ == Phase::kValue) {
     if (parameter_.nesting.quote != 0) out += parameter_.nesting.quote;
+    if (parameter_.is_json) out += scanner_.started() ? scanner_.closing() : R"("")";
     const std::string closing = parameter_.forms.front()->close + repeated + parameters.close;
     out += rest_of_escape(std::string_view(buffer_).substr(head_), parameter_.escapes, closing) + closing;
   }

@@ -232,6 +232,7 @@ class Machine {
   bool take_value_open(std::size_t end, const format::ValueForm* form);
   void select_forms(const std::string& open);
   bool value();
+  [[nodiscard]] bool is_structured() const;
   bool value_marked();
   bool value_line();
   [[nodiscard]] MatchKind key_at(std::size_t begin) const;

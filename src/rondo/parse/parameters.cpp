@@ -210,7 +210,7 @@ void Machine::select_forms(const std::string& open) {
   parameter_.markup.is_possible =
       is_nested && !parameters.key_in_close.empty() && !parameter_.is_streaming &&
       (!parameter_.types || parameter_.types->has(TypeSet::kObject) || parameter_.types->has(TypeSet::kArray));
-  parameter_.is_json = std::ranges::all_of(parameter_.forms, [](const ValueForm* form) {
+  parameter_.is_json = !is_structured() && std::ranges::all_of(parameter_.forms, [](const ValueForm* form) {
     return form->style == ValueStyle::kJson || form->style == ValueStyle::kPython;
   });
   scanner_ = JsonScanner();
@@ -251,10 +251,14 @@ void Nesting::take(char byte) {
   may_quote = std::string_view("{[(,:=").find(byte) != std::string_view::npos;
 }
 
+// Returns true if neither a closer nor a line end ends the value: only its own brackets and quotes tell.
+bool Machine::is_structured() const {
+  return parameter_.closer_set.empty() && syntax_->format->calls.parameters.close.find('\n') == std::string::npos;
+}
+
 bool Machine::value() {
-  if (!parameter_.closer_set.empty()) return value_marked();
-  const bool has_line = syntax_->format->calls.parameters.close.find('\n') != std::string::npos;
-  return has_line ? value_line() : value_structured();
+  if (is_structured()) return value_structured();
+  return parameter_.closer_set.empty() ? value_line() : value_marked();
 }
 
 // Moves pos_ past the JSON value.  Returns false if more text is needed.
