@@ -12,7 +12,7 @@ namespace rondo::analysis {
 // Those that templates like to escape: in names, in visible text, white space.
 inline constexpr std::string_view kSignsInNames = "&<>\"'\\";
 inline constexpr std::string_view kVisibleSigns = "&<>\"'\\!#$%()*+,-./:;=?@[]^_`{|}~";
-inline constexpr std::string_view kWhiteSigns = "\n\t";
+inline constexpr std::string_view kWhiteSigns = " \n\t";
 
 // A text with each of `characters`: a word stands before each of them and behind the last one.
 [[nodiscard]] std::string with_words(std::string_view characters);

@@ -120,6 +120,19 @@ TEST_CASE("characters that are written in another way inside values and names") 
   // What stands for itself too can't be told from it: white space, single characters, nothing.
   CHECK(escapes(text + " | replace('\\n', ' ') | replace('&', '+') | replace('<', '')", "k") == "|||");
   CHECK(escapes(text + " | replace('\\n', '\\\\n')", "k") == "|\n\\n ||");
+  CHECK(escapes(text + " | replace(' ', '%20')", "k") == "| %20 | %20 |");
+}
+
+TEST_CASE("attributes: white space between two quoted values separates them") {
+  const auto format = format_of(with_calls(
+      "{%- for c in m.tool_calls or [] %}{{- '<' + c.function.name }}{%- for k, v in c.function.arguments.items() %}"
+      "{{- ' ' + k + \"='\" + (v | tojson) + \"'\" }}{%- endfor %}{{- '/>' }}{%- endfor %}"));
+  REQUIRE(format->calls.present);
+  CHECK(format->calls.parameters.separator == " ");
+  CHECK(format->calls.parameters.open == "");
+  CHECK(format->calls.parameters.key_close == "=");
+  CHECK(format->calls.parameters.forms.front().open == "'");
+  CHECK(format->losses.empty());
 }
 
 TEST_CASE("characters that are written in another way inside names of tools and whole arguments") {

@@ -409,6 +409,9 @@ std::string split_separator(const Around& around, const Cut& cut, format::Parame
   parameters.separator = sep.substr(close);
   std::string behind_all = parameters.close;
   if (is_quoted) quote_values(parameters);
+  // The white space of `a="1" b="2"` separates: without the quotes it is all there is between two parameters.
+  if (is_quoted && parameters.separator.empty() && format::is_blank(parameters.open))
+    parameters.separator = std::exchange(parameters.open, "");
   return behind_all;
 }
 
