@@ -171,8 +171,8 @@ MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapp
   if (size == 0 || size > kLongestName) return MatchKind::kNone;
   if (size == rest.size()) return open;
   std::string name(rest.substr(0, size));
-  // A word before a list of calls in JSON.
-  if (begin == at && inner == at && rest[size] == '[') {
+  // A word before a list of calls in JSON.  It is a mark that goes; a text such as `Hello.` stays content.
+  if (begin == at && inner == at && rest[size] == '[' && std::ranges::all_of(name, format::is_word)) {
     const std::size_t list = skip_space(at + size + 1);
     if (list == buffer_.size()) return open;
     if (buffer_[list] != '{') return MatchKind::kNone;
