@@ -253,6 +253,7 @@ Result<ParsedCompletion> CompletionReader::read(const TurnProfile& profile, std:
     reading.finish();
   }
   if (!format_->calls.heading_close.empty()) out.block_ends = block_ends(*format_);
+  out.calls_end = format::trimmed(format_->calls.call_close + format_->calls.section_close);
   out.input = format_->input;
   out.message = parser.message();
   out.reasoning = reading.reasoning();

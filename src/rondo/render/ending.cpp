@@ -33,16 +33,32 @@ std::string missing_behind_calls(const tokenizer::Tokenizer& tokenizer, std::str
   return !format::is_blank(content) && text.ends_with(content) ? std::string(closers) : "";
 }
 
+// The part of `closing` that follows the end of the calls, if `text`, the completion with its closing text, ends with
+// whole calls.  What `closing` writes before that closes the arguments of the stand-in, and the completion may have
+// none.
+std::optional<std::string> missing_behind_whole_calls(const ParsedCompletion& said, std::string_view text,
+                                                      std::string_view closing) {
+  const std::string& end = said.calls_end;
+  const bool has_calls = !said.message.tool_calls.empty() || !said.closing_text.empty();
+  const bool ends_with_content = !format::is_blank(said.message.content) && text.ends_with(said.message.content);
+  if (end.empty() || !has_calls || ends_with_content || !text.ends_with(end)) return std::nullopt;
+  const std::size_t at = closing.rfind(end);
+  return at == std::string_view::npos ? std::nullopt : std::optional(std::string(closing.substr(at + end.size())));
+}
+
 // The part of `closers`, the template's text between a turn's data and its stop, that is missing after `text`.  The
 // cut-off beginning of a control token is text and does not count.
 std::string missing_closers(const tokenizer::Tokenizer& tokenizer, std::string_view text, std::string_view closers,
-                            const chat::AssistantMessage& said) {
+                            const ParsedCompletion& said) {
+  if (auto rest = missing_behind_whole_calls(said, text, closers)) return *std::move(rest);
   const std::size_t there = overlap(tokenizer, text, closers);
   if (without_space(closers.substr(there)).empty()) return std::string(closers.substr(there));
   const std::string plain = without_space(closers);
   const std::size_t plain_there = overlap(tokenizer, without_space(text), plain);
   if (plain_there == plain.size()) return "";
-  if (!said.tool_calls.empty() && plain_there == 0) return missing_behind_calls(tokenizer, text, closers, said.content);
+  const chat::AssistantMessage& message = said.message;
+  if (!message.tool_calls.empty() && plain_there == 0)
+    return missing_behind_calls(tokenizer, text, closers, message.content);
   std::size_t begin = 0;
   for (std::size_t seen = 0; seen < plain_there; ++begin) seen += without_space(closers.substr(begin, 1)).size();
   return std::string(closers.substr(begin));
@@ -65,6 +81,7 @@ bool ends_block(const ParsedCompletion& said, std::string_view text) {
 std::string missing_end(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, const ParsedCompletion& said,
                         std::string_view text) {
   const std::string& end = close.history_close;
+  if (auto rest = missing_behind_whole_calls(said, text, end)) return *std::move(rest);
   if (format::is_blank(end) || !markers(tokenizer, end).empty()) return end;
   if (const std::size_t there = overlap(tokenizer, text, end); there > 0) return end.substr(there);
   const bool is_whole_call = said.closing_text.empty() && !said.message.tool_calls.empty();
@@ -77,7 +94,7 @@ Lead closing(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, cons
              const std::string& sampled) {
   Lead lead;
   lead.text = said.closing_text;
-  lead.text += missing_closers(tokenizer, sampled + lead.text, close.closers, said.message);
+  lead.text += missing_closers(tokenizer, sampled + lead.text, close.closers, said);
   if (!without_space(lead.text).empty())
     lead.notes.push_back("the completion was cut off; " + text::quoted(lead.text) + " closes what it left open");
   const bool is_ended = !lead.text.empty() && ends_block(said, lead.text);

@@ -266,6 +266,33 @@ TEST_CASE("where no token ends a turn, what was sampled of its end is not writte
   CHECK(appended("Yo#end\n") == "");
 }
 
+TEST_CASE("where no token ends a turn, whole calls are closed whatever arguments they have") {
+  std::string source = kKeeping;
+  for (std::size_t at = 0; (at = source.find(" + '~fin~'", at)) != std::string::npos;) source.erase(at, 10);
+  source = replaced(source, "{{- '~fin~' -}}", "");
+  source = replaced(source, " with ' + (c.function.arguments | tojson) + ' do!}' -}}",
+                    "\\n' -}}{%- for k, v in c.function.arguments.items() -%}{{- '%p%' + k + '=' + (v | tojson) + '%/p%' -}}"
+                    "{%- endfor -%}{{- ' do!}' -}}");
+  auto format = std::make_shared<format::Format>(*keeping_format());
+  format->calls.pieces = {{format::CallPiece::Kind::kName, ""}, {format::CallPiece::Kind::kArguments, ""}};
+  format->calls.arguments = format::ArgumentStyle::kParameters;
+  format->calls.parameters = {.open = "%p%", .key_close = "=", .close = "%/p%"};
+  format->calls.parameters.forms = {{format::ValueType::kString, format::ValueStyle::kJson, "", "", "", {}}};
+  format->stops.content = format->stops.tool = {"[[user>>"};
+  const auto model = model_of(source, format);
+  const auto appended = [&](const char* sampled) {
+    Rollout rollout = started(model, kQuestion);
+    completed(rollout, sampled);
+    const Extension next = extended(rollout, R"([{"role": "tool", "content": "4"}])");
+    const std::string text = text_of(*model, rollout.ids().subspan(next.begin));
+    return text.substr(0, text.find("[[answer>>"));
+  };
+  CHECK(appended("{!do find\n do!}") == "");
+  CHECK(appended("{!do find\n%p%q=\"x\"%/p% do!}") == "");
+  CHECK(appended("{!do find\n%p%q=\"x") == "\"%/p% do!}");
+  CHECK(appended("{!do find\n") == " do!}");
+}
+
 TEST_CASE("a rollout takes turns, and is as it was where something does not fit") {
   const auto model = model_of(kKeeping);
   Rollout rollout = started(model, kQuestion);
