@@ -130,14 +130,19 @@ class Writer {
       return out;
     }
     json::Object out;
-    for (std::size_t i = random_.below(4); i > 0; --i)
-      out.set(random_.one_in(6) ? "two words" : random_.pick(kKeys), value(depth + 1));
+    for (std::size_t i = random_.below(4); i > 0; --i) {
+      const char* key = random_.one_in(6) ? "two words" : random_.pick(kKeys);
+      out.set(key, value(depth + 1));
+    }
     return out;
   }
 
   json::Object arguments() {
     json::Object out;
-    for (std::size_t i = random_.below(4); i > 0; --i) out.set(random_.pick(kKeys), value(0));
+    for (std::size_t i = random_.below(4); i > 0; --i) {
+      const char* key = random_.pick(kKeys);
+      out.set(key, value(0));
+    }
     return out;
   }
 

@@ -119,7 +119,9 @@ class Maker {
                                         {"<turn:", ">\n"}, {"[", "]: "},   {"### ", "\n"}, {"**", "**: "},
                                         {"@", " says:\n"}, {"<<", ">> "},  {"«", "» "},    {"#[", "]\n"}};
     if (random_.one_in(3)) {
-      out_.header = {filled("<|$|>", word()), filled(random_.one_in(2) ? "<|$|>" : "<|$|>\n", word())};
+      const std::string open = filled("<|$|>", word());
+      const char* close = random_.one_in(2) ? "<|$|>" : "<|$|>\n";
+      out_.header = {open, filled(close, word())};
     } else {
       out_.header = random_.pick(kHeaders);
     }
