@@ -270,9 +270,10 @@ TEST_CASE("where no token ends a turn, whole calls are closed whatever arguments
   std::string source = kKeeping;
   for (std::size_t at = 0; (at = source.find(" + '~fin~'", at)) != std::string::npos;) source.erase(at, 10);
   source = replaced(source, "{{- '~fin~' -}}", "");
-  source = replaced(source, " with ' + (c.function.arguments | tojson) + ' do!}' -}}",
-                    "\\n' -}}{%- for k, v in c.function.arguments.items() -%}{{- '%p%' + k + '=' + (v | tojson) + '%/p%' -}}"
-                    "{%- endfor -%}{{- ' do!}' -}}");
+  source =
+      replaced(source, " with ' + (c.function.arguments | tojson) + ' do!}' -}}",
+               "\\n' -}}{%- for k, v in c.function.arguments.items() -%}{{- '%p%' + k + '=' + (v | tojson) + '%/p%' -}}"
+               "{%- endfor -%}{{- ' do!}' -}}");
   auto format = std::make_shared<format::Format>(*keeping_format());
   format->calls.pieces = {{format::CallPiece::Kind::kName, ""}, {format::CallPiece::Kind::kArguments, ""}};
   format->calls.arguments = format::ArgumentStyle::kParameters;
