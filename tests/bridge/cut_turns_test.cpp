@@ -1,7 +1,7 @@
 // Turns that were cut off: at every token of turns with reasoning, text and calls, what a bridge appends closes what is open,
 // and the parser reads the same message, closed.
 //
-// What openai-harmony reads of such turns is recorded in golden/cut_turns/harmony.jsonl by tools/recorders/harmony_cuts.py.
+// tools/recorders/harmony_cuts.py records what openai-harmony reads of such turns.
 #include <doctest/doctest.h>
 
 #include <algorithm>

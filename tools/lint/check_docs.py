@@ -1,10 +1,10 @@
-"""Checks README.md, CHANGELOG.md and docs/*.md against the tree, without network and without a build.
+"""Checks README.md, CHANGELOG.md and docs/*.md, and the places that programs spell, against the tree, without network and without a build.
 
 Usage: python3 -m tools.lint.check_docs
 
 What the pages name must exist: the targets of links with their headings, files, names of C++ as `Class::name`, subcommands, commands of
 ./dev, options, and variables RONDO_*.  A measured figure (one with a thousands separator that is not round) stands on one page only;
-the others link to it.
+the others link to it.  What a program in Python spells as a place in the repository, REPO / "docs" / "hacking.md" or "-m", "tools.lint.lint", is there too.
 """
 import re
 import subprocess
@@ -26,6 +26,9 @@ VARIABLE = re.compile(r"\bRONDO_[A-Z_]+\b")
 DEV = re.compile(r"\./dev +([a-z]+)")
 COMMAND = re.compile(r"^ *(?:\$ )?rondo +([a-z]+(?:-[a-z]+)*)", re.MULTILINE)
 FIGURE = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])")
+PLACE = re.compile(r'\bREPO((?: / "[^"]*")+)')
+CALLED = re.compile(r'"-m", "(tools[\w.]+)"')
+MADE = re.compile(r"build|\.cache|tests/golden/cut_turns/")  # how places begin that programs make themselves
 EXAMPLE = re.compile(r"(?:\bname(?:[_./]|$)|\ba(?:_test)?\.(?:cpp|h)$|llama\.cpp$|src/c0|_$)")  # names that stand for others
 OTHERS_OPTIONS = {"--preset", "--model-path"}  # of CMake, of SGLang
 SETTINGS = "src/rondo/cli/serve_settings.cpp"  # options that stand in a table
@@ -113,6 +116,13 @@ def twice(pages):
             for figure, where in sorted(found.items()) if len(where) > 1]
 
 
+def lost_places(text):
+    """What a program in Python spells and is not there."""
+    places = {"/".join(re.findall(r'"([^"]*)"', place)) for place in PLACE.findall(text)}
+    places |= {f"{name.replace('.', '/')}.py" for name in CALLED.findall(text)}
+    return sorted(place for place in places if not MADE.match(place) and not (REPO / place).exists())
+
+
 def main():
     files = tracked()
     tree = Tree(files)
@@ -125,6 +135,7 @@ def main():
                 lines += tree.lacks(part)
         found += [f"{page}: {line}" for line in dict.fromkeys(lines)]
     found += twice(pages)
+    found += [f"{path}: there is no `{place}`" for path in files if path.endswith(".py") for place in lost_places(read(path))]
     for line in found:
         print(line)
     sys.exit(1 if found else 0)

@@ -86,7 +86,7 @@ def program(processor):
 def shell_files(folder):
     """share/ as tools/packaging/shell_files.py writes it; the program for this machine tells what all of them say."""
     shutil.rmtree(folder, ignore_errors=True)
-    cross.run([sys.executable, cache.REPO / "tools" / "shell_files.py", "--program", program(platform.machine()), "--out", folder])
+    cross.run([sys.executable, "-m", "tools.packaging.shell_files", "--program", program(platform.machine()), "--out", folder], cwd=cache.REPO)
     return folder
 
 
