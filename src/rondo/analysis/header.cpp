@@ -1,4 +1,7 @@
 // Finds what opens a turn.
+#include <algorithm>
+#include <array>
+
 #include "analysis/parts.h"
 
 namespace rondo::analysis {
@@ -65,17 +68,31 @@ bool is_repeated(const std::string& header, const Variants& variants) {
   });
 }
 
+// Whether the last unit of the header stands again inside turns, before another block.
+bool is_last_unit_repeated(const Evidence& evidence, const std::string& header) {
+  constexpr std::size_t kShortest = 3;  // a colon may stand anywhere
+  Written text;
+  text.text = std::string(trimmed(header));
+  const std::vector<std::size_t> cuts = cuts_of(text, evidence.atoms);
+  const std::string_view unit =
+      trimmed(std::string_view(text.text).substr(cuts.size() > 1 ? cuts[cuts.size() - 2] : 0));
+  return unit.size() >= kShortest && std::ranges::any_of(evidence.variants, [unit](const auto& entry) {
+           const Turn& turn = entry.second.turn;
+           return contains(turn.literals(turn.first_slot(), turn.tokens.size()), unit);
+         });
+}
+
 // Whether the last unit of the header opens a call.
 bool opens_call(const Evidence& evidence, const std::string& header) {
   const Variant* plain = evidence.find({.content = true});
   const bool is_bare = plain != nullptr && is_blank(lead(plain->turn, header));
-  for (const std::size_t count : {std::size_t{1}, std::size_t{2}}) {
+  // What content follows too opens neither, unless it stands before every block.
+  if (is_bare || (plain != nullptr && !is_last_unit_repeated(evidence, header))) return false;
+  return std::ranges::any_of(std::array<std::size_t, 2>{1, 2}, [&](std::size_t count) {
     const Variant* calling = evidence.find({.calls = count});
-    // If content follows the header too, the header opens neither.
     const bool has_slot = calling != nullptr && calling->turn.first_slot() < calling->turn.tokens.size();
-    if (!is_bare && has_slot && is_blank(lead(calling->turn, header))) return true;
-  }
-  return false;
+    return has_slot && is_blank(lead(calling->turn, header));
+  });
 }
 
 // Whether the last unit of the header opens the reasoning or a call.

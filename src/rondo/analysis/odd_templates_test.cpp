@@ -123,6 +123,19 @@ TEST_CASE("characters that are written in another way inside values and names") 
   CHECK(escapes(text + " | replace(' ', '%20')", "k") == "| %20 | %20 |");
 }
 
+TEST_CASE("the end of a header opens no call that has no mark of its own") {
+  const auto format = format_of(
+      "{%- for m in messages %}{{- '@' + m.role + ' says:' }}"
+      "{%- if m.content %}{{- '<content>' + m.content + '</content>' }}{%- endif %}"
+      "{%- for c in m.tool_calls or [] %}{{- c.function.name + '(' }}"
+      "{%- for k, v in c.function.arguments.items() %}{{- ', ' if not loop.first }}{{- k + '=' + (v | tojson) }}"
+      "{%- endfor %}{{- ')' }}{%- endfor %}{{- '~fin~' }}{%- endfor %}"
+      "{%- if add_generation_prompt %}{{- '@assistant says:' }}{%- endif %}");
+  CHECK(format->header == "@assistant says:");
+  CHECK(format->content.open == "<content>");
+  CHECK(format->calls.call_open == "");
+}
+
 TEST_CASE("attributes: white space between two quoted values separates them") {
   const auto format = format_of(with_calls(
       "{%- for c in m.tool_calls or [] %}{{- '<' + c.function.name }}{%- for k, v in c.function.arguments.items() %}"
