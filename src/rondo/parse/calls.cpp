@@ -116,8 +116,10 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
                               : break_call(chat::CallStatus::kMalformed, "a tool call is malformed");
     }
   }
-  if (!is_found && !(is_end_ && !attempt_.is_open)) return false;
   std::string text = buffer_.substr(begin, end - begin);
+  const bool is_whole =
+      is_name && syntax_->options.tools && syntax_->is_known_tool(text) && syntax_->is_name_enough(call_.piece);
+  if (!is_found && !(is_end_ && (!attempt_.is_open || is_whole))) return false;
   if (text.empty() && is_name && !call_.has_name) return fail_attempt(end, "a tool call has no name");
   pos_ = end;
   ++call_.piece;

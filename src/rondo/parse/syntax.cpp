@@ -200,8 +200,23 @@ void Syntax::compile_slots() {
     } else {
       add_closers(set);
       set.add(kParameterOpen, &parameter_open);
+      if (!is_name_enough(i)) continue;
+      set.add(kCallOpen, &call_open);
+      for (const auto* stops : {&format->stops.content, &format->stops.tool}) {
+        for (const std::string& stop : *stops) set.add(kStop, add_marker(stop));
+      }
     }
   }
+}
+
+// Whether nothing need follow the name in piece `piece` of a call: it has parameters, and nothing closes it.
+bool Syntax::is_name_enough(std::size_t piece) const {
+  const format::Calls& calls = format->calls;
+  return calls.arguments == format::ArgumentStyle::kParameters && is_blank(calls.call_close) &&
+         std::all_of(calls.pieces.begin() + static_cast<std::ptrdiff_t>(piece) + 1, calls.pieces.end(),
+                     [](const format::CallPiece& next) {
+                       return next.kind == format::CallPiece::Kind::kArguments || is_blank(next.text);
+                     });
 }
 
 void Syntax::compile_values() {

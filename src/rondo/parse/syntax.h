@@ -50,6 +50,7 @@ class Syntax {
   [[nodiscard]] const chat::ToolDefinition* tool(std::string_view name) const;
   // Makes a marker of the format, or of a part of the format.
   [[nodiscard]] Marker make_marker(std::string_view text) const { return Marker(text, options.special_tokens); }
+  [[nodiscard]] bool is_name_enough(std::size_t piece) const;
   // Models sometimes leave out a literal that an id or a counter follows.  Returns the piece at which the call then
   // continues; 0 if there is none.
   [[nodiscard]] std::size_t behind_optional(std::size_t literal) const;
