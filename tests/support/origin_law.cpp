@@ -56,6 +56,7 @@ std::vector<std::string> step_images(const std::string& step, const std::string&
     return {evaluated("x." + step + "()", x), evaluated("('a' ~ x)." + step + "()[1:]", x)};
   }
   if (step == "html") return {evaluated("x | forceescape", x)};
+  if (step == "urlencode") return {evaluated("x | urlencode", x), evaluated("[('', x)] | urlencode", x).substr(1)};
   if (step == "json") {
     return {unquoted(evaluated("x | tojson", x)), unquoted(evaluated("x | tojson(ensure_ascii=true)", x))};
   }
@@ -69,13 +70,14 @@ std::vector<std::string> step_images(const std::string& step, const std::string&
 
 // Every text that the steps of the chain may make of the bytes; nothing if one of them cannot be redone.
 std::optional<std::vector<std::string>> escapes(const std::vector<std::string>& chain, const std::string& bytes) {
-  static constexpr std::string_view kOpaque[] = {"replace", "translate", "expandtabs", "title", "capitalize", "indent"};
+  static constexpr std::string_view kOpaque[] = {"replace",    "translate", "expandtabs", "title",
+                                                 "capitalize", "indent",    "unescape"};
   std::vector<std::string> out = {bytes};
   for (const std::string& step : chain) {
     const bool opaque = std::any_of(std::begin(kOpaque), std::end(kOpaque),
                                     [&](std::string_view name) { return step.starts_with(name); });
     if (opaque) return std::nullopt;
-    const bool rewrites = step == "html" || step == "json" || step == "pyrepr";
+    const bool rewrites = step == "html" || step == "urlencode" || step == "json" || step == "pyrepr";
     // A step equal to the last one is not recorded twice, although the text was rewritten again.
     std::vector<std::string> images;
     for (int times = rewrites ? 2 : 1; times > 0; --times) {

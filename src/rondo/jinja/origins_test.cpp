@@ -120,6 +120,17 @@ TEST_CASE("origins: a row for each operation") {
        "D`a<b`messages[1].content[0,3) L`y` D`a<b`messages[1].content[0,3)"},
       {"{{ messages[1].content | e }}",
        "D`a`messages[1].content[0,1)(html) E`&lt;`messages[1].content[1,2)(html) D`b`messages[1].content[2,3)(html)"},
+      {"{{ messages[1].content | urlencode }}",
+       "D`a`messages[1].content[0,1)(urlencode) E`%3C`messages[1].content[1,2)(urlencode) "
+       "D`b`messages[1].content[2,3)(urlencode)"},
+      {"{{ {'q': messages[2].calls[0].args.city} | urlencode }}",
+       "L`q` C`=` E`%C3%96`messages[2].calls[0].args.city[0,2)(urlencode)"},
+      {"{{ (messages[1].content | e).unescape() }}",
+       "D`a`messages[1].content[0,1)(html, unescape) E`<`messages[1].content[1,2)(html, unescape) "
+       "D`b`messages[1].content[2,3)(html, unescape)"},
+      {"{{ ('<b>' ~ messages[0].content ~ '</b>') | striptags }}",
+       "D`Be`messages[0].content[1,3)(striptags, split(), unescape) C` ` "
+       "D`brief.`messages[0].content[4,10)(striptags, split(), unescape)"},
       {"{{ messages[2].calls[0].args | tojson }}",
        "S`{\"`messages[2].calls[0].args(json) D`city`messages[2].calls[0].args.#city[0,4)(json) S`\": "
        "`messages[2].calls[0].args(json) S`\"`messages[2].calls[0].args.city(json) "

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/utf8.h"
 #include "jinja/builtins/filters.h"
 #include "jinja/builtins/urlize.h"
 #include "jinja/types/iteration.h"
@@ -50,39 +51,48 @@ bool is_iterable_object(Runtime& runtime, const Value& value) {
          value.as_object().iterate(runtime) != nullptr;
 }
 
-std::string quote_url(std::string_view text, bool query) {
+// The string with everything quoted that is not plain in a URL, or in its query.
+Value quote_url(Runtime& runtime, const Value& value, bool query) {
   static constexpr char kHex[] = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
+  const Value text = to_text(runtime, value);
+  const std::string_view bytes = bytes_of(runtime, text);
+  Rewriter out(runtime, text, "urlencode");
+  while (out.at() < bytes.size()) {
+    const char c = bytes[out.at()];
     const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
                        c == '.' || c == '-' || c == '~' || (!query && c == '/');
     if (plain) {
-      out += c;
+      out.keep(1);
     } else if (query && c == ' ') {
-      out += '+';
+      out.replace(1, "+");
     } else {
-      out += {'%', kHex[byte >> 4U], kHex[byte & 15U]};
+      const std::size_t size = utf8::decode(bytes, out.at()).size;
+      std::string quoted;
+      for (const char part : bytes.substr(out.at(), size)) {
+        const auto byte = static_cast<unsigned char>(part);
+        quoted += {'%', kHex[byte >> 4U], kHex[byte & 15U]};
+      }
+      out.replace(size, quoted);
     }
   }
-  return out;
+  return out.finish().with_markup(false);
 }
 
 Value urlencode(Runtime& runtime, const Value& subject, const Args& args) {
   const Params params(runtime, python("do_urlencode", 1), args, {});
   const bool pairs =
       subject.is_dict() || subject.is_sequence() || subject.is_undefined() || is_iterable_object(runtime, subject);
-  if (!pairs)
-    return make_computed(runtime, quote_url(bytes_of(runtime, to_text(runtime, subject)), false), subject.path());
-  std::string out;
+  if (!pairs) return quote_url(runtime, subject, false);
+  std::vector<Value> parts;
   const Value items = subject.is_dict() ? make_view(runtime, subject, DictPart::kItems) : subject;
   for (const Value& item : collect(runtime, items)) {
     const std::vector<Value> pair = unpack_items(runtime, item, 2);
-    if (!out.empty()) out += '&';
-    out += quote_url(bytes_of(runtime, to_text(runtime, pair[0])), true) + '=';
-    out += quote_url(bytes_of(runtime, to_text(runtime, pair[1])), true);
+    if (!parts.empty()) parts.push_back(make_computed(runtime, "&"));
+    parts.push_back(quote_url(runtime, pair[0], true));
+    parts.push_back(make_computed(runtime, "="));
+    parts.push_back(quote_url(runtime, pair[1], true));
   }
-  return make_computed(runtime, out, subject.path());
+  return join_parts(runtime, parts);
 }
 
 // --- xmlattr

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "jinja/types/repr.h"
 #include "jinja/types/string_search.h"
@@ -37,18 +38,30 @@ std::size_t behind_close(std::string_view text, std::size_t at, std::string_view
   return found == std::string_view::npos ? found : found + close.size();
 }
 
-// The text without any `open` ... `close`.  The text around a cut may form a new pair.
-std::string without(std::string_view text, std::string_view open, std::string_view close) {
+// The string without any `open` ... `close`.  The text around a cut may form a new pair.
+Value without(Runtime& runtime, const Value& value, std::string_view open, std::string_view close) {
+  const std::string_view text = bytes_of(runtime, value);
   std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    out += text[at++];
+  std::vector<std::size_t> kept;  // where each byte of `out` stands in `text`
+  std::size_t at = 0;
+  while (at < text.size()) {
+    out += text[at];
+    kept.push_back(at++);
     if (!out.ends_with(open)) continue;
     const std::size_t end = behind_close(text, at, open, close);
-    if (end == std::string_view::npos) return out.append(text.substr(at));
+    if (end == std::string_view::npos) break;
     out.resize(out.size() - open.size());
+    kept.resize(out.size());
     at = end;
   }
-  return out;
+  for (; at < text.size(); ++at) kept.push_back(at);
+  Rewriter cut(runtime, value, "striptags");
+  for (const std::size_t place : kept) {
+    cut.drop(place - cut.at());
+    cut.keep(1);
+  }
+  cut.drop(text.size() - cut.at());
+  return cut.finish();
 }
 
 }  // namespace
@@ -69,11 +82,26 @@ Value escape_html(Runtime& runtime, const Value& value) {
   return out.finish().with_markup(true);
 }
 
+Value unescape_text(Runtime& runtime, const Value& text) {
+  Rewriter out(runtime, text, "unescape");
+  const std::string_view bytes = bytes_of(runtime, text);
+  while (out.at() < bytes.size()) {
+    const Reference reference = html_reference(bytes, out.at());
+    if (reference.size == 0) {
+      out.keep(1);
+    } else if (reference.text.empty()) {
+      out.drop(reference.size);
+    } else {
+      out.replace(reference.size, reference.text);
+    }
+  }
+  return out.finish().with_markup(false);
+}
+
 Value strip_tags(Runtime& runtime, const Value& text) {
-  const std::string plain = without(without(bytes_of(runtime, text), "<!--", "-->"), "<", ">");
-  const Value words = str_split(runtime, make_computed(runtime, plain), {});
-  const Value joined_words = join_strings(runtime, make_computed(runtime, " "), items_of(runtime, words));
-  return make_computed(runtime, unescape_html(bytes_of(runtime, joined_words)), text.path());
+  const Value plain = without(runtime, without(runtime, text, "<!--", "-->"), "<", ">");
+  const Value words = str_split(runtime, plain.with_markup(false), {});
+  return unescape_text(runtime, join_strings(runtime, make_computed(runtime, " "), items_of(runtime, words)));
 }
 
 }  // namespace rondo::jinja

@@ -13,7 +13,6 @@
 #include "jinja/types/params.h"
 #include "jinja/types/string_case.h"
 #include "jinja/types/string_search.h"
-#include "jinja/types/unescape.h"
 #include "jinja/value/dicts.h"
 #include "jinja/value/making.h"
 #include "jinja/value/object.h"
@@ -188,7 +187,7 @@ Value markup_striptags(Runtime& runtime, const Value& self, const Args& args) {
 
 Value unescape(Runtime& runtime, const Value& self, const Args& args) {
   require_positional(runtime, method_of("Markup", "unescape"), args, 0, 0);
-  return make_computed(runtime, unescape_html(bytes_of(runtime, self)), self.path());
+  return unescape_text(runtime, self);
 }
 
 constexpr auto kMethods = std::to_array<Method>({

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "base/utf8.h"
 #include "jinja/types/entities.h"
@@ -82,23 +83,12 @@ std::optional<std::string> by_name(std::string_view text, std::size_t& at) {
 
 }  // namespace
 
-std::string unescape_html(std::string_view text) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    if (text[at] != '&') {
-      out += text[at++];
-      continue;
-    }
-    std::size_t behind = at + 1;
-    const bool number = behind < text.size() && text[behind] == '#';
-    if (const auto character = number ? by_number(text, behind) : by_name(text, behind)) {
-      out += *character;
-      at = behind;
-    } else {
-      out += text[at++];
-    }
-  }
-  return out;
+Reference html_reference(std::string_view text, std::size_t at) {
+  if (text[at] != '&') return {};
+  std::size_t behind = at + 1;
+  const bool is_number = behind < text.size() && text[behind] == '#';
+  std::optional<std::string> character = is_number ? by_number(text, behind) : by_name(text, behind);
+  return character ? Reference{behind - at, *std::move(character)} : Reference{};
 }
 
 }  // namespace rondo::jinja
