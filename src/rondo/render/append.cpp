@@ -59,6 +59,13 @@ std::size_t already_sampled(std::span<const TokenId> trailing, const std::vector
   return same ? trailing.size() : 0;
 }
 
+// The size of the text of `trailing` if `rest`, which the template writes after the stop token, begins with it: the
+// model sampled it, with other ids at its end.
+std::size_t sampled_text(const TurnContext& context, std::span<const TokenId> trailing, std::string_view rest) {
+  const Result<std::string> text = context.tokenizer.decode(trailing, {});
+  return text.ok() && rest.starts_with(text.value()) ? text.value().size() : 0;
+}
+
 // Drops the first `count` pieces, which end at byte `size`; the others' offsets then count from there.
 void drop_first(std::vector<Piece>& pieces, std::size_t count, std::size_t size) {
   pieces.erase(pieces.begin(), pieces.begin() + static_cast<std::ptrdiff_t>(count));
@@ -90,15 +97,20 @@ Written write_suffix(const TurnContext& context, const SampledTurn& turn, const 
   std::vector<Piece>& pieces = written.pieces;
   pieces = suffix_pieces(context, lead.text, suffix.full, written.begin, last_ids(turn, trailing.size()), specials);
   const std::size_t skipped = already_sampled(trailing, pieces);
-  if (skipped == 0 && !trailing.empty()) {
-    if (opens_a_turn(context, trailing) && !close.stop_opens_next) {
+  bool is_sampled = skipped > 0;
+  if (!is_sampled && !trailing.empty()) {
+    const std::string_view rest = std::string_view(suffix.full.text.bytes()).substr(written.begin);
+    const std::size_t there = lead.text.empty() ? sampled_text(context, trailing, rest) : 0;
+    is_sampled = there > 0;
+    written.begin += there;
+    if (!is_sampled && opens_a_turn(context, trailing) && !close.stop_opens_next) {
       lead.text = close.stop;
       lead.notes.push_back("the completion opened another turn behind its stop token; " + text::quoted(close.stop) +
                            " closes it");
     }
     pieces = suffix_pieces(context, lead.text, suffix.full, written.begin, last_ids(turn, 0), specials);
   }
-  if (skipped == 0 && !lead.goes_on) written.changed_end = changed_end(context.tokenizer, close, turn.end, fits);
+  if (!is_sampled && !lead.goes_on) written.changed_end = changed_end(context.tokenizer, close, turn.end, fits);
   const auto first = std::ranges::find_if(pieces, [&](const Piece& piece) { return piece.begin >= lead.text.size(); });
   written.lead_pieces.assign(pieces.begin(), first);
   drop_first(pieces, written.lead_pieces.size(), lead.text.size());

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "json/parse.h"
+#include "json/print.h"
 #include "render/bridge.h"
 #include "render/turn.h"
 #include "tests/support/byte_tokenizer.h"
@@ -208,6 +209,47 @@ TEST_CASE_FIXTURE(Fixture, "of a turn that is closed by the same token twice, wh
     const auto out = append_turn(other, twice_closed, request);
     REQUIRE(out.ok());
     CHECK(out.value().text == wanted + std::string("[user]Go\n~done~\n[assistant]"));
+    CHECK(out.value().lossy.empty());
+  }
+}
+
+// The bytes, a stop token, and one token for `><`.
+std::shared_ptr<const tokenizer::Tokenizer> merging_tokenizer() {
+  json::Value source = test::byte_tokenizer_json({"~done~"});
+  json::Object& model = source.as_object().find("model")->as_object();
+  model.find("vocab")->as_object().set("><", 257);
+  model.find("merges")->as_array().emplace_back("> <");
+  model::TokenizerSource files;
+  files.path = "merging tokenizer";
+  files.tokenizer_json = std::make_shared<const std::string>(json::to_compact(source));
+  auto loaded = tokenizer::Tokenizer::load(files);
+  REQUIRE_MESSAGE(loaded.ok(), loaded.error().to_string());
+  return std::move(loaded).value();
+}
+
+TEST_CASE_FIXTURE(Fixture,
+                  "bug: text behind the stop token was refused where its last id differs from the template's") {
+  tokenizer = merging_tokenizer();
+  const char* const tailed =
+      "{% for m in messages %}<{{ m.role }}>{{ m.content }}~done~(end>{% endfor %}"
+      "{% if add_generation_prompt %}<assistant>{% endif %}";
+  chat_template = jinja::Template::compile(tailed, {}, "test").value();
+  const TurnContext other{*chat_template, *tokenizer, base, options};
+  const TurnProfile tail_profile = probe_turns(other);
+  const auto format = std::make_shared<format::Format>();
+  const CompletionReader plain(format, *tokenizer, std::nullopt);
+  const std::vector<TokenId> before = ids("<user>Hi~done~(end><assistant>");
+  for (const auto& [sampled, wanted] :
+       {std::pair{"Yes~done~", "(end>"}, std::pair{"Yes~done~(e", "nd>"}, std::pair{"Yes~done~(end>", ""}}) {
+    const std::vector<TokenId> completion = ids(sampled);
+    const auto said = plain.read(tail_profile, before, completion);
+    REQUIRE(said.ok());
+    BridgeRequest request{.prompt_ids = before, .completion_ids = completion, .completion = &said.value()};
+    request.messages = history;
+    request.new_messages = json::parse(R"([{"role": "user", "content": "Go"}])").value().as_array();
+    const auto out = append_turn(other, tail_profile, request);
+    REQUIRE_MESSAGE(out.ok(), out.error().to_string());
+    CHECK(out.value().text == wanted + std::string("<user>Go~done~(end><assistant>"));
     CHECK(out.value().lossy.empty());
   }
 }
