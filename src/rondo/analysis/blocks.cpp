@@ -1,4 +1,6 @@
 // Reasoning and content.
+#include <algorithm>
+
 #include "analysis/parts.h"
 
 namespace rondo::analysis {
@@ -29,6 +31,8 @@ std::string opener_behind_reasoning(const Evidence& evidence, const Turn& thinki
     if (slot == kNone || slot < reasoning) continue;
     const std::size_t same = same_front(to_content, written(other->turn, reasoning + 1, slot), evidence.atoms);
     const std::string rest = between.substr(same);
+    // Punctuation that two headings share (`## Answer`, `## Tools`) closes nothing.
+    if (between == plain_lead && std::ranges::none_of(between.substr(0, same), format::is_word)) continue;
     if (!is_blank(rest) && !is_blank(between.substr(0, same)) && plain_lead.ends_with(rest)) return rest;
   }
   return "";

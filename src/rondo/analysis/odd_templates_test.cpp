@@ -136,6 +136,19 @@ TEST_CASE("the end of a header opens no call that has no mark of its own") {
   CHECK(format->calls.call_open == "");
 }
 
+TEST_CASE("headings: what two of them share closes no reasoning") {
+  const auto format = format_of(
+      "{%- for m in messages %}{{- '[' + m.role + '>' }}"
+      "{%- if m.reasoning_content %}{{- '## Reasoning\\n' + m.reasoning_content }}{%- endif %}"
+      "{%- if m.content %}{{- '## Answer\\n' + m.content }}{%- endif %}"
+      "{%- if m.tool_calls %}{{- '## Tools' }}{%- for c in m.tool_calls %}"
+      "{{- '- ' + c.function.name + ': ' + (c.function.arguments | tojson) }}{%- endfor %}{%- endif %}"
+      "{{- '~fin~' }}{%- endfor %}{%- if add_generation_prompt %}{{- '[assistant>' }}{%- endif %}");
+  CHECK(format->reasoning.open == "## Reasoning\n");
+  CHECK(format->reasoning.close == "## Answer\n");
+  CHECK(format->calls.section_open == "## Tools");
+}
+
 TEST_CASE("attributes: white space between two quoted values separates them") {
   const auto format = format_of(with_calls(
       "{%- for c in m.tool_calls or [] %}{{- '<' + c.function.name }}{%- for k, v in c.function.arguments.items() %}"
