@@ -16,8 +16,8 @@ void add_output(CLI::App& command, EdgeArguments& arguments, const char* help) {
 }
 
 void define_export(CLI::App& edge, EdgeArguments& arguments, std::function<int()>& chosen) {
-  CLI::App& command = *edge.add_subcommand(
-      "export", "a model's template as Edge JSON, with a verdict: for which conversations it says the same");
+  CLI::App& command =
+      *edge.add_subcommand("export", "a model's template as Edge JSON, and for which conversations it writes the same");
   command.add_option("MODEL,--model", arguments.model.model, "model folder, .gguf file or .jinja template")
       ->type_name("PATH");
   command
@@ -26,7 +26,7 @@ void define_export(CLI::App& edge, EdgeArguments& arguments, std::function<int()
       ->type_name("PATH");
   command
       .add_option("--mode", arguments.model.mode,
-                  "what is compared with: `strict` as transformers renders, `lenient` with messages in the form that "
+                  "what to compare with: `strict` as transformers renders, `lenient` with messages in the form that "
                   "the template needs")
       ->check(CLI::IsMember({"strict", "lenient"}))
       ->capture_default_str();
@@ -37,10 +37,10 @@ void define_export(CLI::App& edge, EdgeArguments& arguments, std::function<int()
                   "template variables that are fixed: KEY=VALUE, may be repeated; or a JSON object, or a file with one")
       ->type_name("KEY=VALUE|JSON|FILE")
       ->multi_option_policy(CLI::MultiOptionPolicy::Join);
-  command.add_option("--model-path", arguments.model_path, "what the file says of its model (default: MODEL)")
+  command.add_option("--model-path", arguments.model_path, "the name of the model in the file (default: MODEL)")
       ->type_name("TEXT");
   command.add_flag("--no-prebuilt", arguments.no_prebuilt,
-                   "read the model's own template also where there is one made in advance");
+                   "read the model's own template even if there is one made in advance");
   add_output(command, arguments, "write the template there, or into that folder as processed_chat_template.json");
   command.add_flag("--json", arguments.json, "print {\"lossless\", \"loses\", \"template\", ...}");
   command.footer(kEdgeExportFooter);
@@ -64,11 +64,10 @@ void define_edge_commands(CLI::App& app, EdgeArguments& arguments, std::function
   CLI::App& validate = *edge.add_subcommand("validate", "what is wrong with an Edge JSON file, and where");
   add_file(validate, arguments);
   validate.add_flag("--json", arguments.json, "print {\"valid\", \"findings\": [...]}");
-  validate.footer("Exit status: 0 if the file is a template, 1 if it is none.");
+  validate.footer("Exit status: 0 if the file is a template, 1 if it is not.");
   validate.callback([&] { chosen = [&] { return run_edge_validate(arguments); }; });
 
-  CLI::App& format =
-      *edge.add_subcommand("format", "a file of requests as the runtime would put their prompts together");
+  CLI::App& format = *edge.add_subcommand("format", "the prompts that the runtime would make from a file of requests");
   add_file(format, arguments);
   format
       .add_option("REQUESTS", arguments.requests,

@@ -37,7 +37,8 @@ void define_mask(CLI::App& app, MaskArguments& arguments, std::function<int()>& 
   command.add_option("--mode", model.mode, "template language: `strict` as transformers runs it, or `lenient`")
       ->check(CLI::IsMember({"strict", "lenient"}))
       ->capture_default_str();
-  command.add_option("--polyfill", model.polyfill, "supply what the template lacks: `auto` where it does, `on` always")
+  command
+      .add_option("--polyfill", model.polyfill, "supply what the template lacks: `auto` if it lacks it, `on` always")
       ->check(CLI::IsMember({"off", "auto", "on"}))
       ->capture_default_str();
   command.add_option("--now", model.now, "the time that strftime_now shows, as 2026-03-14T15:09:26")->type_name("TIME");
@@ -56,10 +57,12 @@ void define_mask(CLI::App& app, MaskArguments& arguments, std::function<int()>& 
                   "`turn` whole turns, `generation` what {% generation %} covers")
       ->type_name("PART")
       ->capture_default_str();
-  command.add_option("--role", arguments.roles, "whose messages are learned (default: assistant); may be repeated")
+  command
+      .add_option("--role", arguments.roles,
+                  "the roles whose messages are learned (default: assistant); may be repeated")
       ->allow_extra_args(false);
-  command.add_flag("--text", arguments.text, "the prompt's text too");
-  command.add_flag("--owners", arguments.owners, "per id the message that it belongs to, too");
+  command.add_flag("--text", arguments.text, "also write the prompt's text");
+  command.add_flag("--owners", arguments.owners, "also write the message that each id belongs to");
   command.add_option("--threads", arguments.threads, "lines at once (default: as many as the machine has cores)")
       ->check(CLI::Range(1, 256));
   command.add_option("--html", arguments.html_file, "a page with the first lines, what is learned in colour")
@@ -68,7 +71,8 @@ void define_mask(CLI::App& app, MaskArguments& arguments, std::function<int()>& 
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command.footer(
-      "A line that cannot be read becomes a line with `error`, and the others go on; the exit status is 1 then.\n"
+      "A line that cannot be read becomes a line with `error`, and the other lines continue; the exit status is then "
+      "1.\n"
       "Example:\n"
       "  rondo mask MODEL chats.jsonl --output masks.jsonl --html samples.html");
   command.callback([&] { chosen = [&] { return run_mask(arguments); }; });

@@ -69,7 +69,7 @@ void add_polyfill(CLI::App& command, std::string& polyfill) {
   command
       .add_option(
           "--polyfill", polyfill,
-          "supply what the template lacks (system text, tools, calls, results): `auto` where it does, `on` always")
+          "supply what the template lacks (system text, tools, calls, results): `auto` if it lacks it, `on` always")
       ->check(CLI::IsMember({"off", "auto", "on"}))
       ->capture_default_str();
 }
@@ -104,7 +104,7 @@ void add_conversation(CLI::App& command, ConversationArguments& conversation, co
   command
       .add_flag(
           "--continue{content}", conversation.continue_final,
-          "the last message is the beginning of what the model writes; --continue=FIELD: it goes on in that field "
+          "the last message is the beginning of what the model writes; --continue=FIELD: it continues in that field "
           "(reasoning_content, tool_calls)")
       ->type_name("");
 }
@@ -115,7 +115,7 @@ constexpr const char* kMessagesHelp =
 
 void add_corrections(CLI::App& command, std::string& corrections) {
   json_option(command, "--correct", corrections,
-              "parts of the format that count instead of what was inferred: a JSON object, such as what "
+              "corrections of the inferred format: a JSON object, such as what "
               "`rondo explain --format` prints, or a file with one");
 }
 
@@ -137,7 +137,8 @@ void define_render(CLI::App& app, RenderArguments& arguments, std::function<int(
                                          "what the model would have written (the default), `content` the messages' "
                                          "own data, `turn` whole turns, `generation` what {% generation %} covers");
   mask->type_name("[PART]")->expected(0, 1);
-  repeated_option(command, "--role", arguments.roles, "of --mask: whose messages (default: assistant)")->needs(mask);
+  repeated_option(command, "--role", arguments.roles, "for --mask: the roles of the messages (default: assistant)")
+      ->needs(mask);
   CLI::Option* html = command.add_option("--html", arguments.html_file,
                                          "a page for the browser: the prompt coloured by owner, beside the template; "
                                          "without FILE on standard output");
@@ -160,7 +161,7 @@ void define_jinja(CLI::App& app, JinjaArguments& arguments, std::function<int()>
   CLI::Option* text = command.add_option("--text", arguments.text, "the template itself");
   text->excludes(file);
   json_option(command, "--context", arguments.context, "the variables: a JSON object or a file with one");
-  command.add_flag("--no-trim-blocks", arguments.no_trim_blocks, "keep the newline behind a block tag");
+  command.add_flag("--no-trim-blocks", arguments.no_trim_blocks, "keep the newline after a block tag");
   command.add_flag("--no-lstrip-blocks", arguments.no_lstrip_blocks, "keep white space before a block tag on its line");
   command.add_flag("--keep-trailing-newline", arguments.keep_trailing_newline, "keep a newline at the template's end");
   add_language(command, arguments.mode, arguments.now);
@@ -181,7 +182,8 @@ void add_asked(CLI::App& command, AskedArguments& arguments) {
 }
 
 void define_parse(CLI::App& app, ParseArguments& arguments, std::function<int()>& chosen) {
-  CLI::App& command = *app.add_subcommand("parse", "what a model wrote to a message: reasoning, content, tool calls");
+  CLI::App& command =
+      *app.add_subcommand("parse", "from what a model wrote to a message: reasoning, content, tool calls");
   CLI::Option* text =
       command.add_option("--text", arguments.text, "what the model wrote after the prompt, special tokens as text");
   const auto places = std::make_shared<Places>();
@@ -194,7 +196,7 @@ void define_parse(CLI::App& app, ParseArguments& arguments, std::function<int()>
       .add_option("--reasoning", arguments.reasoning, "`split` into a field of its own, or `inline` with its markers")
       ->check(CLI::IsMember({"split", "inline"}))
       ->capture_default_str();
-  command.add_flag("--partial", arguments.partial, "the text is cut off, more may follow");
+  command.add_flag("--partial", arguments.partial, "the text is cut off; more may follow");
   command.add_flag("--strict", arguments.strict, "fail on malformed text instead of keeping it as content");
   command.add_flag("--stream", arguments.stream,
                    "show standard input's parts as they become certain, while it arrives; the default in a terminal");
@@ -214,7 +216,7 @@ void define_bridge(CLI::App& app, BridgeArguments& arguments, std::function<int(
   CLI::App& command =
       *app.add_subcommand("bridge", "the next prompt: the old token ids unchanged, plus only the new turn");
   add_model(command, arguments.model, true);
-  add_history(command, arguments.conversation, "the messages behind the prompt ids");
+  add_history(command, arguments.conversation, "the messages of the prompt");
   ids_option(command, "--prompt-ids", arguments.prompt_ids, "ids of the previous prompt")->required();
   ids_option(command, "--completion-ids", arguments.completion_ids, "ids that the model sampled after it")->required();
   command
@@ -224,11 +226,11 @@ void define_bridge(CLI::App& app, BridgeArguments& arguments, std::function<int(
   add_corrections(command, arguments.corrections);
   command
       .add_option("--retention", arguments.retention,
-                  "what of earlier reasoning stays: all (the default), template, tool_cycle, preserve_all_thinking, "
+                  "which earlier reasoning stays: all (the default), template, tool_cycle, preserve_all_thinking, "
                   "preserve_thinking_between_tool_calls")
       ->type_name("POLICY");
   json_option(command, "--sampled", arguments.sampled,
-              "ranges [[begin, end], ...] of the prompt ids that earlier turns were sampled as, for --retention");
+              "for --retention: the ranges [[begin, end], ...] of sampled turns in the prompt ids");
   command.add_flag("--refuse-lossy", arguments.refuse_lossy,
                    "fail if the template would write earlier turns differently once the new messages follow");
   CLI::Option* ids = command.add_flag("--ids", arguments.ids, "print the ids of the next prompt alone, on one line");
@@ -291,11 +293,11 @@ void define_encode(CLI::App& app, EncodeArguments& arguments, std::function<int(
   add_model(command, arguments.model, true);
   add_conversation(command, arguments.conversation, std::string(kMessagesHelp) + " (the default)");
   command.add_flag("--parse-content", arguments.parse_content,
-                   "also the text of messages may become special tokens, as in apply_chat_template(tokenize=True)");
+                   "the text of messages may become special tokens too, as in apply_chat_template(tokenize=True)");
   command.add_flag("--raw-turns", arguments.raw_turns,
-                   "assistant messages with a field `raw_ids` (ids) or `raw` (text) stand as they were sampled");
+                   "keep assistant messages with a field `raw_ids` (ids) or `raw` (text) as they were sampled");
   command.add_option("--retention", arguments.retention,
-                     "what of earlier reasoning stands in the prompt: template (the default), preserve_all_thinking, "
+                     "which earlier reasoning stays in the prompt: template (the default), preserve_all_thinking, "
                      "preserve_thinking_between_tool_calls");
   CLI::Option* html = add_view(command, arguments.view, "print everything as JSON");
   command.footer(kEncodeFooter);
@@ -342,7 +344,7 @@ void define_explain(CLI::App& app, ExplainArguments& arguments, std::function<in
   command.add_flag("--grammar", arguments.grammar, "show the grammar of tool calls, for --tools or for an example");
   json_option(command, "--tools", arguments.tools, "tool definitions for --grammar: a JSON array or a file with one");
   command.add_flag("--capabilities", arguments.capabilities,
-                   "show what of a conversation the template can carry, alone");
+                   "show only which parts of a conversation the template supports");
   command.add_flag("--probes", arguments.probes, "show every probe, not only those that the parser reads differently");
   CLI::Option* html =
       command.add_option("--html", arguments.html_file, "a page for the browser; without FILE on standard output");
@@ -357,7 +359,8 @@ void define_explain(CLI::App& app, ExplainArguments& arguments, std::function<in
 }
 
 void define_diff(CLI::App& app, DiffArguments& arguments, std::function<int()>& chosen) {
-  CLI::App& command = *app.add_subcommand("diff", "two requests of a conversation: where their prompts part, and why");
+  CLI::App& command =
+      *app.add_subcommand("diff", "two requests of a conversation: where their prompts differ, and why");
   command.add_option("A", arguments.before, "the earlier request: a JSON file with `messages`, or `input`")->required();
   command.add_option("B", arguments.after, "the later request; - for standard input")->required();
   add_model(command, arguments.model, true);
@@ -380,15 +383,17 @@ void define_replay(CLI::App& app, ReplayArguments& arguments, std::function<int(
   command.add_option("--capacity", arguments.capacity, "tokens that a cache holds")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command.add_option("--block", arguments.block, "tokens of a block, where a cache shares whole blocks")
+  command.add_option("--block", arguments.block, "tokens in a block, if a cache shares whole blocks")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command.add_option("--limit", arguments.limit, "stop after this many requests (default: none)");
-  command.add_option("--memory", arguments.memory_mb, "megabytes for conversations that may go on")
+  command.add_option("--memory", arguments.memory_mb, "megabytes for conversations that may continue")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command.add_option("--replicas", arguments.replicas, "serve the log also by a fleet of so many replicas");
-  command.add_option("--routing", arguments.routing, "of a fleet: exact, text-hash, round-robin, least-load or all")
+  command.add_option("--replicas", arguments.replicas, "also serve the log with a fleet of this many replicas");
+  command
+      .add_option("--routing", arguments.routing,
+                  "routing of a fleet: exact, text-hash, round-robin, least-load or all")
       ->capture_default_str();
   command.add_option("--replica-capacity", arguments.replica_capacity, "tokens that each holds (default: --capacity)");
   command.add_option("--concurrency", arguments.concurrency, "requests that run at once (default: 4 for each replica)");
@@ -400,7 +405,7 @@ void define_replay(CLI::App& app, ReplayArguments& arguments, std::function<int(
 
 void define_check(CLI::App& app, CheckArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand(
-      "check", "what of a chat template breaks the prefix, loses data or surprises: with lines, causes and remedies");
+      "check", "what breaks the prefix, loses data or surprises in a chat template, with lines, causes and remedies");
   command
       .add_option("MODEL", arguments.models,
                   "model folders, .gguf files or .jinja templates (these need --tokenizer to be checked by tokens)")
@@ -417,14 +422,14 @@ void define_check(CLI::App& app, CheckArguments& arguments, std::function<int()>
       ->check(CLI::IsMember({"note", "warning", "error", "never"}))
       ->capture_default_str();
   command.add_flag("--fix", arguments.fix,
-                   "mend the template: print a diff that makes it append-only, with the cases that hold then");
+                   "mend the template: print a diff that makes it append-only, and the cases that then hold");
   command.add_flag("--marks", arguments.marks,
-                   "with --fix: put {% generation %} marks around what the model samples, also where there are none");
+                   "with --fix: put {% generation %} marks around what the model samples, even if there are none");
   command.add_option("--output", arguments.output, "with --fix: write the mended template to this file")
       ->type_name("FILE");
-  command.add_flag("--all", arguments.all, "also show rows of other settings that are as under the default");
+  command.add_flag("--all", arguments.all, "also show rows of other settings that match the default");
   add_color(command, arguments.color);
-  command.add_flag("--json", arguments.json, "print the report as JSON; of several models {\"reports\": [...]}");
+  command.add_flag("--json", arguments.json, "print the report as JSON; for several models {\"reports\": [...]}");
   command
       .add_option(
           "--html", arguments.html_file,
@@ -434,17 +439,17 @@ void define_check(CLI::App& app, CheckArguments& arguments, std::function<int()>
   command.add_option("--sarif", arguments.sarif_file, "also write the findings in SARIF 2.1.0")->type_name("FILE");
   command
       .add_option("--junit", arguments.junit_file,
-                  "also write cases and findings as test results; what reaches --fail-on fails")
+                  "also write cases and findings as test results; findings that reach --fail-on fail")
       ->type_name("FILE");
   command.footer(kCheckFooter);
   command.callback([&] { chosen = [&] { return run_check(arguments); }; });
 }
 
 void define_test(CLI::App& app, TestArguments& arguments, std::function<int()>& chosen) {
-  CLI::App& command = *app.add_subcommand("test", "tests of a template, as its author writes them in YAML or JSON");
+  CLI::App& command = *app.add_subcommand("test", "the tests of a template, which its author writes in YAML or JSON");
   command
       .add_option("SUITE", arguments.items,
-                  "files with tests, - for standard input; a model in front of them is the one that is tested")
+                  "files with tests, - for standard input; a model before them is the one to test")
       ->required();
   path_option(command, "--model", arguments.model.model,
               "model folder, .gguf file or .jinja template (default: what the suite names)");
@@ -454,10 +459,10 @@ void define_test(CLI::App& app, TestArguments& arguments, std::function<int()>& 
   command
       .add_option("--mode", arguments.model.mode, "template language (default: what the suite says, else `lenient`)")
       ->check(CLI::IsMember({"strict", "lenient"}));
-  command.add_option("--now", arguments.model.now, "the time that strftime_now shows, where a case names none")
+  command.add_option("--now", arguments.model.now, "the time that strftime_now shows in cases that set none")
       ->type_name("TIME");
   add_polyfill(command, arguments.model.polyfill);
-  command.add_option("--filter", arguments.filter, "only cases whose names hold this")->type_name("TEXT");
+  command.add_option("--filter", arguments.filter, "only cases whose names contain this")->type_name("TEXT");
   add_color(command, arguments.color);
   command.add_flag("--json", arguments.json, "print the reply of the op `test` (docs/batch.md)");
   command.footer(kTestFooter);
@@ -466,7 +471,7 @@ void define_test(CLI::App& app, TestArguments& arguments, std::function<int()>& 
 
 void define_grammar(CLI::App& app, GrammarArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand(
-      "grammar", "a grammar of what the model may write: tool calls, or an answer, as their schemas say");
+      "grammar", "a grammar of what the model may write: tool calls or an answer that fit their schemas");
   add_model(command, arguments.model, false);
   add_conversation(command, arguments.conversation, "the conversation that the model answers");
   command.add_option("--format", arguments.format, "the language: of llama.cpp, xgrammar or llguidance")
@@ -489,7 +494,7 @@ void define_chat(CLI::App& app, ChatArguments& arguments, std::function<int()>& 
   path_option(command, "--template", arguments.chat_template, "a chat template that replaces the model's own");
   add_polyfill(command, arguments.polyfill);
   command.add_option("--system", arguments.system, "a system message")->type_name("TEXT");
-  command.add_option("--max-tokens", arguments.max_tokens, "at most this many per turn")
+  command.add_option("--max-tokens", arguments.max_tokens, "at most this many tokens per turn")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   command.add_option("--temperature", arguments.temperature, "0 takes the likeliest token")

@@ -27,32 +27,31 @@ namespace {
 
 void define_fake_engine(CLI::App& app, FakeEngineArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command =
-      *app.add_subcommand("fake-engine", "a server that answers as an inference server does, without a model");
-  command.add_option("KIND", arguments.kind, "which one")
+      *app.add_subcommand("fake-engine", "a server that answers like an inference server, without a model");
+  command.add_option("KIND", arguments.kind, "the kind of server")
       ->check(CLI::IsMember({"vllm", "sglang", "llama-server"}))
       ->required();
-  command.add_option("--host", arguments.host, "the address it listens on")->capture_default_str();
+  command.add_option("--host", arguments.host, "the address to listen on")->capture_default_str();
   command.add_option("--port", arguments.port, "0: any free one")->capture_default_str();
-  command.add_option("--name", arguments.name, "what it calls its model")->type_name("NAME")->capture_default_str();
-  command.add_option("--script", arguments.script, "what it samples behind which ids: JSON or a file with it")
+  command.add_option("--name", arguments.name, "the name of its model")->type_name("NAME")->capture_default_str();
+  command.add_option("--script", arguments.script, "what to sample after which ids: JSON or a file with it")
       ->type_name("JSON|FILE");
-  command.add_option("--fault", arguments.fault, "what goes wrong with some requests")
-      ->type_name("KIND[:FIRST[:COUNT]]");
+  command.add_option("--fault", arguments.fault, "a fault in some requests")->type_name("KIND[:FIRST[:COUNT]]");
   command.add_option("--context", arguments.context, "tokens of a prompt and its completion")->capture_default_str();
-  command.add_option("--slots", arguments.slots, "of llama-server: requests that run at once")
+  command.add_option("--slots", arguments.slots, "for llama-server: requests that run at once")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command.add_option("--cut", arguments.cut_bytes, "streams are written in pieces of so many bytes; 0: event by event")
+  command.add_option("--cut", arguments.cut_bytes, "write streams in pieces of this many bytes; 0: event by event")
       ->type_name("BYTES")
       ->capture_default_str();
   command.add_option("--delay", arguments.delay_ms, "milliseconds before each token")
       ->check(CLI::Range(0, 60'000))
       ->capture_default_str();
-  command.add_option("--generate", arguments.generate, "of vllm: the route for ids is `on`, `forbidden` or `missing`")
+  command.add_option("--generate", arguments.generate, "for vllm: the route for ids is `on`, `forbidden` or `missing`")
       ->check(CLI::IsMember({"on", "forbidden", "missing"}))
       ->capture_default_str();
-  command.add_flag("--cached-tokens", arguments.cached_tokens, "of vllm: tell how much of a prompt was cached");
-  command.add_flag("--incremental", arguments.incremental, "of sglang: chunks of a stream hold new ids only");
+  command.add_flag("--cached-tokens", arguments.cached_tokens, "for vllm: report how much of a prompt was cached");
+  command.add_flag("--incremental", arguments.incremental, "for sglang: chunks of a stream have only new ids");
   command.add_flag("--json", arguments.json, "print the address as {\"url\"}");
   command.footer(kFakeEngineFooter);
   command.callback([&] { chosen = [&] { return run_fake_engine(arguments); }; });
@@ -62,9 +61,9 @@ void define_engines(CLI::App& app, EnginesArguments& arguments, std::function<in
   CLI::App& command = *app.add_subcommand("engines", "what kinds of inference servers answer at addresses");
   command.add_option("URL", arguments.urls, "addresses of servers")->required();
   command.add_option("--key", arguments.key, "sent as a bearer key")->envname("RONDO_ENGINE_KEY");
-  command.add_option("--ca", arguments.ca_file, "certificates that servers' are verified with")->type_name("FILE");
-  command.add_flag("--insecure", arguments.insecure, "servers' certificates are not verified");
-  command.add_option("--timeout", arguments.timeout_ms, "milliseconds that are waited for an address")
+  command.add_option("--ca", arguments.ca_file, "certificates with which servers are verified")->type_name("FILE");
+  command.add_flag("--insecure", arguments.insecure, "do not verify the servers' certificates");
+  command.add_option("--timeout", arguments.timeout_ms, "milliseconds to wait for an address")
       ->check(CLI::Range(1, 600'000))
       ->capture_default_str();
   command.add_flag("--json", arguments.json, "print {\"engines\": [...]}");
@@ -105,7 +104,7 @@ void define_serve(CLI::App& app, ServeArguments& arguments, std::function<int()>
   command.add_option("--config", arguments.given.config_path, "a file with these settings, and with several models")
       ->envname("RONDO_SERVE_CONFIG")
       ->type_name("FILE");
-  command.add_flag("--check-config", arguments.check, "print the settings that result, and end");
+  command.add_flag("--check-config", arguments.check, "print the resulting settings, and end");
   command
       .add_option("--add-key", arguments.new_key, "add a key for NAME to the file of --api-keys, and print its secret")
       ->type_name("NAME");
