@@ -38,6 +38,7 @@ std::optional<Fault> resolve_items(json::Array& items, const ItemLookup& lookup)
       continue;
     }
     std::optional<json::Array> found = lookup(items[i]);
+    // A compaction that this server did not make cannot be looked up, and stays as it is.
     if (!found && !is_compaction) {
       const std::string id = chat::first_text(items[i], {"id"});
       return Fault{FaultKind::kNotFound,
@@ -60,6 +61,7 @@ std::optional<Fault> check_results(const json::Array& items, std::size_t first) 
     const std::string type = chat::first_text(items[i], {"type"});
     const std::string id = chat::first_text(items[i], {"call_id"});
     if (type == "function_call" || type == "custom_tool_call") calls.insert(id);
+    // Only new items are checked: the API accepted the earlier ones when they came.
     const bool is_result = type == "function_call_output" || type == "custom_tool_call_output";
     if (i >= first && is_result && !id.empty() && !calls.contains(id))
       return invalid("input", "no tool call found for function call output with call_id " + id);

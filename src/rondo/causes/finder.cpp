@@ -32,6 +32,7 @@ Found Finder::run() {
   const std::string& again = again_->text.bytes();
   at_ = utf8::boundary(seen_, static_cast<std::size_t>(std::ranges::mismatch(seen_, again).in1 - seen_.begin()));
   const std::optional<probe::Extent>& parted = event_.parted_tokens;
+  // The ids differ although the texts agree beyond the differing tokens, so only the tokenization changed.
   const bool same_text = at_ >= seen_.size() || (parted && parted->end <= at_);
   if (same_text) at_ = parted ? parted->begin : 0;
   out.in_prompt = at_ < event_.prompt.text.size();
@@ -79,6 +80,7 @@ std::string Finder::reasoning_path(std::int32_t message) const {
   return "messages[" + std::to_string(message) + "]." + (field.empty() ? "reasoning_content" : field);
 }
 
+// If the turn was written as sampled while it was the last message, something after it caused the break.
 bool Finder::held_alone() const {
   return event_.alone && event_.alone->text.bytes().starts_with(std::string_view(seen_).substr(0, at_ + 1));
 }
@@ -99,6 +101,8 @@ const json::Value* Finder::kept_calls() const {
 probe::Extent parted_tokens(const tokenizer::Tokenizer& tokenizer, tokenizer::TokenId seen,
                             const tokenizer::Piece& again) {
   constexpr std::size_t kLooksAhead = 16;
+  // A tokenizer decides on text that follows a token, so a difference shortly after it may be the cause.  A control
+  // token ends such influence.
   const std::size_t end = std::max<std::size_t>(again.end, again.begin + tokenizer.token_bytes(seen).size());
   const bool is_control = tokenizer.is_added(seen) || tokenizer.is_added(again.id);
   return {again.begin, end + (is_control ? 0 : kLooksAhead)};

@@ -18,6 +18,7 @@ std::string element(const std::string& what, std::size_t index) { return what + 
 
 json::Value call_to_history(const ToolCall& call, std::size_t number) {
   json::Object function{{"name", call.name}, {"arguments", call.arguments}};
+  // Templates and clients expect an id even if the model wrote none.  The form of a handed-out id shows that (results.h).
   return json::Object{{"id", call.id ? *call.id : std::string(kHandedOutId) + std::to_string(number)},
                       {"type", "function"},
                       {"function", std::move(function)}};
@@ -109,6 +110,7 @@ std::string_view to_string(CallProblem::Kind kind) {
 json::Value to_history(const AssistantMessage& message, std::size_t first_call_index) {
   json::Object out{{"role", "assistant"}, {"content", message.content}};
   if (message.reasoning) out.set("reasoning_content", *message.reasoning);
+  // The template may read reasoning under a name of its own; clients read the usual one.
   if (message.reasoning && !message.reasoning_field.empty()) out.set(message.reasoning_field, *message.reasoning);
   if (message.tool_calls.empty()) return out;
   json::Array calls;

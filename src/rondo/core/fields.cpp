@@ -43,6 +43,8 @@ std::optional<jinja::LocalTime> parse_time(std::string_view text) {
 
 Fields::Fields(const json::Object& request) : request_(request), known_{"op", "id"} {}
 
+// Every field that is asked for counts as known.  finish() refuses the others, so that a misspelt field is not silently
+// ignored.
 const json::Value* Fields::value(std::string_view name) {
   known_.emplace(name);
   const json::Value* found = request_.find(name);
@@ -157,6 +159,7 @@ std::optional<jinja::LocalTime> Fields::time(std::string_view name) {
 void Fields::fail(std::string message) { fail(Error(ErrorCode::kInvalidArgument, std::move(message))); }
 
 void Fields::fail(const Error& error) {
+  // Reading goes on after a fault, with defaults.  Only the first is reported, because later ones may follow from it.
   if (!error_) error_ = error;
 }
 

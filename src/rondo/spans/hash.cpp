@@ -20,6 +20,7 @@ void store_word(std::uint64_t word, std::uint8_t* out) {
   for (std::size_t i = 0; i < 8; ++i) out[i] = static_cast<std::uint8_t>(word >> (8 * i));
 }
 
+// SipHash-2-4 with a result of 128 bits, as its authors publish it.
 struct State {
   std::uint64_t v0, v1, v2, v3;
 
@@ -88,11 +89,14 @@ Scope::Scope(const HashKey& secret, std::string_view tenant, std::string_view mo
   std::string name = "scope";
   put_text(name, tenant);
   put_text(name, model);
+  // Each scope has a key of its own.  Equal texts of two tenants have different digests, and a look-up cannot leave its
+  // scope.
   key_ = keyed_hash(secret, name).bytes;
   id_ = hash('i', "");
 }
 
 Digest Scope::hash(char purpose, std::string_view bytes) const {
+  // The purpose separates kinds of keys: a hash of ids never equals one of messages.
   std::string text(1, purpose);
   text += bytes;
   return keyed_hash(key_, text);

@@ -55,6 +55,7 @@ Status MemoryStore::add(StoredTurn& turn) {
     at = free_.back();
     free_.pop_back();
   }
+  // A record stays for hours: spare capacity would count as memory that bounds know nothing of.
   turn.record.shrink_to_fit();
   const std::size_t bytes = turn.record.size() + turn.hashes.size() * sizeof(Digest) + sizeof(Entry);
   entries_[at] = {turn.turn, &session, parent, std::move(turn.record)};
@@ -219,6 +220,7 @@ Result<std::size_t> MemoryStore::expire(std::int64_t now_ms, const Bounds& bound
   std::ranges::stable_sort(oldest, {}, [](const auto& entry) { return entry.first; });
   std::size_t gone = 0;
   for (const auto& [last_ms, session] : oldest) {
+    // The oldest come first, so the first session that may stay ends the search.
     const bool is_late = bounds.ttl_ms > 0 && now_ms - last_ms > bounds.ttl_ms;
     const bool is_too_much = bounds.max_bytes > 0 && bytes_ > bounds.max_bytes;
     if (!is_late && !is_too_much) break;

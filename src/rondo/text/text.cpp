@@ -56,6 +56,7 @@ Text Text::made(RunKind kind, std::string_view bytes, PathId path, ContextId con
 }
 
 void Text::append(const Text& other) {
+  // Appending to itself would read runs while it adds to them.
   if (&other == this) {
     Text doubled = other;
     doubled.append(other);
@@ -80,9 +81,11 @@ void Text::append(const Text& other, std::size_t begin, std::size_t end) {
     const std::size_t last = at + run.size > end ? end - at : run.size;
     at += run.size;
     if (first >= last) continue;
+    // Half a dump cannot be read again, so callers take dumps apart before they cut.
     assert(run.kind != RunKind::kDump || last - first == run.size);
     Run part = run;
     part.size = static_cast<std::uint32_t>(last - first);
+    // Copied bytes correspond one to one to their source.  Made ones come from the whole source.
     if (has_source(run.kind)) {
       part.source_offset += static_cast<std::uint32_t>(first);
       part.source_size = part.size;
@@ -125,6 +128,7 @@ bool Text::has_dumps() const {
 void Text::take_dumps_apart(PathTable& paths) {
   if (!has_dumps()) return;
   const std::vector<Run> parts = parts_of(bytes_, runs(), paths);
+  // Built anew, because append_run() may join a part with the run before it.
   RunList whole;
   whole.make_room(parts.size());
   std::swap(whole, runs_);

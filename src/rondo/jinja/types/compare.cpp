@@ -46,6 +46,7 @@ bool ordered(Runtime& runtime, CompareOp op, const Value& left, const Value& rig
   require_defined(runtime, left);
   require_defined(runtime, right);
   if (left.is_number() && right.is_number()) {
+    // Charged before the comparison, because its time grows with the number.
     if (left.kind() == Kind::kBigInt) runtime.spend(left.as_big().bit_length() / 128);
     return holds(op, order_numbers(left, right));
   }
@@ -59,6 +60,7 @@ bool ordered(Runtime& runtime, CompareOp op, const Value& left, const Value& rig
     const Values& b = items_of(runtime, right);
     for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
       runtime.spend();
+      // Python compares identity before equality, so a NaN in both lists does not end the comparison.
       if (!a[i].is_same(b[i]) && !equals(runtime, a[i], b[i])) return ordered(runtime, op, a[i], b[i]);
     }
     return holds(op, a.size() <=> b.size());
@@ -89,6 +91,7 @@ bool contains(Runtime& runtime, const Value& container, const Value& item) {
     Iterator* iterator = container.as_object().iterate(runtime);
     if (iterator == nullptr) runtime.fail("argument of type '" + type_name(container) + "' is not iterable");
     const std::string_view type = container.as_object().type_name();
+    // These look the item up by its hash, so an unhashable item is an error even if nothing is equal to it.
     if ((type == "dict_keys" || type == "set") && !hash_of(runtime, item)) {
       runtime.fail("unhashable type: '" + type_name(item) + "'");
     }

@@ -19,6 +19,8 @@ namespace {
 
 using text::PathId;
 
+// A number of the input keeps its value, not its spelling.  Python reads integers of any size, but refuses to print
+// more than 4300 digits, which is reported here.
 Value wrap_number(Runtime& runtime, const json::Value& value) {
   if (value.kind() == json::Kind::kFloat) return Value::floating(value.to_double().value_or(0));
   if (const std::optional<std::int64_t> small = value.to_int64()) return Value::integer(*small);
@@ -56,9 +58,12 @@ Value wrap(Runtime& runtime, const json::Value& value, PathId path) {
     case json::Kind::kInteger:
     case json::Kind::kFloat: return wrap_number(runtime, value).with_path(path);
     case json::Kind::kString:
+      // Without a place in the input the text cannot count as data of a message.
       if (path == PathId::kNone && runtime.tracing) return make_computed(runtime, value.as_string());
       return input_string(runtime, value.as_string(), path);
     case json::Kind::kArray: {
+      // Lists and dicts stay in the input until the template looks inside: most members of a long conversation are
+      // never read, or are dumped as they are.
       List* list = runtime.heap.make_list();
       list->source = &value.as_array();
       list->source_path = path;
