@@ -53,6 +53,45 @@ std::vector<std::string_view> lines_with_breaks(std::string_view text) {
   return out;
 }
 
+namespace {
+
+// The lines between the common beginning and the common end of two texts.
+struct Middle {
+  const std::vector<std::string_view>& before;
+  const std::vector<std::string_view>& after;
+  std::size_t head = 0;  // both begin here
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+
+  [[nodiscard]] bool has(std::size_t i, std::size_t j) const { return i < rows || j < columns; }
+  [[nodiscard]] bool is_same(std::size_t i, std::size_t j) const {
+    return i < rows && j < columns && before[head + i] == after[head + j];
+  }
+};
+
+// For lines i.. and j.., the length of their longest common subsequence.
+class CommonLines {
+ public:
+  explicit CommonLines(const Middle& middle)
+      : columns_(middle.columns), lengths_((middle.rows + 1) * (middle.columns + 1), 0) {
+    for (std::size_t i = middle.rows; i-- > 0;) {
+      for (std::size_t j = middle.columns; j-- > 0;) {
+        cell(i, j) = middle.is_same(i, j) ? cell(i + 1, j + 1) + 1 : std::max(cell(i + 1, j), cell(i, j + 1));
+      }
+    }
+  }
+
+  [[nodiscard]] std::uint32_t at(std::size_t i, std::size_t j) const { return lengths_[i * (columns_ + 1) + j]; }
+
+ private:
+  std::uint32_t& cell(std::size_t i, std::size_t j) { return lengths_[i * (columns_ + 1) + j]; }
+
+  std::size_t columns_;
+  std::vector<std::uint32_t> lengths_;
+};
+
+}  // namespace
+
 // Finds the longest common subsequence of the lines between the common beginning and the common end.
 std::vector<LineChange> line_changes(const std::vector<std::string_view>& before,
                                      const std::vector<std::string_view>& after) {
@@ -65,25 +104,17 @@ std::vector<LineChange> line_changes(const std::vector<std::string_view>& before
   const std::size_t columns = new_end - head;
   if (rows == 0 && columns == 0) return {};
   if ((rows + 1) * (columns + 1) > kMostCells) return {{head, old_end, head, new_end}};
-  // common[i][j]: the length for lines i.. and j..
-  std::vector<std::uint32_t> common((rows + 1) * (columns + 1), 0);
-  const auto cell = [&](std::size_t i, std::size_t j) -> std::uint32_t& { return common[i * (columns + 1) + j]; };
-  for (std::size_t i = rows; i-- > 0;) {
-    for (std::size_t j = columns; j-- > 0;) {
-      cell(i, j) =
-          before[head + i] == after[head + j] ? cell(i + 1, j + 1) + 1 : std::max(cell(i + 1, j), cell(i, j + 1));
-    }
-  }
+  const Middle middle{before, after, head, rows, columns};
+  const CommonLines common(middle);
   std::vector<LineChange> out;
-  for (std::size_t i = 0, j = 0; i < rows || j < columns;) {
-    if (i < rows && j < columns && before[head + i] == after[head + j]) {
+  for (std::size_t i = 0, j = 0; middle.has(i, j);) {
+    if (middle.is_same(i, j)) {
       ++i, ++j;
       continue;
     }
     LineChange change{head + i, head + i, head + j, head + j};
-    while (i < rows || j < columns) {
-      if (i < rows && j < columns && before[head + i] == after[head + j]) break;
-      const bool removes = i < rows && (j == columns || cell(i + 1, j) >= cell(i, j + 1));
+    while (middle.has(i, j) && !middle.is_same(i, j)) {
+      const bool removes = i < rows && (j == columns || common.at(i + 1, j) >= common.at(i, j + 1));
       removes ? ++i : ++j;
     }
     change.old_end = head + i;

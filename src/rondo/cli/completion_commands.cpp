@@ -119,30 +119,36 @@ std::string fish_text(std::string_view text) {
   return out + "'";
 }
 
+// The condition that the command line has this command.
+std::string fish_condition(const std::string& path) {
+  std::string out;
+  for (std::size_t at = 0; at < path.size();) {
+    const std::size_t end = std::min(path.find(' ', at), path.size());
+    out += (out.empty() ? "" : "; and ") + std::string("__fish_seen_subcommand_from ") + path.substr(at, end - at);
+    at = end + 1;
+  }
+  return out.empty() ? "__fish_use_subcommand" : out;
+}
+
+// What follows the condition in an option's line.
+std::string fish_option(const Word& option) {
+  std::string out;
+  for (const std::string& name : option.names)
+    out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+  if (!option.choices.empty()) out += " -f -a " + fish_text(joined(option.choices));
+  return out + (option.takes_value ? " -r" : "") + " -d " + fish_text(option.help) + "\n";
+}
+
 std::string fish_script(const std::vector<Command>& commands) {
   std::string out;
   for (const Command& command : commands) {
-    std::string is_there;
-    for (std::size_t at = 0; at < command.path.size();) {
-      const std::size_t end = std::min(command.path.find(' ', at), command.path.size());
-      is_there += (is_there.empty() ? "" : "; and ") + std::string("__fish_seen_subcommand_from ") +
-                  command.path.substr(at, end - at);
-      at = end + 1;
-    }
-    const std::string begin =
-        "complete -c rondo -n " + fish_text(is_there.empty() ? "__fish_use_subcommand" : is_there);
+    const std::string begin = "complete -c rondo -n " + fish_text(fish_condition(command.path));
     for (const std::string& name : command.commands) {
       const std::string path = command.path.empty() ? name : command.path + " " + name;
       const auto named = std::ranges::find(commands, path, &Command::path);
       out.append(begin).append(" -f -a ").append(name).append(" -d ").append(fish_text(named->help)).append("\n");
     }
-    for (const Word& option : command.options) {
-      out += begin;
-      for (const std::string& name : option.names)
-        out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
-      if (!option.choices.empty()) out += " -f -a " + fish_text(joined(option.choices));
-      out += (option.takes_value ? " -r" : "") + std::string(" -d ") + fish_text(option.help) + "\n";
-    }
+    for (const Word& option : command.options) out += begin + fish_option(option);
   }
   return out;
 }

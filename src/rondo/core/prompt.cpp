@@ -302,6 +302,33 @@ Result<PromptTail> decoded_tail(const tokenizer::Tokenizer& tokenizer, std::span
   return out;
 }
 
+namespace {
+
+// Splits a prompt whose last message is continued: what comes before that message, and its own text.  `begin` is where
+// the data of earlier messages ends.
+PromptTail split_continued(const Prepared& prepared, const chat::Conversation& conversation,
+                           const jinja::Rendered& rendered, std::size_t begin, const std::string& format_header) {
+  const std::string& text = rendered.text.bytes();
+  tmpl::ApplyOptions options = prepared.options;
+  options.origins = false;
+  const auto before = tmpl::apply(*prepared.chat_template, without_last(conversation), options);
+  const std::size_t end = before.ok() ? before.value().text.size() : 0;
+  const bool is_prefix = before.ok() && end >= begin && text.starts_with(before.value().text.bytes());
+  const auto extent = render::data_extent(rendered, static_cast<std::int32_t>(conversation.messages.size()) - 1);
+  const std::size_t data = extent ? extent->begin : text.size();
+  const std::string_view lead = std::string_view(text).substr(begin, std::max(begin, data) - begin);
+  const std::size_t header = format::is_blank(format_header) ? std::string_view::npos : lead.rfind(format_header);
+  const bool has_header = header != std::string_view::npos;
+  // White space that the template writes before the message is not part of the message.
+  const std::size_t front = is_prefix ? end : has_header ? begin + header + format_header.size() : data;
+  if (front < data && format::is_blank(std::string_view(text).substr(front, data - front)))
+    return PromptTail{text.substr(begin, front - begin), text.substr(data)};
+  const std::size_t split = is_prefix ? end : has_header ? text.size() : data;
+  return PromptTail{text.substr(begin, split - begin), text.substr(split)};
+}
+
+}  // namespace
+
 Result<PromptTail> prompt_tail(const Prepared& prepared, chat::Conversation conversation, bool has_messages,
                                const std::shared_ptr<const format::Format>& format) {
   const bool continues = conversation.continue_final_message.has_value();
@@ -316,24 +343,8 @@ Result<PromptTail> prompt_tail(const Prepared& prepared, chat::Conversation conv
   const std::string& text = made.value().rendered.text.bytes();
   const auto count = static_cast<std::int32_t>(conversation.messages.size());
   const std::size_t begin = end_of_earlier_data(made.value().rendered, continues ? count - 1 : count);
-  if (continues && !conversation.messages.empty()) {
-    tmpl::ApplyOptions options = prepared.options;
-    options.origins = false;
-    const auto before = tmpl::apply(*prepared.chat_template, without_last(conversation), options);
-    const std::size_t end = before.ok() ? before.value().text.size() : 0;
-    const bool is_prefix = before.ok() && end >= begin && text.starts_with(before.value().text.bytes());
-    const auto extent = render::data_extent(made.value().rendered, count - 1);
-    const std::size_t data = extent ? extent->begin : text.size();
-    const std::string_view lead = std::string_view(text).substr(begin, std::max(begin, data) - begin);
-    const std::size_t header = format::is_blank(format->header) ? std::string_view::npos : lead.rfind(format->header);
-    const bool has_header = header != std::string_view::npos;
-    // White space that the template writes before the message is not part of the message.
-    const std::size_t front = is_prefix ? end : has_header ? begin + header + format->header.size() : data;
-    if (front < data && format::is_blank(std::string_view(text).substr(front, data - front)))
-      return PromptTail{text.substr(begin, front - begin), text.substr(data)};
-    const std::size_t split = is_prefix ? end : has_header ? text.size() : data;
-    return PromptTail{text.substr(begin, split - begin), text.substr(split)};
-  }
+  if (continues && !conversation.messages.empty())
+    return split_continued(prepared, conversation, made.value().rendered, begin, format->header);
   return PromptTail{text.substr(begin), ""};
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <string_view>
 
 #include "chat/conversation.h"
@@ -35,18 +36,33 @@ struct Written {
   [[nodiscard]] bool has_call(std::size_t call) const { return all_calls || (call < calls.size() && calls[call]); }
 };
 
+// nullopt if all messages are written at once.
+std::optional<std::vector<Written>> written_in(const render::Encoded& encoded, std::size_t count) {
+  std::vector<Written> out(count);
+  for (const render::FieldSpan& field : encoded.fields) {
+    if (field.path == "messages") return std::nullopt;
+    if (field.message < 0 || static_cast<std::size_t>(field.message) >= count) continue;
+    const std::size_t end = field.path.find(']');
+    if (end == std::string::npos) continue;
+    out[static_cast<std::size_t>(field.message)].note(std::string_view(field.path).substr(end + 1));
+  }
+  return out;
+}
+
+bool shows_content(const Written& written, const json::Value& message, const render::Encoded& encoded) {
+  if (written.content) return true;
+  const std::string text = chat::content_text(message);
+  const std::string_view said = format::trimmed(text);
+  return said.empty() || encoded.text.find(said) != std::string::npos;
+}
+
 }  // namespace
 
 std::vector<std::string> unwritten_fields(const json::Array& messages, const tmpl::Shaping& shaping,
                                           const render::Encoded& encoded) {
-  std::vector<Written> written(messages.size());
-  for (const render::FieldSpan& field : encoded.fields) {
-    if (field.path == "messages") return {};  // all messages at once
-    if (field.message < 0 || static_cast<std::size_t>(field.message) >= written.size()) continue;
-    const std::size_t end = field.path.find(']');
-    if (end == std::string::npos) continue;
-    written[static_cast<std::size_t>(field.message)].note(std::string_view(field.path).substr(end + 1));
-  }
+  const auto known = written_in(encoded, messages.size());
+  if (!known) return {};
+  const std::vector<Written>& written = *known;
   std::vector<std::string> out;
   const auto tell = [&](std::size_t message, const std::string& path) {
     const std::size_t sent = tmpl::sent_index(shaping, message);
@@ -56,11 +72,7 @@ std::vector<std::string> unwritten_fields(const json::Array& messages, const tmp
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const auto role = messages[i].find_string("role");
     if (!role || *role == "function" || !chat::is_api_role(*role)) continue;
-    if (!written[i].content) {
-      const std::string text = chat::content_text(messages[i]);
-      const std::string_view said = format::trimmed(text);
-      if (!said.empty() && encoded.text.find(said) == std::string::npos) tell(i, "content");
-    }
+    if (!shows_content(written[i], messages[i], encoded)) tell(i, "content");
     const json::Value* calls = messages[i].find(kCalls);
     const std::size_t count = calls != nullptr && calls->is_array() ? calls->as_array().size() : 0;
     for (std::size_t call = 0; call < count; ++call)

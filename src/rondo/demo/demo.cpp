@@ -102,65 +102,97 @@ std::vector<FamilyRun> families(const DemoOptions& options, const DemoData& data
   return runs;
 }
 
+// The parts of the demonstration, in their order, and the report that they make together.
+class Demonstration {
+ public:
+  Demonstration(const DemoOptions& options, const Print& print, const Print& progress)
+      : options_(options), print_(print), progress_(progress) {}
+
+  Status run() {
+    const Result<DemoData> data = demo_data();
+    if (!data.ok()) return data.error();
+    Result<EmbeddedModel> model = agent_model(options_, progress_);
+    if (!model.ok()) return model.error();
+    if (Status done = play_agent(model.value(), data.value()); !done.ok()) return done;
+    if (Status done = play_together(model.value(), data.value()); !done.ok()) return done;
+    if (Status done = play_bare(model.value(), data.value()); !done.ok()) return done;
+    play_families(data.value());
+    if (Status done = play_plain_text(); !done.ok()) return done;
+    if (Status done = play_served(); !done.ok()) return done;
+    if (options_.json) print_(json::to_compact(report_) + "\n");
+    if (failed_.empty()) return Done{};
+    return Error(ErrorCode::kInternal, "a rollout of the demonstration failed: " + failed_);
+  }
+
+ private:
+  // Adds a part to the report, or prints its text for people.
+  void show(const char* key, json::Value part, const std::string& text) {
+    report_.set(key, std::move(part));
+    if (!options_.json) print_(text);
+  }
+
+  Status play_agent(EmbeddedModel& model, const DemoData& data) {
+    const Result<DemoRun> run = agent(model, options_, data, print_, progress_);
+    if (!run.ok()) return run.error();
+    show("agent", to_json(run.value()), rows_table(run.value().rows) + "\n" + totals(run.value(), "re-render"));
+    return Done{};
+  }
+  Status play_together(EmbeddedModel& model, const DemoData& data) {
+    if (options_.conversations == 0) return Done{};
+    progress_("several conversations at once\n");
+    const Result<DemoTogether> together = run_together(model, data, options_.conversations, options_.seconds);
+    if (!together.ok()) return together.error();
+    show("together", to_json(together.value()), "\n" + together_text(together.value()));
+    return Done{};
+  }
+  Status play_bare(EmbeddedModel& model, const DemoData& data) {
+    progress_("a template without tools\n");
+    const std::string fixtures = fixtures_folder(options_.fixtures, options_.cache_folder);
+    const Result<BareRun> bare = run_bare(model, data, fixtures, options_.seed);
+    if (!bare.ok()) return bare.error();
+    show("bare", to_json(bare.value()), "\n" + bare_text(bare.value()));
+    return Done{};
+  }
+  void play_families(const DemoData& data) {
+    const std::vector<FamilyRun> runs = families(options_, data, progress_);
+    json::Array reports;
+    for (const FamilyRun& one : runs) {
+      reports.push_back(to_json(one));
+      if (failed_.empty() && !one.failure.empty()) failed_ = one.name + ": " + one.failure;
+    }
+    show("families", std::move(reports),
+         "\nThe same rollout in five families: six turns with calls, some in compact JSON, with extra newlines, cut "
+         "off.\n" +
+             families_table(runs));
+  }
+  Status play_plain_text() {
+    if (options_.gemma.empty()) return Done{};
+    const Result<DemoRun> plain = plain_text(options_, print_, progress_);
+    if (!plain.ok()) return plain.error();
+    show("plain_text", to_json(plain.value()),
+         rows_table(plain.value().rows) + "\n" + totals(plain.value(), "fresh    "));
+    return Done{};
+  }
+  Status play_served() {
+    if (!options_.serve) return Done{};
+    progress_("a server\n");
+    const Result<Served> served = options_.serve();
+    if (!served.ok()) return served.error();
+    show("served", to_json(served.value()), "\n" + served_text(served.value()));
+    return Done{};
+  }
+
+  const DemoOptions& options_;
+  const Print& print_;
+  const Print& progress_;
+  json::Object report_;
+  std::string failed_;  // the first rollout that failed, and why; "" if none did
+};
+
 }  // namespace
 
 Status run_demo(const DemoOptions& options, const Print& print, const Print& progress) {
-  const Result<DemoData> data = demo_data();
-  if (!data.ok()) return data.error();
-  json::Object report;
-  Result<EmbeddedModel> model = agent_model(options, progress);
-  if (!model.ok()) return model.error();
-  const Result<DemoRun> run = agent(model.value(), options, data.value(), print, progress);
-  if (!run.ok()) return run.error();
-  report.set("agent", to_json(run.value()));
-  if (!options.json) print(rows_table(run.value().rows) + "\n" + totals(run.value(), "re-render"));
-
-  if (options.conversations > 0) {
-    progress("several conversations at once\n");
-    const Result<DemoTogether> together =
-        run_together(model.value(), data.value(), options.conversations, options.seconds);
-    if (!together.ok()) return together.error();
-    report.set("together", to_json(together.value()));
-    if (!options.json) print("\n" + together_text(together.value()));
-  }
-
-  progress("a template without tools\n");
-  const Result<BareRun> bare =
-      run_bare(model.value(), data.value(), fixtures_folder(options.fixtures, options.cache_folder), options.seed);
-  if (!bare.ok()) return bare.error();
-  report.set("bare", to_json(bare.value()));
-  if (!options.json) print("\n" + bare_text(bare.value()));
-
-  const std::vector<FamilyRun> runs = families(options, data.value(), progress);
-  json::Array family_reports;
-  std::string failed;
-  for (const FamilyRun& one : runs) {
-    family_reports.push_back(to_json(one));
-    if (failed.empty() && !one.failure.empty()) failed = one.name + ": " + one.failure;
-  }
-  report.set("families", std::move(family_reports));
-  if (!options.json) {
-    print(
-        "\nThe same rollout in five families: six turns with calls, some in compact JSON, with extra newlines, cut "
-        "off.\n" +
-        families_table(runs));
-  }
-  if (!options.gemma.empty()) {
-    const Result<DemoRun> plain = plain_text(options, print, progress);
-    if (!plain.ok()) return plain.error();
-    report.set("plain_text", to_json(plain.value()));
-    if (!options.json) print(rows_table(plain.value().rows) + "\n" + totals(plain.value(), "fresh    "));
-  }
-  if (options.serve) {
-    progress("a server\n");
-    const Result<Served> served = options.serve();
-    if (!served.ok()) return served.error();
-    report.set("served", to_json(served.value()));
-    if (!options.json) print("\n" + served_text(served.value()));
-  }
-  if (options.json) print(json::to_compact(report) + "\n");
-  if (failed.empty()) return Done{};
-  return Error(ErrorCode::kInternal, "a rollout of the demonstration failed: " + failed);
+  return Demonstration(options, print, progress).run();
 }
 
 }  // namespace rondo::demo

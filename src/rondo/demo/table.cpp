@@ -23,17 +23,30 @@ void append_cell(std::string& line, const std::string& cell, std::size_t width, 
   if (align == Align::kLeft && !last) line += padding;
 }
 
-}  // namespace
+using Lines = std::vector<std::vector<std::string>>;
 
-std::string format_table(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::vector<std::string>> lines(2);
+// One line of titles, or two if a title has two.
+Lines header_lines(const std::vector<Column>& columns) {
+  Lines lines(2);
   for (const Column& column : columns) {
     const std::size_t feed = column.title.find('\n');
     lines[0].push_back(feed == std::string::npos ? "" : column.title.substr(0, feed));
     lines[1].push_back(feed == std::string::npos ? column.title : column.title.substr(feed + 1));
   }
-  if (std::all_of(lines[0].begin(), lines[0].end(), [](const std::string& cell) { return cell.empty(); }))
-    lines.erase(lines.begin());
+  if (std::ranges::all_of(lines[0], &std::string::empty)) lines.erase(lines.begin());
+  return lines;
+}
+
+std::string rule(const std::vector<std::size_t>& widths) {
+  std::string out;
+  for (const std::size_t width : widths) out += (out.empty() ? "" : "  ") + std::string(width, '-');
+  return out + '\n';
+}
+
+}  // namespace
+
+std::string format_table(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows) {
+  Lines lines = header_lines(columns);
   const std::size_t header = lines.size();
   for (const std::vector<std::string>& row : rows) {
     std::vector<std::string>& line = lines.emplace_back();
@@ -52,10 +65,7 @@ std::string format_table(const std::vector<Column>& columns, const std::vector<s
     }
     while (out.ends_with(' ')) out.pop_back();
     out += '\n';
-    if (row + 1 == header) {
-      for (std::size_t i = 0; i < columns.size(); ++i) out += (i > 0 ? "  " : "") + std::string(widths[i], '-');
-      out += '\n';
-    }
+    if (row + 1 == header) out += rule(widths);
   }
   return out;
 }

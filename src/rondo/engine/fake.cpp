@@ -42,6 +42,35 @@ Result<PromptReport> Fake::prompt(std::span<const TokenId> ids, const CancelFlag
   return report;
 }
 
+Result<bool> Fake::step(const std::vector<TokenId>& script, const GenerateOptions& options, Sampler& sampler,
+                        Generation& result) {
+  const auto stop = [&](StopReason reason) {
+    result.stop = reason;
+    return false;
+  };
+  const std::size_t at = result.ids.size();
+  if (at == options.max_tokens) return false;
+  const Allowed allowed = options.constraint != nullptr ? options.constraint->next(result.ids) : Allowed{};
+  if (allowed.kind == Allowed::Kind::kDone) return stop(StopReason::kConstraint);
+  // A script without a stop token at its end was cut off.
+  if (at >= script.size() && options.constraint == nullptr) return stop(StopReason::kLength);
+  TokenId id = at < script.size() ? script[at] : 0;
+  if (!allows(allowed, id)) {
+    const auto other = sampler.pick(logits_, allowed);
+    if (!other) return Error(ErrorCode::kInvalidArgument, "the constraint allows no token");
+    id = *other;
+  }
+  if (!result.ids.empty()) tokens_.push_back(result.ids.back());
+  result.ids.push_back(id);
+  if (options.on_token) options.on_token(id);
+  if (std::find(options.stop_ids.begin(), options.stop_ids.end(), id) != options.stop_ids.end())
+    return stop(StopReason::kStopToken);
+  if (tokens_.size() == description_.context_tokens) return stop(StopReason::kContextFull);
+  if (options.cancel != nullptr && options.cancel->load()) return stop(StopReason::kCancelled);
+  result.stop = StopReason::kLength;
+  return true;
+}
+
 Result<Generation> Fake::generate(const GenerateOptions& options) {
   if (tokens_.empty()) return Error(ErrorCode::kInvalidArgument, "nothing to continue: give a prompt first");
   if (completions_.empty()) return Error(ErrorCode::kEngine, "the script has no further completion");
@@ -49,30 +78,10 @@ Result<Generation> Fake::generate(const GenerateOptions& options) {
   completions_.pop_front();
   Sampler sampler(options.sampling);
   Generation result;
-  for (std::size_t i = 0;; ++i) {
-    if (result.ids.size() == options.max_tokens) return result;
-    const Allowed allowed = options.constraint != nullptr ? options.constraint->next(result.ids) : Allowed{};
-    result.stop = StopReason::kConstraint;
-    if (allowed.kind == Allowed::Kind::kDone) return result;
-    result.stop = StopReason::kLength;  // a script without a stop token at its end was cut off
-    if (i >= script.size() && options.constraint == nullptr) return result;
-    TokenId id = i < script.size() ? script[i] : 0;
-    if (!allows(allowed, id)) {
-      const auto other = sampler.pick(logits_, allowed);
-      if (!other) return Error(ErrorCode::kInvalidArgument, "the constraint allows no token");
-      id = *other;
-    }
-    if (!result.ids.empty()) tokens_.push_back(result.ids.back());
-    result.ids.push_back(id);
-    if (options.on_token) options.on_token(id);
-    result.stop = StopReason::kStopToken;
-    if (std::find(options.stop_ids.begin(), options.stop_ids.end(), id) != options.stop_ids.end()) return result;
-    result.stop = StopReason::kContextFull;
-    if (tokens_.size() == description_.context_tokens) return result;
-    result.stop = StopReason::kCancelled;
-    if (options.cancel != nullptr && options.cancel->load()) return result;
-    result.stop = StopReason::kLength;
-  }
+  Result<bool> more = true;
+  while (more.ok() && more.value()) more = step(script, options, sampler, result);
+  if (!more.ok()) return more.error();
+  return result;
 }
 
 }  // namespace rondo::engine

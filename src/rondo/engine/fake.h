@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "engine/engine.h"
+#include "engine/sampling.h"
 
 namespace rondo::engine {
 
@@ -25,6 +26,11 @@ class Fake final : public Engine {
   void add(std::vector<TokenId> completion) { completions_.push_back(std::move(completion)); }
 
  private:
+  // Adds an id to `result`, by the script or the constraint.  Returns false, with result.stop set, if there is none to
+  // add or it was the last one.
+  [[nodiscard]] Result<bool> step(const std::vector<TokenId>& script, const GenerateOptions& options, Sampler& sampler,
+                                  Generation& result);
+
   Description description_;
   std::deque<std::vector<TokenId>> completions_;
   std::vector<TokenId> tokens_;

@@ -30,6 +30,8 @@ class LlamaCpp::Memory {
   [[nodiscard]] Status append(std::span<const TokenId> ids);
   [[nodiscard]] Status append_batch(std::span<const TokenId> ids);
   void watch(const CancelFlag* cancel) { cancel_ = cancel; }
+  // Adds an id to `result`.  Returns false, with result.stop set, if there is none to add or it was the last one.
+  [[nodiscard]] Result<bool> sample(const GenerateOptions& options, Sampler& sampler, Generation& result);
 
  private:
   static bool should_abort(void* self) {
@@ -106,46 +108,40 @@ Status LlamaCpp::replay(std::span<const TokenId> ids, std::span<const std::uint3
   return Done{};
 }
 
+Result<bool> LlamaCpp::Memory::sample(const GenerateOptions& options, Sampler& sampler, Generation& result) {
+  const auto cancelled = [&] { return options.cancel != nullptr && options.cancel->load(); };
+  const auto stop = [&](StopReason reason) {
+    result.stop = reason;
+    return false;
+  };
+  if (result.ids.size() >= options.max_tokens) return stop(StopReason::kLength);
+  const Allowed allowed = options.constraint != nullptr ? options.constraint->next(result.ids) : Allowed{};
+  if (allowed.kind == Allowed::Kind::kDone) return stop(StopReason::kConstraint);
+  if (!result.ids.empty()) {  // the previous id enters the memory only when another id is wanted
+    if (sequence.tokens().size() >= description().context_tokens) return stop(StopReason::kContextFull);
+    const Status done = append({&result.ids.back(), 1});
+    if (!done.ok() && !cancelled()) return done.error();
+  }
+  if (cancelled()) return stop(StopReason::kCancelled);
+  const std::optional<TokenId> id = sampler.pick(sequence.logits(), allowed);
+  if (!id) return Error(ErrorCode::kInvalidArgument, "the constraint allows no token");
+  result.ids.push_back(*id);
+  if (options.on_token) options.on_token(*id);
+  result.stop = StopReason::kStopToken;
+  return std::find(options.stop_ids.begin(), options.stop_ids.end(), *id) == options.stop_ids.end();
+}
+
 Result<Generation> LlamaCpp::generate(const GenerateOptions& options) {
   if (memory_->sequence.logits().empty()) {
     return Error(ErrorCode::kInvalidArgument, "nothing to continue: give a prompt first");
   }
-  const auto cancelled = [&] { return options.cancel != nullptr && options.cancel->load(); };
   Sampler sampler(options.sampling);
   Generation result;
-  const auto next_allowed = [&] {
-    return options.constraint != nullptr ? options.constraint->next(result.ids) : Allowed{};
-  };
   memory_->watch(options.cancel);
-  while (true) {
-    result.stop = StopReason::kLength;
-    if (result.ids.size() >= options.max_tokens) break;
-    const Allowed allowed = next_allowed();
-    result.stop = StopReason::kConstraint;
-    if (allowed.kind == Allowed::Kind::kDone) break;
-    if (!result.ids.empty()) {  // the previous id enters the memory only when another id is wanted
-      result.stop = StopReason::kContextFull;
-      if (memory_->sequence.tokens().size() >= describe().context_tokens) break;
-      if (auto done = memory_->append({&result.ids.back(), 1}); !done.ok()) {
-        result.stop = StopReason::kCancelled;
-        if (cancelled()) break;
-        memory_->watch(nullptr);
-        return done.error();
-      }
-    }
-    result.stop = StopReason::kCancelled;
-    if (cancelled()) break;
-    const std::optional<TokenId> id = sampler.pick(memory_->sequence.logits(), allowed);
-    if (!id) {
-      memory_->watch(nullptr);
-      return Error(ErrorCode::kInvalidArgument, "the constraint allows no token");
-    }
-    result.ids.push_back(*id);
-    if (options.on_token) options.on_token(*id);
-    result.stop = StopReason::kStopToken;
-    if (std::find(options.stop_ids.begin(), options.stop_ids.end(), *id) != options.stop_ids.end()) break;
-  }
+  Result<bool> more = true;
+  while (more.ok() && more.value()) more = memory_->sample(options, sampler, result);
   memory_->watch(nullptr);
+  if (!more.ok()) return more.error();
   memory_->sequence.remember();
   return result;
 }

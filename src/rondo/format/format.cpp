@@ -124,19 +124,52 @@ bool has_empty(const std::vector<Escape>& escapes) {
   return std::ranges::any_of(escapes, [](const Escape& e) { return e.text.empty() || e.written.empty(); });
 }
 
-std::optional<std::string> verify_calls(const Calls& calls) {
-  if (calls.envelope == Envelope::kTags) {
-    if (auto wrong = verify_pieces(calls.pieces)) return wrong;
-    const bool marked = !is_blank(calls.section_open) || !is_blank(calls.call_open);
-    // A tool's name also marks the beginning of a call if text follows the name.
-    const bool named = calls.pieces.front().kind == CallPiece::Kind::kName && !is_blank(calls.pieces[1].text);
-    if (!marked && !named && calls.pieces.front().kind != CallPiece::Kind::kLiteral)
-      return "calls: nothing marks where a call begins";
-  } else {
-    if (!calls.roles.name_is_key && calls.roles.name.empty()) return "calls.roles: there is no name";
-    if (!calls.roles.name_is_key && calls.roles.arguments.empty()) return "calls.roles: there are no arguments";
-    if (calls.arguments == ArgumentStyle::kParameters) return "calls: a JSON envelope cannot hold tagged parameters";
+std::optional<std::string> verify_tags(const Calls& calls) {
+  if (auto wrong = verify_pieces(calls.pieces)) return wrong;
+  const bool marked = !is_blank(calls.section_open) || !is_blank(calls.call_open);
+  // A tool's name also marks the beginning of a call if text follows the name.
+  const bool named = calls.pieces.front().kind == CallPiece::Kind::kName && !is_blank(calls.pieces[1].text);
+  if (!marked && !named && calls.pieces.front().kind != CallPiece::Kind::kLiteral)
+    return "calls: nothing marks where a call begins";
+  return std::nullopt;
+}
+
+std::optional<std::string> verify_roles(const Calls& calls) {
+  if (!calls.roles.name_is_key && calls.roles.name.empty()) return "calls.roles: there is no name";
+  if (!calls.roles.name_is_key && calls.roles.arguments.empty()) return "calls.roles: there are no arguments";
+  if (calls.arguments == ArgumentStyle::kParameters) return "calls: a JSON envelope cannot hold tagged parameters";
+  return std::nullopt;
+}
+
+std::optional<std::string> verify_form(const ValueForm& form) {
+  if (form.style == ValueStyle::kConstant && is_blank(form.constant))
+    return "calls.parameters.forms: a constant has no text";
+  if (form.style == ValueStyle::kRaw && form.type != ValueType::kString)
+    return "calls.parameters.forms: only strings can be raw";
+  if (has_empty(form.escapes)) return "calls.parameters.forms: an escape has no text";
+  return std::nullopt;
+}
+
+std::optional<std::string> verify_parameters(const Parameters& parameters) {
+  // White space ends a key that begins with a mark.
+  if (parameters.key_close.empty() || (is_blank(parameters.key_close) && is_blank(parameters.open)))
+    return "calls.parameters.key_close: nothing separates keys from values";
+  if (parameters.forms.empty()) return "calls.parameters.forms: there is no form for any value";
+  for (const ValueForm& form : parameters.forms) {
+    if (auto wrong = verify_form(form)) return wrong;
   }
+  if (has_empty(parameters.key_escapes)) return "calls.parameters.key_escapes: an escape has no text";
+  if (is_blank(parameters.item_open) != is_blank(parameters.item_close))
+    return "calls.parameters: item_open and item_close need each other";
+  const bool is_bare = is_blank(parameters.open) && is_blank(parameters.close) && is_blank(parameters.key_in_close);
+  const bool has_lines = parameters.close.find('\n') != std::string::npos;
+  if (is_bare && !has_lines && parameters.separator.empty())
+    return "calls.parameters.separator: nothing stands between two values";
+  return std::nullopt;
+}
+
+std::optional<std::string> verify_calls(const Calls& calls) {
+  if (auto wrong = calls.envelope == Envelope::kTags ? verify_tags(calls) : verify_roles(calls)) return wrong;
   const bool has_heading = calls.envelope == Envelope::kTags && !is_blank(calls.call_open) &&
                            calls.pieces.front().kind == CallPiece::Kind::kName;
   if (!calls.heading_close.empty() && !has_heading)
@@ -148,26 +181,7 @@ std::optional<std::string> verify_calls(const Calls& calls) {
     return "calls.argument_escapes: an escape stands for more than one character";
   if (calls.arguments != ArgumentStyle::kParameters) return std::nullopt;
   if (!calls.argument_escapes.empty()) return "calls.argument_escapes: parameters have escapes of their own";
-  const Parameters& parameters = calls.parameters;
-  // White space ends a key that begins with a mark.
-  if (parameters.key_close.empty() || (is_blank(parameters.key_close) && is_blank(parameters.open)))
-    return "calls.parameters.key_close: nothing separates keys from values";
-  if (parameters.forms.empty()) return "calls.parameters.forms: there is no form for any value";
-  for (const ValueForm& form : parameters.forms) {
-    if (form.style == ValueStyle::kConstant && is_blank(form.constant))
-      return "calls.parameters.forms: a constant has no text";
-    if (form.style == ValueStyle::kRaw && form.type != ValueType::kString)
-      return "calls.parameters.forms: only strings can be raw";
-    if (has_empty(form.escapes)) return "calls.parameters.forms: an escape has no text";
-  }
-  if (has_empty(parameters.key_escapes)) return "calls.parameters.key_escapes: an escape has no text";
-  if (is_blank(parameters.item_open) != is_blank(parameters.item_close))
-    return "calls.parameters: item_open and item_close need each other";
-  const bool is_bare = is_blank(parameters.open) && is_blank(parameters.close) && is_blank(parameters.key_in_close);
-  const bool has_lines = parameters.close.find('\n') != std::string::npos;
-  if (is_bare && !has_lines && parameters.separator.empty())
-    return "calls.parameters.separator: nothing stands between two values";
-  return std::nullopt;
+  return verify_parameters(calls.parameters);
 }
 
 }  // namespace

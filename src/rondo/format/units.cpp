@@ -75,41 +75,70 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-std::vector<std::size_t> unit_boundaries(std::string_view text, std::span<const std::string> atoms) {
-  std::vector<std::size_t> out{0};
-  int depth = 0;
-  std::size_t open = 0;  // of the outermost bracket
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (const std::size_t size = atom_at(text.substr(i), depth > 0, atoms); size > 0) {
-      out.push_back(i);
-      out.push_back(i + size);
-      depth = 0;
-      i += size - 1;
-      continue;
-    }
-    const char byte = text[i];
-    if (is_opening(byte)) {
-      if (depth == 0 && i > 0 && is_closing(text[i - 1])) out.push_back(i);
-      if (depth == 0) open = i;
-      ++depth;
-    } else if (is_closing(byte)) {
-      depth = std::max(0, depth - 1);
-      if (const std::size_t size = depth == 0 ? mirrored(text, open, i) : 0; size > 0) {
-        i += size;
-        out.push_back(i + 1);
-        continue;
-      }
-      const bool run_goes_on = i + 1 < text.size() && (text[i + 1] == byte || is_word(text[i + 1]));
-      if (depth == 0 && !run_goes_on) out.push_back(i + 1);
-    } else if (depth == 0 && is_space(byte)) {
-      out.push_back(i);
-      out.push_back(i + 1);
-    }
+namespace {
+
+// Walks over a text and collects the places at which its units begin and end.
+class Boundaries {
+ public:
+  explicit Boundaries(std::string_view text) : text_(text) {}
+
+  // Each returns how many bytes it has read.
+  std::size_t atom(std::size_t at, std::size_t size) {
+    found_.push_back(at);
+    found_.push_back(at + size);
+    depth_ = 0;
+    return size;
   }
-  out.push_back(text.size());
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
+  std::size_t byte(std::size_t at) {
+    if (is_opening(text_[at])) return opening(at);
+    if (is_closing(text_[at])) return closing(at);
+    if (depth_ == 0 && is_space(text_[at])) {
+      found_.push_back(at);
+      found_.push_back(at + 1);
+    }
+    return 1;
+  }
+
+  [[nodiscard]] bool is_inside() const { return depth_ > 0; }
+  std::vector<std::size_t> sorted() && {
+    found_.push_back(text_.size());
+    std::sort(found_.begin(), found_.end());
+    found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
+    return std::move(found_);
+  }
+
+ private:
+  std::size_t opening(std::size_t at) {
+    if (depth_ == 0 && at > 0 && is_closing(text_[at - 1])) found_.push_back(at);
+    if (depth_ == 0) open_ = at;
+    ++depth_;
+    return 1;
+  }
+  std::size_t closing(std::size_t at) {
+    depth_ = std::max(0, depth_ - 1);
+    if (depth_ > 0) return 1;
+    const std::size_t size = mirrored(text_, open_, at);
+    const std::size_t next = at + 1;
+    const bool run_goes_on = next < text_.size() && (text_[next] == text_[at] || is_word(text_[next]));
+    if (size > 0 || !run_goes_on) found_.push_back(next + size);
+    return 1 + size;
+  }
+
+  std::string_view text_;
+  std::vector<std::size_t> found_ = {0};
+  int depth_ = 0;
+  std::size_t open_ = 0;  // of the outermost bracket
+};
+
+}  // namespace
+
+std::vector<std::size_t> unit_boundaries(std::string_view text, std::span<const std::string> atoms) {
+  Boundaries out(text);
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t size = atom_at(text.substr(i), out.is_inside(), atoms);
+    i += size > 0 ? out.atom(i, size) : out.byte(i);
+  }
+  return std::move(out).sorted();
 }
 
 std::size_t alike_in_front(std::string_view a, std::string_view b) {

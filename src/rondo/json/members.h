@@ -105,37 +105,26 @@ class MemberReader {
   // read is left unchanged.
   template <typename T>
   static void read(const Value& found, const std::string& place, T& out, std::string& wrong) {
-    const auto is = [&](bool fits, const char* expected) {
-      if (!fits) note(wrong, place + " must be " + expected + ", found " + std::string(describe(found.kind())));
-      return fits;
-    };
+    constexpr const char* kExpected = expected<T>();
+    if (!fits<T>(found)) return note(wrong, place + " must be " + kExpected + ", found " + name_of(found));
     if constexpr (std::is_same_v<T, Value>) {
       out = found;
     } else if constexpr (std::is_same_v<T, std::string>) {
-      if (is(found.is_string(), "a string")) out = found.as_string();
+      out = found.as_string();
     } else if constexpr (std::is_same_v<T, bool>) {
-      if (is(found.is_bool(), "a boolean")) out = found.as_bool();
+      out = found.as_bool();
     } else if constexpr (std::is_integral_v<T>) {
-      if (!is(found.kind() == Kind::kInteger, "an integer")) return;
-      const auto number = found.to_int64();
-      if (!number || *number < 0 || !std::in_range<T>(*number))
-        return note(wrong, place + ": " + found.number() + " is out of range");
-      out = static_cast<T>(*number);
+      read_integer(found, place, out, wrong);
     } else if constexpr (std::is_enum_v<T>) {
-      if (!is(found.is_string(), "a string")) return;
-      for (const auto& [candidate, name] : names_of(Tag{}, out)) {
-        if (name == found.as_string()) return void(out = candidate);
-      }
-      note(wrong, place + ": unknown value `" + found.as_string() + "`");
+      read_name(found, place, out, wrong);
     } else if constexpr (kIsVector<T>) {
-      if (!is(found.is_array(), "an array")) return;
       for (const Value& element : found.as_array()) {
         const std::string here = place + "[" + std::to_string(out.size()) + "]";
         read(element, here, out.emplace_back(), wrong);
       }
     } else if constexpr (std::is_same_v<T, Object>) {
-      if (is(found.is_object(), "an object")) out = found.as_object();
-    } else if (is(found.is_object(), "an object")) {
+      out = found.as_object();
+    } else {
       MemberReader reader(found.as_object(), place, wrong);
       visit(reader, out);
       if (Tag::kRefusesUnknown) reader.check_all_known();
@@ -162,6 +151,41 @@ class MemberReader {
  private:
   MemberReader(const Object& object, std::string place, std::string& wrong)
       : object_(object), place_(std::move(place)), wrong_(wrong) {}
+
+  // What a value for a T must be.
+  template <typename T>
+  static constexpr const char* expected() {
+    if constexpr (std::is_same_v<T, std::string> || std::is_enum_v<T>) return "a string";
+    if constexpr (std::is_same_v<T, bool>) return "a boolean";
+    if constexpr (std::is_integral_v<T>) return "an integer";
+    if constexpr (kIsVector<T>) return "an array";
+    return "an object";
+  }
+  template <typename T>
+  static bool fits(const Value& found) {
+    if constexpr (std::is_same_v<T, Value>) return true;
+    if constexpr (std::is_same_v<T, std::string> || std::is_enum_v<T>) return found.is_string();
+    if constexpr (std::is_same_v<T, bool>) return found.is_bool();
+    if constexpr (std::is_integral_v<T>) return found.kind() == Kind::kInteger;
+    if constexpr (kIsVector<T>) return found.is_array();
+    return found.is_object();
+  }
+  static std::string name_of(const Value& found) { return std::string(describe(found.kind())); }
+
+  template <typename T>
+  static void read_integer(const Value& found, const std::string& place, T& out, std::string& wrong) {
+    const auto number = found.to_int64();
+    if (!number || *number < 0 || !std::in_range<T>(*number))
+      return note(wrong, place + ": " + found.number() + " is out of range");
+    out = static_cast<T>(*number);
+  }
+  template <typename T>
+  static void read_name(const Value& found, const std::string& place, T& out, std::string& wrong) {
+    for (const auto& [candidate, name] : names_of(Tag{}, out)) {
+      if (name == found.as_string()) return void(out = candidate);
+    }
+    note(wrong, place + ": unknown value `" + found.as_string() + "`");
+  }
 
   static void note(std::string& wrong, std::string what) {
     if (wrong.empty()) wrong = std::move(what);

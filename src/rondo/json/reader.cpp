@@ -362,6 +362,18 @@ bool Reader::skip_scalar() {
   }
 }
 
+// Enters a container that skip() passes over.  A plain list of integers is passed over up to its closing bracket.
+inline bool Reader::skip_open(char bracket) {
+  if (open_.size() >= static_cast<std::size_t>(limits::kJsonDepth))
+    return fail("nested deeper than " + std::to_string(limits::kJsonDepth) + " levels", ErrorCode::kLimit);
+  ++at_;
+  is_first_ = true;
+  open_.push_back(bracket == '{' ? '}' : ']');
+  const std::size_t end = bracket == '[' ? integers_end(text_, at_) : std::string_view::npos;
+  if (end != std::string_view::npos) at_ = end;
+  return true;
+}
+
 bool Reader::skip() {
   std::vector<char>& open = open_;
   open.clear();
@@ -371,20 +383,7 @@ bool Reader::skip() {
     const char first = peek();
     if (failed_) return false;
     if (at_ >= text_.size()) return fail("expected a value, found the end of the text");
-    if (first == '{' || first == '[') {
-      if (open.size() >= static_cast<std::size_t>(limits::kJsonDepth)) {
-        return fail("nested deeper than " + std::to_string(limits::kJsonDepth) + " levels", ErrorCode::kLimit);
-      }
-      ++at_;
-      is_first_ = true;
-      open.push_back(first == '{' ? '}' : ']');
-      if (const std::size_t end = first == '[' ? integers_end(text_, at_) : std::string_view::npos;
-          end != std::string_view::npos) {
-        at_ = end;
-      }
-    } else if (!skip_scalar()) {
-      return false;
-    }
+    if (!(first == '{' || first == '[' ? skip_open(first) : skip_scalar())) return false;
     // Moves to the next value, out of the containers that end here.
     while (!open.empty() && !(open.back() == '}' ? member(key) : element())) {
       if (failed_) return false;

@@ -90,6 +90,7 @@ class Reader {
   bool word(std::string_view word);
   bool digits();
   bool skip_scalar();
+  bool skip_open(char bracket);
 
   std::string_view text_;
   std::size_t at_;

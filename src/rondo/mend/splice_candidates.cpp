@@ -281,33 +281,48 @@ class Editor {
     return context_.blocks.loop_names(source_.tokens()[token].begin);
   }
 
-  // Replaces literals; if something else would have to go, it does nothing.
-  void replace() {
+  // The literals that the splice replaces; none if it would also replace something else.
+  [[nodiscard]] std::vector<Part> replaced_parts() const {
     std::vector<Part> parts;
     for (std::size_t at = splice_.begin; at < splice_.end;) {
       const RunPlace place = place_of_run(*context_.step.again, at);
-      if (place.run == nullptr || !is_literal(place)) return;
+      if (place.run == nullptr || !is_literal(place)) return {};
       const std::size_t end = std::min(splice_.end, place.begin + place.run->size);
       const std::size_t offset = place.run->source_offset + (at - place.begin);
       parts.push_back({*place.token, offset, offset + (end - at)});
       at = end;
     }
+    return parts;
+  }
+
+  // The edits with which the parts say `variation`; nullopt if one of them cannot.
+  [[nodiscard]] std::optional<std::vector<Edit>> with_parts(const std::vector<Part>& parts,
+                                                            const std::vector<std::string>& shares,
+                                                            const Variation& variation) const {
+    std::vector<Edit> edits;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      Variation share = variation;
+      if (variation.constant) share = {quote(shares[i]), shares[i], variation.condition};
+      if (!variation.constant && i > 0) share = {"''", "", variation.condition};
+      if (share.constant && *share.constant == text_of(parts[i])) continue;
+      const auto edit = with_part(parts[i], share);
+      if (!edit) return std::nullopt;
+      edits.push_back(*edit);
+    }
+    return edits;
+  }
+
+  // Replaces literals; if something else would have to go, it does nothing.
+  void replace() {
+    const std::vector<Part> parts = replaced_parts();
     if (parts.empty()) return;
     const std::vector<std::string> shares = shares_of(parts);
     const std::vector<std::string> messages = messages_at(parts.front().token);
     for (const std::string& message : messages) {
       for (const Variation& variation : variations(message, message != messages.front())) {
-        std::vector<Edit> edits;
-        for (std::size_t i = 0; i < parts.size(); ++i) {
-          Variation share = variation;
-          if (variation.constant) share = {quote(shares[i]), shares[i], variation.condition};
-          if (!variation.constant && i > 0) share = {"''", "", variation.condition};
-          if (share.constant && *share.constant == text_of(parts[i])) continue;
-          const auto edit = with_part(parts[i], share);
-          if (!edit) return;
-          edits.push_back(*edit);
-        }
-        add(std::move(edits), variation, parts.front().token);
+        std::optional<std::vector<Edit>> edits = with_parts(parts, shares, variation);
+        if (!edits) return;
+        add(*std::move(edits), variation, parts.front().token);
       }
     }
   }

@@ -205,30 +205,39 @@ Status BodyReader::end_line() {
   return Done{};
 }
 
+std::string_view BodyReader::take_content(std::string_view rest) {
+  if (state_ == State::kUntilClose) return rest;
+  const std::string_view piece = rest.substr(0, std::min<std::uint64_t>(left_, rest.size()));
+  left_ -= piece.size();
+  if (left_ == 0) state_ = state_ == State::kLength ? State::kDone : State::kChunkEnd;
+  return piece;
+}
+
+Result<std::size_t> BodyReader::take_framing(std::string_view rest) {
+  const std::size_t end = std::min(rest.find('\n'), rest.size() - 1) + 1;
+  line_.append(rest.substr(0, end));
+  const bool is_trailer = state_ == State::kTrailer;
+  if (is_trailer) trailer_bytes_ += end;
+  if ((is_trailer ? trailer_bytes_ : line_.size()) > (is_trailer ? kTrailerBytes : kChunkLineBytes))
+    return bad(is_trailer ? "trailers that are too long" : "a line of a chunk's size that is too long");
+  if (line_.back() != '\n') return end;
+  if (const Status status = end_line(); !status.ok()) return status.error();
+  return end;
+}
+
 Result<std::size_t> BodyReader::read(std::string_view bytes, const std::function<bool(std::string_view)>& take) {
   std::size_t at = 0;
   while (at < bytes.size() && state_ != State::kDone) {
     const std::string_view rest = bytes.substr(at);
     if (state_ == State::kUntilClose || state_ == State::kLength || state_ == State::kChunk) {
-      const bool is_bounded = state_ != State::kUntilClose;
-      const std::string_view piece =
-          rest.substr(0, is_bounded ? std::min<std::uint64_t>(left_, rest.size()) : rest.size());
+      const std::string_view piece = take_content(rest);
       at += piece.size();
-      if (is_bounded) left_ -= piece.size();
-      if (is_bounded && left_ == 0) state_ = state_ == State::kLength ? State::kDone : State::kChunkEnd;
       if (!take(piece)) return at;
       continue;
     }
-    const std::size_t end = std::min(rest.find('\n'), rest.size() - 1) + 1;
-    line_.append(rest.substr(0, end));
-    at += end;
-    const bool is_trailer = state_ == State::kTrailer;
-    if (is_trailer) trailer_bytes_ += end;
-    if ((is_trailer ? trailer_bytes_ : line_.size()) > (is_trailer ? kTrailerBytes : kChunkLineBytes)) {
-      return bad(is_trailer ? "trailers that are too long" : "a line of a chunk's size that is too long");
-    }
-    if (line_.back() != '\n') continue;
-    if (const Status status = end_line(); !status.ok()) return status.error();
+    const Result<std::size_t> size = take_framing(rest);
+    if (!size.ok()) return size.error();
+    at += size.value();
   }
   return at;
 }

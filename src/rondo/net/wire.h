@@ -66,6 +66,10 @@ class BodyReader {
 
  private:
   enum class State : std::uint8_t { kDone, kLength, kUntilClose, kSize, kChunk, kChunkEnd, kTrailer };
+  // Takes the next bytes of the content off `rest`, and moves on if the content or the chunk ends with them.
+  [[nodiscard]] std::string_view take_content(std::string_view rest);
+  // Takes bytes of the framing off `rest`, up to the end of a line at most.  Returns how many.
+  [[nodiscard]] Result<std::size_t> take_framing(std::string_view rest);
   [[nodiscard]] Status end_line();
 
   State state_ = State::kDone;

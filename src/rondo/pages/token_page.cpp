@@ -80,34 +80,47 @@ class Hues {
   std::map<std::string, int> hues_;
 };
 
+// The classes and the title of a token, and the style of its owner.
+struct TokenMarks {
+  std::string classes = "t";
+  std::string title;
+  std::string style;
+};
+
+void add_owner(const Columns& columns, std::size_t i, Hues& hues, TokenMarks& out) {
+  const std::int64_t owner = number_at(columns.owners, i, -1);
+  const bool is_data = number_at(columns.content, i, 0) != 0;
+  const bool is_sampled = number_at(columns.sampled, i, 0) != 0;
+  const bool straddles = number_at(columns.straddles, i, 0) != 0;
+  const bool is_learned = number_at(columns.learned, i, 0) != 0;
+  const auto add = [](std::string& to, bool wanted, std::string_view text) { to += wanted ? text : ""; };
+  add(out.classes, is_learned, " learned");
+  add(out.classes, !is_data, " template");
+  add(out.classes, is_sampled, " sampled");
+  add(out.classes, straddles, " straddles");
+  add(out.classes, owner < 0, " nobody");
+  out.title += owner < 0 ? ", of no message" : ", message " + std::to_string(owner) + " (" + columns.role(owner) + ")";
+  out.title += is_data ? ", data" : ", template";
+  add(out.title, is_sampled, ", sampled");
+  add(out.title, straddles, ", and what follows");
+  add(out.title, is_learned, ", in the loss mask");
+  if (owner >= 0) out.style = " style=\"--h:" + std::to_string(hues.of(columns.role(owner))) + "\"";
+}
+
 std::string token_span(const Columns& columns, std::size_t i, std::string_view text, Hues& hues) {
   const json::Array& range = columns.offsets->as_array()[i].as_array();
   const auto begin = static_cast<std::size_t>(range[0].to_int64().value_or(0));
   const auto end = static_cast<std::size_t>(range[1].to_int64().value_or(0));
-  const std::int64_t owner = number_at(columns.owners, i, -1);
   const json::Value* kind = columns.kinds == nullptr ? nullptr : &columns.kinds->as_array()[i];
-  std::string classes = "t";
-  std::string title =
+  TokenMarks marks;
+  marks.title =
       "id " + columns.ids->as_array()[i].number() + ", bytes " + std::to_string(begin) + " to " + std::to_string(end);
   if (kind != nullptr && kind->is_string()) {
-    classes += " " + kind->as_string();
-    title += ", " + kind->as_string() + " token";
+    marks.classes += " " + kind->as_string();
+    marks.title += ", " + kind->as_string() + " token";
   }
-  std::string style;
-  if (columns.owners != nullptr) {
-    const bool is_data = number_at(columns.content, i, 0) != 0;
-    const bool is_sampled = number_at(columns.sampled, i, 0) != 0;
-    const bool straddles = number_at(columns.straddles, i, 0) != 0;
-    const bool is_learned = number_at(columns.learned, i, 0) != 0;
-    if (is_learned) classes += " learned";
-    classes += std::string(is_data ? "" : " template") + (is_sampled ? " sampled" : "") +
-               (straddles ? " straddles" : "") + (owner < 0 ? " nobody" : "");
-    title += owner < 0 ? ", of no message" : ", message " + std::to_string(owner) + " (" + columns.role(owner) + ")";
-    title += std::string(is_data ? ", data" : ", template") + (is_sampled ? ", sampled" : "") +
-             (straddles ? ", and what follows" : "") + (is_learned ? ", in the loss mask" : "");
-    if (owner >= 0) style = " style=\"--h:" + std::to_string(hues.of(columns.role(owner))) + "\"";
-  }
-  return "<span class=\"" + classes + "\"" + style + " title=\"" + html_attribute(title) + "\">" +
+  if (columns.owners != nullptr) add_owner(columns, i, hues, marks);
+  return "<span class=\"" + marks.classes + "\"" + marks.style + " title=\"" + html_attribute(marks.title) + "\">" +
          html_text(token_text(text.substr(begin, end - begin))) + "</span>";
 }
 

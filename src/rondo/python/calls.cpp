@@ -123,29 +123,40 @@ ParsedObject parsed_object(ParsedIds parsed) {
   return out;
 }
 
+namespace {
+
+using NamedCalls = std::vector<std::pair<std::string_view, std::string_view>>;  // id, name
+
+void add_calls(const json::Value& message, NamedCalls& out) {
+  const json::Value* made = message.find("tool_calls");
+  if (made == nullptr || !made->is_array()) return;
+  for (const json::Value& call : made->as_array()) {
+    const json::Value* function = call.find("function");
+    const auto id = call.find_string("id");
+    const auto called = function == nullptr ? std::nullopt : function->find_string("name");
+    if (id && called) out.emplace_back(*id, *called);
+  }
+}
+
+// The tool whose result the message is: by its own name, else by the last call with its id.
+std::optional<std::string> tool_of(const json::Value& message, const NamedCalls& calls) {
+  if (const auto own = message.find_string("name"); own && !own->empty()) return std::string(*own);
+  const auto id = message.find_string("tool_call_id");
+  if (!id) return std::nullopt;
+  const auto found = std::find_if(calls.rbegin(), calls.rend(), [&](const auto& call) { return call.first == *id; });
+  if (found == calls.rend() || found->second.empty()) return std::nullopt;
+  return std::string(found->second);
+}
+
+}  // namespace
+
 std::vector<std::optional<std::string>> tool_names(const json::Array& messages) {
-  std::vector<std::pair<std::string_view, std::string_view>> calls;  // id, name
+  NamedCalls calls;
   std::vector<std::optional<std::string>> out;
   for (const json::Value& message : messages) {
-    std::optional<std::string>& name = out.emplace_back();
     const auto role = message.find_string("role");
-    const json::Value* made = message.find("tool_calls");
-    if (role == "assistant" && made != nullptr && made->is_array()) {
-      for (const json::Value& call : made->as_array()) {
-        const json::Value* function = call.find("function");
-        const auto id = call.find_string("id");
-        const auto called = function == nullptr ? std::nullopt : function->find_string("name");
-        if (id && called) calls.emplace_back(*id, *called);
-      }
-    }
-    if (role != "tool") continue;
-    if (const auto own = message.find_string("name"); own && !own->empty()) {
-      name = std::string(*own);
-    } else if (const auto id = message.find_string("tool_call_id")) {
-      const auto found =
-          std::find_if(calls.rbegin(), calls.rend(), [&](const auto& call) { return call.first == *id; });
-      if (found != calls.rend() && !found->second.empty()) name = std::string(found->second);
-    }
+    if (role == "assistant") add_calls(message, calls);
+    out.push_back(role == "tool" ? tool_of(message, calls) : std::nullopt);
   }
   return out;
 }

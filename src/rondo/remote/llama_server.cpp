@@ -87,36 +87,16 @@ class LlamaServer final : public Dialect {
 
   Result<Event> read(std::string_view data, Reading& reading) const override {
     Event out;
-    Part part;
-    json::Value probabilities;
-    bool is_end = false;
+    Told told;
+    Part& part = told.part;
     json::Reader in(data);
     std::string_view key;
     for (in.enter_object(); in.member(key);) {
-      if (key == "tokens" && in.peek() == '[') {
-        const std::size_t begin = in.at();
-        if (in.skip() && !append_ids(data.substr(begin, in.at() - begin), part.tokens))
-          return Error(ErrorCode::kEngine, "an event has ids that are none");
-      } else if (key == "content") {
-        read_text(in, part.text);
-      } else if (key == "stop") {
-        is_end = in.peek() == 't';
-        in.skip();
-      } else if (key == "stop_type") {
-        read_text(in, part.finish);
-      } else if (key == "tokens_predicted") {
-        read_count(in, part.sampled);
-      } else if (key == "tokens_evaluated") {
-        read_count(in, out.prompt_tokens);
-      } else if (key == "timings" && in.peek() == '{') {
-        read_timings(in, out);
-      } else if (key == "completion_probabilities" && in.peek() == '[') {
-        in.value(probabilities);
-      } else if (key == "error" && in.peek() != 'n') {
+      if (key == "error" && in.peek() != 'n') {
         json::Value error;
         if (in.value(error)) out.error = Error(ErrorCode::kEngine, sentence_of(error), info().url);
-      } else {
-        in.skip();
+      } else if (!read_member(key, data, in, told, out)) {
+        return Error(ErrorCode::kEngine, "an event has ids that are none");
       }
     }
     if (in.failed()) return Error(ErrorCode::kEngine, "an event is no answer of such a server: " + in.error().message);
@@ -124,11 +104,11 @@ class LlamaServer final : public Dialect {
     // The last event repeats nothing, and its text is empty.  An answer without streaming has no events.
     Reading::Choice& known = reading.of(0);
     const std::size_t counted = part.sampled.value_or(known.counted + part.tokens.size());
-    const std::size_t told = known.counted + part.tokens.size();
-    part.missing = counted - std::min(counted, told);
-    known.counted = std::max(counted, told);
-    if (!probabilities.is_null()) read_probabilities(probabilities, part.tokens);
-    if (is_end) {
+    const std::size_t reported = known.counted + part.tokens.size();
+    part.missing = counted - std::min(counted, reported);
+    known.counted = std::max(counted, reported);
+    if (!told.probabilities.is_null()) read_probabilities(told.probabilities, part.tokens);
+    if (told.is_end) {
       out.is_last = true;
       part.stop = part.finish == "limit" ? StopReason::kLength : StopReason::kStopToken;
     } else {
@@ -143,6 +123,40 @@ class LlamaServer final : public Dialect {
   bool knows_stop_ids() const override { return false; }
 
  private:
+  // What an event says about the only choice.
+  struct Told {
+    Part part;
+    json::Value probabilities;
+    bool is_end = false;
+  };
+
+  // Reads a member of an event.  Returns false for ids that are not ids; other faults are the reader's.
+  static bool read_member(std::string_view key, std::string_view data, json::Reader& in, Told& told, Event& out) {
+    if (key == "tokens" && in.peek() == '[') {
+      const std::size_t begin = in.at();
+      return !in.skip() || append_ids(data.substr(begin, in.at() - begin), told.part.tokens);
+    }
+    if (key == "content") {
+      read_text(in, told.part.text);
+    } else if (key == "stop") {
+      told.is_end = in.peek() == 't';
+      in.skip();
+    } else if (key == "stop_type") {
+      read_text(in, told.part.finish);
+    } else if (key == "tokens_predicted") {
+      read_count(in, told.part.sampled);
+    } else if (key == "tokens_evaluated") {
+      read_count(in, out.prompt_tokens);
+    } else if (key == "timings" && in.peek() == '{') {
+      read_timings(in, out);
+    } else if (key == "completion_probabilities" && in.peek() == '[') {
+      in.value(told.probabilities);
+    } else {
+      in.skip();
+    }
+    return true;
+  }
+
   static Status add_grammar(const Grammar& grammar, json::Object& out) {
     if (grammar.dialect == Grammar::Dialect::kJsonSchema) {
       auto schema = schema_of(grammar);

@@ -142,9 +142,8 @@ std::vector<LossyFinding> find_misplaced(const SuffixRender& suffix, std::span<c
   return out;
 }
 
-// The ids that the template wrote in place of those parts of the new messages that are not text.
-std::vector<MediaSpan> find_media(const SuffixRender& suffix, std::size_t begin, const std::vector<Piece>& pieces,
-                                  std::span<const json::Value> new_messages) {
+// The parts of the new messages that are not text, not yet with their ids.
+std::vector<MediaSpan> media_parts(std::span<const json::Value> new_messages) {
   std::vector<MediaSpan> out;
   for (std::size_t m = 0; m < new_messages.size(); ++m) {
     const json::Value* content = new_messages[m].find("content");
@@ -155,27 +154,36 @@ std::vector<MediaSpan> find_media(const SuffixRender& suffix, std::size_t begin,
       out.push_back({static_cast<std::int32_t>(m), part, std::string(*type), 0, 0});
     }
   }
-  if (out.empty()) return out;
+  return out;
+}
+
+// The span for a path inside messages[i].content[k]; nullptr for other paths and for parts that are text.
+MediaSpan* media_at(std::vector<MediaSpan>& media, const SuffixRender& suffix, text::PathId path) {
+  constexpr std::size_t kPartDepth = 4;  // messages[i].content[k]
   const text::PathTable& paths = suffix.full.origins.paths;
-  const auto span_of = [&](text::PathId path) -> MediaSpan* {
-    constexpr std::size_t kPartDepth = 4;  // messages[i].content[k]
-    if (paths.depth(path) < kPartDepth) return nullptr;
-    const text::PathId part = paths.prefix(path, kPartDepth);
-    if (paths.step_kind(part) != text::PathTable::StepKind::kIndex || paths.step_name(paths.parent(part)) != "content")
-      return nullptr;
-    const std::int32_t message = paths.message(part) - suffix.index - 1;
-    const auto found = std::ranges::find_if(
-        out, [&](const MediaSpan& span) { return span.message == message && span.part == paths.step_index(part); });
-    return found == out.end() ? nullptr : &*found;
-  };
+  if (paths.depth(path) < kPartDepth) return nullptr;
+  const text::PathId part = paths.prefix(path, kPartDepth);
+  if (paths.step_kind(part) != text::PathTable::StepKind::kIndex || paths.step_name(paths.parent(part)) != "content")
+    return nullptr;
+  const std::int32_t message = paths.message(part) - suffix.index - 1;
+  const auto found = std::ranges::find_if(
+      media, [&](const MediaSpan& span) { return span.message == message && span.part == paths.step_index(part); });
+  return found == media.end() ? nullptr : &*found;
+}
+
+// The ids that the template wrote in place of those parts of the new messages that are not text.
+std::vector<MediaSpan> find_media(const SuffixRender& suffix, std::size_t begin, const std::vector<Piece>& pieces,
+                                  std::span<const json::Value> new_messages) {
+  std::vector<MediaSpan> out = media_parts(new_messages);
+  if (out.empty()) return out;
   const auto runs = suffix.full.text.runs();
   std::size_t run = 0;
   std::size_t run_end = runs.empty() ? 0 : runs[0].size;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     while (run + 1 < runs.size() && run_end <= begin + pieces[i].begin) run_end += runs[++run].size;
     if (run >= runs.size()) break;
-    MediaSpan* span = span_of(suffix.full.origins.contexts.at(runs[run].context).element);
-    if (span == nullptr) span = span_of(runs[run].path());
+    MediaSpan* span = media_at(out, suffix, suffix.full.origins.contexts.at(runs[run].context).element);
+    if (span == nullptr) span = media_at(out, suffix, runs[run].path());
     if (span == nullptr) continue;
     if (span->begin == span->end) span->begin = i;
     span->end = i + 1;

@@ -46,6 +46,46 @@ std::string suffix_text(const SuffixRender& suffix) {
   return suffix.close.stop + '\0' + suffix.full.text.bytes().substr(suffix.close.suffix_begin);
 }
 
+// One kind of turn and what follows it, rendered with whole histories and in windows.
+class StepTrial {
+ public:
+  StepTrial(const TurnProfile& profile, const format::InputShape& input, std::size_t calls, bool reasons)
+      : profile_(profile),
+        said_(trial_completion(input, calls, reasons)),
+        next_(calls == 0 ? json::Array{plain_message("user", probe::kNewQuestion)} : trial_results(calls)) {}
+
+  // Both return why the step is not local; "" if they find no reason.
+  std::string play_window(const TurnContext& small, const json::Array& window, bool has_system) {
+    const Result<SuffixRender> rendered = render_suffix(small, profile_.plain, {.messages = window}, said_, following_);
+    if (!rendered.ok()) return "";
+    if (!rendered.value().notes.empty()) return rendered.value().notes.front();
+    windows_[has_system ? 1 : 0] = suffix_text(rendered.value());
+    return "";
+  }
+  std::string play_history(const TurnContext& context, const json::Array& history) {
+    const bool has_system = history.front().find_string("role") == "system";
+    if (!render_messages(context, history, true).ok()) return "";
+    const Result<SuffixRender> full = render_suffix(context, profile_.plain, {.messages = history}, said_, following_);
+    if (!full.ok()) return "";  // the template refuses such a history, so it cannot occur
+    if (!full.value().notes.empty()) return full.value().notes.front();
+    if (std::string reason = dependence_of(full.value()); !reason.empty()) return reason;
+    if (suffix_text(full.value()) != windows_[has_system ? 1 : 0])
+      return "the template writes the new turns differently behind another history";
+    ++compared_;
+    return "";
+  }
+
+  [[nodiscard]] bool has_proof() const { return compared_ >= 4; }
+
+ private:
+  const TurnProfile& profile_;
+  const ParsedCompletion said_;
+  const json::Array next_;
+  const Following following_{next_, true};
+  std::array<std::string, 2> windows_;  // without and with a system message
+  std::size_t compared_ = 0;
+};
+
 }  // namespace
 
 Step step_of(const ParsedCompletion& completion, std::span<const json::Value> new_messages) {
@@ -94,32 +134,14 @@ Locality Locality::prove_with(const TurnContext& context, const TurnProfile& pro
   const std::vector<json::Array> all =
       trial_histories(input, searched_constants(context.chat_template, context.base, context.options, kConstants));
   const auto examine = [&](std::size_t calls, bool reasons) -> std::string {
-    const ParsedCompletion said_now = trial_completion(input, calls, reasons);
-    const json::Array next =
-        calls == 0 ? json::Array{plain_message("user", probe::kNewQuestion)} : trial_results(calls);
-    const Following following(next, true);
-    std::size_t compared = 0;
-    std::array<std::string, 2> windows;
+    StepTrial trial(profile, input, calls, reasons);
     for (const bool has_system : {false, true}) {
-      const Result<SuffixRender> window =
-          render_suffix(small, profile.plain, {.messages = out.window(has_system)}, said_now, following);
-      if (!window.ok()) continue;
-      if (!window.value().notes.empty()) return window.value().notes.front();
-      windows[has_system ? 1 : 0] = suffix_text(window.value());
+      if (std::string why = trial.play_window(small, out.window(has_system), has_system); !why.empty()) return why;
     }
     for (const json::Array& history : all) {
-      const bool has_system = history.front().find_string("role") == "system";
-      if (!render_messages(context, history, true).ok()) continue;
-      const Result<SuffixRender> full =
-          render_suffix(context, profile.plain, {.messages = history}, said_now, following);
-      if (!full.ok()) continue;  // the template refuses such a history, so it cannot occur
-      if (!full.value().notes.empty()) return full.value().notes.front();
-      if (std::string reason = dependence_of(full.value()); !reason.empty()) return reason;
-      if (suffix_text(full.value()) != windows[has_system ? 1 : 0])
-        return "the template writes the new turns differently behind another history";
-      ++compared;
+      if (std::string why = trial.play_history(context, history); !why.empty()) return why;
     }
-    return compared < 4 ? "the template refuses most histories" : "";
+    return trial.has_proof() ? "" : "the template refuses most histories";
   };
   const bool can_reason = !input.reasoning_field.empty();
   for (std::size_t calls = 0; calls <= 1; ++calls) {

@@ -17,8 +17,10 @@ bool begins_anew(const json::Value& message) {
   return role != "tool" && (role != "assistant" || !chat::open_calls(message).empty());
 }
 
+}  // namespace
+
 // Undoes changes to a text whose end was changed a few times.
-class Undo {
+class Transcript::Undo {
  public:
   explicit Undo(std::string& text) : text_(text), kept_(text.size()) {}
   // Call before everything from byte `from` is replaced.
@@ -38,8 +40,6 @@ class Undo {
   std::size_t kept_;  // bytes that were never touched
   std::string removed_;
 };
-
-}  // namespace
 
 TranscriptModel::TranscriptModel(Parts parts)
     : parts_(std::move(parts)),
@@ -73,6 +73,23 @@ Result<Transcript> Transcript::start(std::shared_ptr<const TranscriptModel> mode
   return out;
 }
 
+std::string Transcript::grow(const json::Value& message, Undo& undo, std::size_t& window) {
+  const std::size_t at = messages_.size();
+  note(message, at);
+  if (!unknown_.empty()) return unknown_;
+  const GrowthStep step = this->step(message);
+  if (step.fault.empty()) {
+    undo.note(step.kept);
+    text_.resize(step.kept);
+    text_ += step.added;
+    window = std::max(window, step.window + 1);
+    return "";
+  }
+  const std::string why = place_of(at) + ": " + step.fault;
+  if (step.is_unknown) unknown_ = why;
+  return why;
+}
+
 Result<Grown> Transcript::append(json::Array new_messages) {
   Grown out;
   Shaped shaped = shape(new_messages);
@@ -90,20 +107,10 @@ Result<Grown> Transcript::append(json::Array new_messages) {
   }
   std::size_t window = 0;
   for (json::Value& message : shaped.messages) {
-    const std::size_t at = messages_.size();
-    note(message, at);
-    if (why.empty()) why = unknown_;
     if (why.empty()) {
-      const GrowthStep step = this->step(message);
-      if (step.fault.empty()) {
-        undo.note(step.kept);
-        text_.resize(step.kept);
-        text_ += step.added;
-        window = std::max(window, step.window + 1);
-      } else {
-        why = place_of(at) + ": " + step.fault;
-        if (step.is_unknown && unknown_.empty()) unknown_ = why;
-      }
+      why = grow(message, undo, window);
+    } else {
+      note(message, messages_.size());
     }
     messages_.push_back(std::move(message));
   }

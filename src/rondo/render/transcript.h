@@ -101,6 +101,10 @@ class Transcript {
 
   // Renders one more message in a window.
   [[nodiscard]] GrowthStep step(const json::Value& message) const;
+  class Undo;
+  // Adds the message's text to the end.  Returns why that needs a render of the whole conversation instead; "" if it
+  // does not.  `window` becomes the size of the largest window so far.
+  std::string grow(const json::Value& message, Undo& undo, std::size_t& window);
   void note(const json::Value& message, std::size_t at);
   [[nodiscard]] Result<jinja::Rendered> render_all();
 

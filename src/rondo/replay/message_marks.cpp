@@ -58,6 +58,33 @@ bool is_time_word(std::string_view word) {
 
 bool is_time_separator(char c) { return std::string_view("-/:., +").find(c) != std::string_view::npos; }
 
+// Consecutive words of a line that may belong to a date or time.
+struct TimeWords {
+  std::size_t last = 0;  // where the last word ends
+  std::size_t next = 0;  // where reading goes on, after separators
+  bool is_time = false;
+};
+
+TimeWords time_words(std::string_view line, std::size_t at) {
+  TimeWords out{at, at, false};
+  int numbers = 0;
+  bool has_name = false;
+  bool has_mark = false;  // a separator that dates have between numbers
+  while (at < line.size()) {
+    const std::string_view word = word_at(line, at);
+    if (word.empty() || !is_time_word(word)) break;
+    has_name = has_name || is_time_name(word);
+    numbers += has_digit(word) ? 1 : 0;
+    out.last = at + word.size();
+    at = out.last;
+    for (; at < line.size() && is_time_separator(line[at]); ++at)
+      has_mark = has_mark || std::string_view("-/:").find(line[at]) != std::string_view::npos;
+  }
+  out.next = at;
+  out.is_time = (has_name && numbers >= 1) || (has_mark && numbers >= 2) || (has_name && out.last == at);
+  return out;
+}
+
 // Whether bytes [begin, end) of a line touch an expression such as "2026-11-21", "10:05" or "21 Nov 2026".
 bool touches_time(std::string_view line, std::size_t begin, std::size_t end) {
   std::size_t at = 0;
@@ -66,26 +93,9 @@ bool touches_time(std::string_view line, std::size_t begin, std::size_t end) {
       ++at;
       continue;
     }
-    const std::size_t first = at;
-    std::size_t last = at;
-    int numbers = 0;
-    bool has_name = false;
-    bool has_mark = false;  // a separator that dates have between numbers
-    while (at < line.size()) {
-      const std::string_view word = word_at(line, at);
-      if (word.empty() || !is_time_word(word)) break;
-      has_name = has_name || is_time_name(word);
-      numbers += has_digit(word) ? 1 : 0;
-      last = at + word.size();
-      at = last;
-      while (at < line.size() && is_time_separator(line[at])) {
-        has_mark = has_mark || line[at] == '-' || line[at] == '/' || line[at] == ':';
-        ++at;
-      }
-    }
-    const bool is_time = (has_name && numbers >= 1) || (has_mark && numbers >= 2) || (has_name && last == at);
-    if (is_time && first < end && begin < last) return true;
-    if (last == first) at += word_at(line, at).size();
+    const TimeWords words = time_words(line, at);
+    if (words.is_time && at < end && begin < words.last) return true;
+    at = words.last == at ? at + word_at(line, at).size() : words.next;
   }
   return false;
 }

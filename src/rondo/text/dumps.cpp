@@ -117,6 +117,33 @@ void DumpReader::close(std::size_t end) {
   containers_.pop_back();
 }
 
+DumpReader::Token DumpReader::token_at(std::string_view bytes, std::size_t at, bool is_key) {
+  const char c = bytes[at];
+  Token token;
+  if (c == '"') {
+    token = string_at(bytes, at);
+    if (is_key) token.kind = Kind::kKey;
+    return token;
+  }
+  token.begin = static_cast<std::uint32_t>(at);
+  std::size_t end = at + 1;
+  if (c == '{' || c == '[') {
+    token.kind = c == '{' ? Kind::kObject : Kind::kArray;
+  } else {
+    while (end < bytes.size() && !ends_scalar(bytes[end])) ++end;
+  }
+  token.end = static_cast<std::uint32_t>(end);
+  return token;
+}
+
+void DumpReader::add(Token token) {
+  if (token.kind != Kind::kKey && !containers_.empty()) ++tokens_[containers_.back()].count;
+  token.behind = static_cast<std::uint32_t>(tokens_.size() + 1);
+  if (token.kind == Kind::kObject || token.kind == Kind::kArray)
+    containers_.push_back(static_cast<std::uint32_t>(tokens_.size()));
+  tokens_.push_back(token);
+}
+
 void DumpReader::scan(std::string_view bytes) {
   tokens_.clear();
   containers_.clear();
@@ -133,25 +160,10 @@ void DumpReader::scan(std::string_view bytes) {
       ++at;
       continue;
     }
-    Token token;
-    token.begin = static_cast<std::uint32_t>(at);
-    if (c == '"') {
-      token = string_at(bytes, at);
-      if (is_key_next) token.kind = Kind::kKey;
-    } else if (c == '{' || c == '[') {
-      token.kind = c == '{' ? Kind::kObject : Kind::kArray;
-      token.end = static_cast<std::uint32_t>(at + 1);
-    } else {
-      std::size_t end = at + 1;
-      while (end < bytes.size() && !ends_scalar(bytes[end])) ++end;
-      token.end = static_cast<std::uint32_t>(end);
-    }
+    const Token token = token_at(bytes, at, is_key_next);
     at = token.end;
     is_key_next = c == '{';
-    if (token.kind != Kind::kKey && !containers_.empty()) ++tokens_[containers_.back()].count;
-    token.behind = static_cast<std::uint32_t>(tokens_.size() + 1);
-    if (c == '{' || c == '[') containers_.push_back(static_cast<std::uint32_t>(tokens_.size()));
-    tokens_.push_back(token);
+    add(token);
   }
   while (!containers_.empty()) close(bytes.size());
 }

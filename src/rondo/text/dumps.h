@@ -52,6 +52,9 @@ class DumpReader {
   void scan(std::string_view bytes);
   // Returns the token of the string whose opening quote is at `at`.
   [[nodiscard]] static Token string_at(std::string_view bytes, std::size_t at);
+  // Returns the token that begins at `at`: a key if `is_key`, an opening bracket or a whole scalar.
+  [[nodiscard]] static Token token_at(std::string_view bytes, std::size_t at, bool is_key);
+  void add(Token token);
   void close(std::size_t end);
   [[nodiscard]] Open open(std::uint32_t token, PathId path, std::string_view bytes, PathTable& paths);
   // Returns the path of the part of `around` that begins with `token`.  `token` is a key or an element.

@@ -190,6 +190,17 @@ inline bool AddedMatcher::can_end(std::string_view text, std::size_t begin, std:
   return (pairs_[bit / 64] >> (bit % 64) & 1U) != 0;
 }
 
+// Whether a block has one of the bytes that tokens end with.  Without branches, so that it is compiled to vectors.
+inline bool AddedMatcher::has_rare(const char* block) const {
+  unsigned char hit = 0;
+  for (std::size_t i = 0; i < kBlock; ++i) {
+    const auto byte = static_cast<unsigned char>(block[i]);
+    hit = static_cast<unsigned char>(hit | (byte == rare_[0]) | (byte == rare_[1]) | (byte == rare_[2]) |
+                                     (byte == rare_[3]));
+  }
+  return hit != 0;
+}
+
 // The offset after the last byte of text[begin, end) that could end a token; `begin` if there is none.
 std::size_t AddedMatcher::skip(std::string_view text, std::size_t begin, std::size_t end) const {
 #ifdef __GLIBC__
@@ -206,17 +217,7 @@ std::size_t AddedMatcher::skip(std::string_view text, std::size_t begin, std::si
   }
 #endif
   while (end > begin) {
-    while (is_rare_ && end - begin >= kBlock) {
-      const char* block = text.data() + end - kBlock;
-      unsigned char hit = 0;
-      for (std::size_t i = 0; i < kBlock; ++i) {
-        const auto byte = static_cast<unsigned char>(block[i]);
-        hit = static_cast<unsigned char>(hit | (byte == rare_[0]) | (byte == rare_[1]) | (byte == rare_[2]) |
-                                         (byte == rare_[3]));
-      }
-      if (hit != 0) break;
-      end -= kBlock;
-    }
+    while (is_rare_ && end - begin >= kBlock && !has_rare(text.data() + end - kBlock)) end -= kBlock;
     const std::size_t stop = end - begin > kBlock ? end - kBlock : begin;
     for (; end > stop; --end) {
       if (can_end(text, begin, end)) return end;

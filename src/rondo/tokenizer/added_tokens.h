@@ -57,6 +57,7 @@ class AddedMatcher {
   void grow(std::uint32_t node, std::vector<Group>& groups);
   void make_skips();
   [[nodiscard]] std::uint32_t child(std::uint32_t node, unsigned char byte) const;
+  [[nodiscard]] bool has_rare(const char* block) const;
   [[nodiscard]] bool can_end(std::string_view text, std::size_t begin, std::size_t end) const;
   [[nodiscard]] std::size_t skip(std::string_view text, std::size_t begin, std::size_t end) const;
   void scan(std::string_view text, Range part, std::vector<AddedMatch>& out) const;

@@ -526,6 +526,28 @@ class JsonWriter {
     out_.structure("]", path);
   }
 
+  // Writes the key of member `i`, with the marks around it.
+  void write_member_key(const json::Member& member, std::size_t i, const PartPaths& paths, int level,
+                        text::PathId path) {
+    bool first = i == 0;
+    const bool is_traced = runtime_.tracing && path != text::PathId::kNone;
+    const bool can_have_marks = has_marks_ && !style_.indent && !is_nowhere(path);
+    if (can_have_marks && out_.key(first ? first_mark_ : before_mark_, member.key, behind_mark_, path,
+                                   is_traced ? paths.key_at(i) : path))
+      return;
+    if (!(out_.is_whole() || is_plain(member.key)) || is_nowhere(path)) {
+      before_part(first, level, path);
+      write_key(input_key(runtime_, member.key, path), path);
+      out_.structure(style_.key_separator, path);
+      return;
+    }
+    const bool is_spaced = first || style_.indent;
+    if (is_spaced) before_part(first, level, path);
+    out_.structure(is_spaced ? "\"" : before_key_, path);
+    out_.is_whole() ? data(member.key, path) : out_.data(member.key, is_traced ? paths.key_at(i) : path, 0);
+    out_.structure(behind_key_, path);
+  }
+
   void write_object(const json::Object& object, const PartPaths& paths, int level, text::PathId path) {
     if (is_bare()) {
       out_.end_at(bare_object(object, out_.cursor(1), level));
@@ -536,30 +558,7 @@ class JsonWriter {
     out_.structure("{", path);
     std::size_t i = 0;
     for (const json::Member& member : object) {
-      bool first = i == 0;
-      const bool is_traced = runtime_.tracing && path != text::PathId::kNone;
-      if (has_marks_ && !style_.indent && !is_nowhere(path) &&
-          out_.key(first ? first_mark_ : before_mark_, member.key, behind_mark_, path,
-                   is_traced ? paths.key_at(i) : path)) {
-        // written
-      } else if ((out_.is_whole() || is_plain(member.key)) && !is_nowhere(path)) {
-        if (first || style_.indent) {
-          before_part(first, level, path);
-          out_.structure("\"", path);
-        } else {
-          out_.structure(before_key_, path);
-        }
-        if (out_.is_whole()) {
-          data(member.key, path);
-        } else {
-          out_.data(member.key, is_traced ? paths.key_at(i) : path, 0);
-        }
-        out_.structure(behind_key_, path);
-      } else {
-        before_part(first, level, path);
-        write_key(input_key(runtime_, member.key, path), path);
-        out_.structure(style_.key_separator, path);
-      }
+      write_member_key(member, i, paths, level, path);
       write_input(member.value, level + 1, paths.at(i++));
     }
     if (!object.empty()) new_line(level, path);

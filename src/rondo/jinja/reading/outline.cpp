@@ -40,24 +40,29 @@ Outline::Outline(std::string_view source) {
     const TokenKind closing = is_block ? TokenKind::kBlockEnd : TokenKind::kVariableEnd;
     std::size_t last = i;
     while (last + 1 < tokens.size() && tokens[last].kind != closing) ++last;
-    const Range range{at(tokens[i]), at(tokens[last])};
     add_tag(tokens, i, last);
-    const std::string word = is_block && tokens[i + 1].kind == TokenKind::kName ? tokens[i + 1].text : "";
-    if (word == "elif" && !open.empty()) {
-      blocks_[open.back()].tags.push_back(range);
-    } else if (word.starts_with("end") && !open.empty()) {
-      blocks_[open.back()].range.end = range.end;
-      open.pop_back();
-    } else if (!word.empty() && opens(tokens, i + 1)) {
-      Block block;
-      block.kind = word == "if" ? Kind::kIf : word == "for" ? Kind::kFor : Kind::kOther;
-      block.range = {range.begin, at(tokens.back())};
-      block.tags.push_back(range);
-      block.depth = open.size();
-      open.push_back(blocks_.size());
-      blocks_.push_back(std::move(block));
-    }
+    if (is_block && tokens[i + 1].kind == TokenKind::kName) follow_blocks(tokens, i, last, open);
     i = last;
+  }
+}
+
+void Outline::follow_blocks(const std::vector<Token>& tokens, std::size_t first, std::size_t last,
+                            std::vector<std::size_t>& open) {
+  const Range range{at(tokens[first]), at(tokens[last])};
+  const std::string_view word = tokens[first + 1].text;
+  if (word == "elif" && !open.empty()) {
+    blocks_[open.back()].tags.push_back(range);
+  } else if (word.starts_with("end") && !open.empty()) {
+    blocks_[open.back()].range.end = range.end;
+    open.pop_back();
+  } else if (!word.empty() && opens(tokens, first + 1)) {
+    Block block;
+    block.kind = word == "if" ? Kind::kIf : word == "for" ? Kind::kFor : Kind::kOther;
+    block.range = {range.begin, at(tokens.back())};
+    block.tags.push_back(range);
+    block.depth = open.size();
+    open.push_back(blocks_.size());
+    blocks_.push_back(std::move(block));
   }
 }
 

@@ -78,6 +78,9 @@ class Outline {
   };
 
   void add_tag(const std::vector<Token>& tokens, std::size_t first, std::size_t last);
+  // Opens, continues or closes a block with the block tag [first, last].  `open` holds the indices of the open blocks.
+  void follow_blocks(const std::vector<Token>& tokens, std::size_t first, std::size_t last,
+                     std::vector<std::size_t>& open);
   [[nodiscard]] static bool has_name(const Tag& tag, std::string_view name);
   [[nodiscard]] const Tag* tag_of(const text::Literal& place) const;
   [[nodiscard]] const Block* if_of(const text::Literal& condition) const;

@@ -135,15 +135,26 @@ Value slice_string(Runtime& runtime, const Value& object, const SliceRange& rang
   return out.finish(object.path()).with_markup(object.is_markup());
 }
 
+std::optional<Value> object_attribute(Runtime& runtime, const Value& object, std::string_view name) {
+  const bool hidden = name == "gi_frame" || name == "gi_code";  // jinja2.sandbox.UNSAFE_GENERATOR_ATTRIBUTES
+  if (hidden && object.as_object().type_name() == "generator") return unsafe(runtime, object, name);
+  return object.as_object().attribute(runtime, name);
+}
+
+// The attributes of Python's int, float and bool.
+std::optional<Value> number_attribute(Runtime& runtime, const Value& number, std::string_view name) {
+  const bool is_integral = number.is_integral();
+  if (name == "imag") return number.is_float() ? Value::floating(0) : Value::integer(0);
+  if (name == "denominator" && is_integral) return Value::integer(1);
+  if (name != "real" && !(name == "numerator" && is_integral)) return std::nullopt;
+  return number.is_bool() ? positive(runtime, number) : number;
+}
+
 }  // namespace
 
 std::optional<Value> find_attribute(Runtime& runtime, const Value& object, std::string_view name) {
   if (is_internal(name)) return unsafe(runtime, object, name);
-  if (object.is_object()) {
-    const bool hidden = name == "gi_frame" || name == "gi_code";  // jinja2.sandbox.UNSAFE_GENERATOR_ATTRIBUTES
-    if (hidden && object.as_object().type_name() == "generator") return unsafe(runtime, object, name);
-    return object.as_object().attribute(runtime, name);
-  }
+  if (object.is_object()) return object_attribute(runtime, object, name);
   if (object.kind() == Kind::kNamespace) {
     const Value* member = find_item(runtime, object.as_dict(), name);
     return member == nullptr ? std::nullopt : std::optional<Value>(*member);
@@ -156,14 +167,7 @@ std::optional<Value> find_attribute(Runtime& runtime, const Value& object, std::
     if (name == "grouper") return items_of(runtime, object)[0];
     if (name == "list") return items_of(runtime, object)[1];
   }
-  if (object.is_number()) {
-    if (name == "real" || (name == "numerator" && object.is_integral())) {
-      return object.is_bool() ? positive(runtime, object) : object;
-    }
-    if (name == "imag") return object.is_float() ? Value::floating(0) : Value::integer(0);
-    if (name == "denominator" && object.is_integral()) return Value::integer(1);
-  }
-  return std::nullopt;
+  return object.is_number() ? number_attribute(runtime, object, name) : std::nullopt;
 }
 
 Value missing_attribute(Runtime& runtime, const Value& object, std::string_view name) {

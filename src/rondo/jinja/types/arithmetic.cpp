@@ -252,15 +252,32 @@ Value get_constant_slice(Runtime& runtime, const Value& object, const Value& sta
   }
 }
 
+namespace {
+
+// The reference writes the constant on the left into Python source, where a sign binds weaker than the power.
+Value constant_power(Runtime& runtime, const Value& left, const Value& right) {
+  const bool negative = left.is_number() && !left.is_bool() &&
+                        (left.is_float() ? std::signbit(left.as_float()) : order_numbers(left, Value::integer(0)) < 0);
+  if (!negative) return binary(runtime, BinaryOp::kPow, left, right);
+  return negate(runtime, binary(runtime, BinaryOp::kPow, negate(runtime, left), right));
+}
+
+// Repeats a sequence, on whichever side of the `*` it is; nothing if neither side is one.
+std::optional<Value> repeated(Runtime& runtime, const Value& left, const Value& right) {
+  const auto is_sequence = [](const Value& value) { return value.is_string() || value.is_sequence(); };
+  if (is_sequence(left) && right.is_integral()) return repeat(runtime, left, right);
+  if (is_sequence(right) && left.is_integral()) return repeat(runtime, right, left);
+  if (is_sequence(left) || is_sequence(right)) {
+    runtime.fail("can't multiply sequence by non-int of type '" + type_name(is_sequence(left) ? right : left) + "'");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Value binary(Runtime& runtime, BinaryOp op, const Value& left, const Value& right) {
   require_defined(runtime, left);
-  if (op == BinaryOp::kConstantPow) {
-    const bool negative =
-        left.is_number() && !left.is_bool() &&
-        (left.is_float() ? std::signbit(left.as_float()) : order_numbers(left, Value::integer(0)) < 0);
-    if (!negative) return binary(runtime, BinaryOp::kPow, left, right);
-    return negate(runtime, binary(runtime, BinaryOp::kPow, negate(runtime, left), right));
-  }
+  if (op == BinaryOp::kConstantPow) return constant_power(runtime, left, right);
   if (op == BinaryOp::kMod && left.is_string()) return format_percent(runtime, left, right);
   if (op == BinaryOp::kSub && (left.is_object() || right.is_object())) {
     if (const std::optional<Value> set = subtract_views(runtime, left, right)) return *set;
@@ -269,12 +286,7 @@ Value binary(Runtime& runtime, BinaryOp op, const Value& left, const Value& righ
   if (left.is_number() && right.is_number()) return numbers(runtime, op, left, right);
   if (op == BinaryOp::kAdd) return add(runtime, left, right);
   if (op == BinaryOp::kMul) {
-    if ((left.is_string() || left.is_sequence()) && right.is_integral()) return repeat(runtime, left, right);
-    if ((right.is_string() || right.is_sequence()) && left.is_integral()) return repeat(runtime, right, left);
-    const auto is_sequence = [](const Value& value) { return value.is_string() || value.is_sequence(); };
-    if (is_sequence(left) || is_sequence(right)) {
-      runtime.fail("can't multiply sequence by non-int of type '" + type_name(is_sequence(left) ? right : left) + "'");
-    }
+    if (const std::optional<Value> value = repeated(runtime, left, right)) return *value;
   }
   unsupported(runtime, op, left, right);
 }

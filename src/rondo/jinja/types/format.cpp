@@ -112,25 +112,35 @@ class BraceFormatter {
     if (begin < end) parts_.push_back(substring(runtime_, format_, begin, end, "format"));
   }
 
-  // Writes one field, whose name begins at `at`, and returns the offset after its '}'.
-  std::size_t field(std::size_t at, std::size_t end, int depth) {
-    if (at >= end) runtime_.fail("Single '{' encountered in format string");
+  // The offset of the '}' that closes the field whose name begins at `at`.
+  [[nodiscard]] std::size_t field_end(std::size_t at, std::size_t end) const {
     std::size_t close = at;
     bool in_name = true;
     for (int open = 1; close < end; ++close) {
       if (text_[close] == '{') ++open;
-      if (text_[close] == '}' && --open == 0) break;
+      if (text_[close] == '}' && --open == 0) return close;
       // Inside [] only its end counts.
       if (text_[close] == '[' && in_name) close = std::min(text_.find(']', close), end) - 1;
       if (text_[close] == '!' || text_[close] == ':') in_name = false;
     }
-    if (close >= end) runtime_.fail("expected '}' before end of string");
-    std::size_t name_end = at;
-    for (bool subscript = false; name_end < close; ++name_end) {
-      if (text_[name_end] == '[') subscript = true;
-      if (text_[name_end] == ']') subscript = false;
-      if (!subscript && (text_[name_end] == '!' || text_[name_end] == ':')) break;
+    runtime_.fail("expected '}' before end of string");
+  }
+
+  // Where the name of a field ends: at its conversion, its spec, or `close`.
+  [[nodiscard]] std::size_t field_name_end(std::size_t at, std::size_t close) const {
+    for (bool subscript = false; at < close; ++at) {
+      if (text_[at] == '[') subscript = true;
+      if (text_[at] == ']') subscript = false;
+      if (!subscript && (text_[at] == '!' || text_[at] == ':')) break;
     }
+    return at;
+  }
+
+  // Writes one field, whose name begins at `at`, and returns the offset after its '}'.
+  std::size_t field(std::size_t at, std::size_t end, int depth) {
+    if (at >= end) runtime_.fail("Single '{' encountered in format string");
+    const std::size_t close = field_end(at, end);
+    const std::size_t name_end = field_name_end(at, close);
     Value value = lookup(text_.substr(at, name_end - at));
     std::size_t spec = name_end;
     if (spec < close && text_[spec] == '!') {

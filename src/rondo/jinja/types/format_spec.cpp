@@ -56,27 +56,24 @@ std::string group_digits(const std::string& digits, char separator, std::size_t 
   return out + digits.substr(whole);
 }
 
-// The digits of a finite or infinite magnitude, without sign.
-std::string float_digits(double magnitude, const FormatSpec& spec) {
-  char type = spec.type;
-  if (std::isnan(magnitude) || std::isinf(magnitude)) {
-    std::string out = std::isnan(magnitude) ? "nan" : "inf";
-    if (type == 'F' || type == 'E' || type == 'G')
-      std::transform(out.begin(), out.end(), out.begin(), [](char c) { return static_cast<char>(c - 32); });
-    return type == '%' ? out + "%" : out;
-  }
-  if (type == '%')
-    return printf_double('f', spec.precision < 0 ? 6 : spec.precision, spec.alternate, magnitude * 100) + "%";
-  if (type == 0 && spec.precision < 0) {
-    std::string out = json::python_float(magnitude);
-    const std::size_t exponent = out.find('e');
-    const bool wants_point = spec.alternate && exponent != std::string::npos && out.find('.') == std::string::npos;
-    return wants_point ? out.insert(exponent, 1, '.') : out;
-  }
-  if (type == 'n') type = 'g';
-  if (type != 0) return printf_double(type, spec.precision < 0 ? 6 : spec.precision, spec.alternate, magnitude);
-  // A precision without a type works like 'g', but keeps a digit after the point and switches to an exponent one digit
-  // earlier.
+std::string not_finite(double magnitude, char type) {
+  std::string out = std::isnan(magnitude) ? "nan" : "inf";
+  if (type == 'F' || type == 'E' || type == 'G')
+    std::transform(out.begin(), out.end(), out.begin(), [](char c) { return static_cast<char>(c - 32); });
+  return type == '%' ? out + "%" : out;
+}
+
+// The shortest digits, as repr() has them.
+std::string plain_digits(double magnitude, bool alternate) {
+  std::string out = json::python_float(magnitude);
+  const std::size_t exponent = out.find('e');
+  const bool wants_point = alternate && exponent != std::string::npos && out.find('.') == std::string::npos;
+  return wants_point ? out.insert(exponent, 1, '.') : out;
+}
+
+// A precision without a type works like 'g', but keeps a digit after the point and switches to an exponent one digit
+// earlier.
+std::string rounded_digits(double magnitude, const FormatSpec& spec) {
   const std::int64_t precision = std::max<std::int64_t>(spec.precision, 1);
   std::string out = printf_double('e', precision - 1, false, magnitude);
   const int exponent = std::atoi(out.c_str() + out.find('e') + 1);
@@ -92,6 +89,18 @@ std::string float_digits(double magnitude, const FormatSpec& spec) {
   while (precision > 1 && out[end - 1] == '0') --end;
   if (out[end - 1] == '.') --end;
   return out.erase(end, mark - end);
+}
+
+// The digits of a finite or infinite magnitude, without sign.
+std::string float_digits(double magnitude, const FormatSpec& spec) {
+  if (!std::isfinite(magnitude)) return not_finite(magnitude, spec.type);
+  const std::int64_t precision = spec.precision < 0 ? 6 : spec.precision;
+  switch (spec.type) {
+    case 0: return spec.precision < 0 ? plain_digits(magnitude, spec.alternate) : rounded_digits(magnitude, spec);
+    case '%': return printf_double('f', precision, spec.alternate, magnitude * 100) + "%";
+    case 'n': return printf_double('g', precision, spec.alternate, magnitude);
+    default: return printf_double(spec.type, precision, spec.alternate, magnitude);
+  }
 }
 
 std::string sign_of(bool negative, char sign) {
@@ -187,28 +196,33 @@ void check_grouping(Runtime& runtime, const FormatSpec& spec) {
   runtime.fail(std::string("Cannot specify '") + spec.grouping + "' with '" + spec.type + "'.");
 }
 
+// How many bytes [[fill]align] at the beginning of `spec` take, and whether that includes a fill.
+struct Alignment {
+  std::size_t size = 0;
+  bool has_fill = false;
+};
+
+Alignment read_alignment(std::string_view spec, FormatSpec& out) {
+  if (spec.empty()) return {};
+  const CodePoint first = decode_at(spec, 0);
+  if (first.size < spec.size() && is_align(decode_at(spec, first.size).value)) {
+    out.fill = spec.substr(0, first.size);
+    out.align = spec[first.size];
+    return {first.size + 1, true};
+  }
+  if (!is_align(first.value)) return {};
+  out.align = spec[0];
+  return {1, false};
+}
+
 }  // namespace
 
 FormatSpec parse_format_spec(Runtime& runtime, std::string_view spec, const Value& value) {
   FormatSpec out;
-  std::size_t at = 0;
   const bool numeric = value.is_number();
   out.align = numeric ? '>' : '<';
-  bool has_fill = false;
-  bool has_align = false;
-  if (!spec.empty()) {
-    const CodePoint first = decode_at(spec, 0);
-    if (first.size < spec.size() && is_align(decode_at(spec, first.size).value)) {
-      out.fill = spec.substr(0, first.size);
-      out.align = spec[first.size];
-      has_fill = has_align = true;
-      at = first.size + 1;
-    } else if (is_align(first.value)) {
-      out.align = spec[0];
-      has_align = true;
-      at = 1;
-    }
-  }
+  const Alignment alignment = read_alignment(spec, out);
+  std::size_t at = alignment.size;
   const auto next_is = [&](std::string_view set) {
     return at < spec.size() && set.find(spec[at]) != std::string_view::npos;
   };
@@ -216,10 +230,10 @@ FormatSpec parse_format_spec(Runtime& runtime, std::string_view spec, const Valu
   if (out.has_sign) out.sign = spec[at++];
   if (next_is("z")) out.no_negative_zero = spec[at++] == 'z';
   if (next_is("#")) out.alternate = spec[at++] == '#';
-  if (!has_fill && next_is("0")) {
+  if (!alignment.has_fill && next_is("0")) {
     ++at;
     out.fill = "0";
-    if (!has_align && numeric) out.align = '=';
+    if (alignment.size == 0 && numeric) out.align = '=';
   }
   if (next_is("0123456789")) out.width = read_number(runtime, spec, at);
   if (next_is(",_")) out.grouping = spec[at++];
@@ -240,6 +254,27 @@ FormatSpec parse_format_spec(Runtime& runtime, std::string_view spec, const Valu
   return out;
 }
 
+namespace {
+
+std::string format_text(Runtime& runtime, const Value& value, const FormatSpec& spec) {
+  if (spec.grouping != 0) runtime.fail(std::string("Cannot specify '") + spec.grouping + "' with 's'.");
+  if (spec.has_sign) runtime.fail("Sign not allowed in string format specifier");
+  if (spec.no_negative_zero) runtime.fail("Negative zero coercion (z) not allowed in string format specifier");
+  if (spec.alternate) runtime.fail("Alternate form (#) not allowed in string format specifier");
+  if (spec.align == '=') runtime.fail("'=' alignment not allowed in string format specifier");
+  std::string_view bytes = bytes_of(runtime, value);
+  if (spec.precision >= 0) bytes = bytes.substr(0, code_point_offset(bytes, static_cast<std::size_t>(spec.precision)));
+  return pad_number("", std::string(bytes), spec);
+}
+
+// The types that a value may be formatted as, besides none.
+std::string_view format_types(const Value& value) {
+  if (value.is_string()) return "s";
+  return value.is_float() ? "eEfFgGn%" : "bcdoxXneEfFgG%";
+}
+
+}  // namespace
+
 std::string format_value(Runtime& runtime, const Value& value, std::string_view text) {
   if (text.empty()) return std::string(bytes_of(runtime, to_text(runtime, value)));
   if (!value.is_number() && !value.is_string()) {
@@ -247,28 +282,15 @@ std::string format_value(Runtime& runtime, const Value& value, std::string_view 
   }
   FormatSpec spec = parse_format_spec(runtime, text, value);
   runtime.pay_for_filling(static_cast<std::size_t>(std::max<std::int64_t>(spec.width, 0)));
-  const std::string unknown = "Unknown format code '" + std::string(1, spec.type == 0 ? '?' : spec.type) +
-                              "' for object of type '" + type_name(value) + "'";
-  if (value.is_string()) {
-    if (spec.type != 0 && spec.type != 's') runtime.fail(unknown);
-    if (spec.grouping != 0) runtime.fail(std::string("Cannot specify '") + spec.grouping + "' with 's'.");
-    if (spec.has_sign) runtime.fail("Sign not allowed in string format specifier");
-    if (spec.no_negative_zero) runtime.fail("Negative zero coercion (z) not allowed in string format specifier");
-    if (spec.alternate) runtime.fail("Alternate form (#) not allowed in string format specifier");
-    if (spec.align == '=') runtime.fail("'=' alignment not allowed in string format specifier");
-    std::string_view bytes = bytes_of(runtime, value);
-    if (spec.precision >= 0)
-      bytes = bytes.substr(0, code_point_offset(bytes, static_cast<std::size_t>(spec.precision)));
-    return pad_number("", std::string(bytes), spec);
+  if (spec.type != 0 && format_types(value).find(spec.type) == std::string_view::npos) {
+    runtime.fail("Unknown format code '" + std::string(1, spec.type) + "' for object of type '" + type_name(value) +
+                 "'");
   }
-  if (value.is_float()) {
-    if (spec.type != 0 && std::string_view("eEfFgGn%").find(spec.type) == std::string_view::npos) runtime.fail(unknown);
-    return format_float(runtime, value.as_float(), spec);
-  }
+  if (value.is_string()) return format_text(runtime, value, spec);
+  if (value.is_float()) return format_float(runtime, value.as_float(), spec);
   if (spec.type == 0 || std::string_view("bcdoxXn").find(spec.type) != std::string_view::npos) {
     return format_integer(runtime, to_big(value), spec);
   }
-  if (std::string_view("eEfFgG%").find(spec.type) == std::string_view::npos) runtime.fail(unknown);
   if (std::isinf(to_double(value))) runtime.fail("int too large to convert to float");
   return format_float(runtime, to_double(value), spec);
 }

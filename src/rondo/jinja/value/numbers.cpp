@@ -156,6 +156,21 @@ Value make_number(Runtime& runtime, std::string_view spelling, bool is_float) {
   return Value::big(runtime.heap.keep(*std::move(big)));
 }
 
+namespace {
+
+// Takes a base prefix such as 0x off `text`, if it fits `base`.  Returns the base that the digits have; 0 is undecided.
+unsigned take_base(std::string_view& text, unsigned base) {
+  if (text.size() < 2 || text[0] != '0') return base;
+  const char mark = static_cast<char>(text[1] | 0x20);
+  const unsigned marked = mark == 'x' ? 16 : mark == 'o' ? 8 : mark == 'b' ? 2 : 0;
+  if (marked == 0 || (base != 0 && base != marked)) return base;
+  text.remove_prefix(2);
+  if (!text.empty() && text[0] == '_') text.remove_prefix(1);
+  return marked;
+}
+
+}  // namespace
+
 std::optional<Value> parse_integer(Runtime& runtime, std::string_view text, unsigned base) {
   const std::string plain = plain_number(text);
   text = plain;
@@ -164,15 +179,7 @@ std::optional<Value> parse_integer(Runtime& runtime, std::string_view text, unsi
     sign = text.substr(0, 1);
     text.remove_prefix(1);
   }
-  if (text.size() > 1 && text[0] == '0') {
-    const char mark = static_cast<char>(text[1] | 0x20);
-    const unsigned marked = mark == 'x' ? 16 : mark == 'o' ? 8 : mark == 'b' ? 2 : 0;
-    if (marked != 0 && (base == 0 || base == marked)) {
-      base = marked;
-      text.remove_prefix(2);
-      if (!text.empty() && text[0] == '_') text.remove_prefix(1);
-    }
-  }
+  base = take_base(text, base);
   const std::optional<std::string> digits = without_underscores(text);
   if (!digits || digits->empty() || !std::isalnum(static_cast<unsigned char>(digits->front()))) return std::nullopt;
   if (base == 0) {  // a literal must not have leading zeros

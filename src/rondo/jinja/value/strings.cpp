@@ -424,39 +424,56 @@ void log_strip(Runtime& runtime, const Value& value, std::size_t begin, std::siz
   }
 }
 
-void log_probe(Runtime& runtime, std::string_view operation, const Value& constant, const Value& subject) {
-  if (!runtime.tracing || !constant.is_string() || constant.has_path()) return;
-  for (const Run& run : runs_of(runtime, constant)) {
-    if (is_input(run)) return;
-  }
-  constexpr std::size_t kMostPaths = 8;  // a text from many messages says little about any of them
-  std::array<Probe, kMostPaths> probes;
-  std::size_t count = 0;
-  const auto add = [&](text::PathId path, std::uint32_t begin, std::uint32_t end) {
-    if (runtime.origins.paths.message(path) == text::kNoMessage) return;
-    const auto known = std::span(probes).first(count);
+namespace {
+
+// The places of messages that a probed value came from, each once.
+class ProbeList {
+ public:
+  ProbeList(Runtime& runtime, std::string_view operation) : runtime_(runtime), operation_(operation) {}
+
+  void add(text::PathId path, std::uint32_t begin, std::uint32_t end) {
+    if (runtime_.origins.paths.message(path) == text::kNoMessage) return;
+    const std::span<Probe> known = all();
     if (const auto found = std::ranges::find(known, path, &Probe::path); found != known.end()) {
       found->begin = found->end == 0 ? begin : std::min(found->begin, begin);
       found->end = std::max(found->end, end);
     } else {
-      probes[count++] = {runtime.line(), operation, "", path, begin, end};
+      probes_[count_++] = {runtime_.line(), operation_, "", path, begin, end};
     }
-  };
-  if (subject.has_path()) add(subject.path(), 0, 0);
-  if (subject.is_string()) {
-    const String& string = joined(runtime, subject);
+  }
+  void add_runs(const Value& subject) {
+    const String& string = joined(runtime_, subject);
     const std::span<const Run> runs(string.runs, string.run_count);
     const auto is_of_message = [&](const Run& run) {
-      return run.kind == RunKind::kDump && runtime.origins.paths.message(run.path()) != text::kNoMessage;
+      return run.kind == RunKind::kDump && runtime_.origins.paths.message(run.path()) != text::kNoMessage;
     };
     const bool needs_parts = string.has_dumps && std::ranges::any_of(runs, is_of_message);
-    for (const Run& run : needs_parts ? runs_of(runtime, subject) : runs) {
-      if (count == kMostPaths) break;
+    for (const Run& run : needs_parts ? runs_of(runtime_, subject) : runs) {
+      if (count_ == kMostPaths) break;
       if (run.kind == RunKind::kData || run.kind == RunKind::kEscaped)
         add(run.path(), run.source_offset, run.source_offset + run.source_size);
     }
   }
-  for (Probe& probe : std::span(probes).first(count)) {
+  [[nodiscard]] std::span<Probe> all() { return std::span(probes_).first(count_); }
+
+ private:
+  static constexpr std::size_t kMostPaths = 8;  // a text from many messages says little about any of them
+
+  Runtime& runtime_;
+  std::string_view operation_;
+  std::array<Probe, kMostPaths> probes_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace
+
+void log_probe(Runtime& runtime, std::string_view operation, const Value& constant, const Value& subject) {
+  if (!runtime.tracing || !constant.is_string() || constant.has_path()) return;
+  if (std::ranges::any_of(runs_of(runtime, constant), is_input)) return;
+  ProbeList probes(runtime, operation);
+  if (subject.has_path()) probes.add(subject.path(), 0, 0);
+  if (subject.is_string()) probes.add_runs(subject);
+  for (Probe& probe : probes.all()) {
     probe.constant = bytes_of(runtime, constant);
     runtime.heap.charge(sizeof(Probe) + probe.constant.size());
     runtime.probes.push_back(std::move(probe));

@@ -225,59 +225,83 @@ void Vm::test_top(const Instruction& instruction) {
   with_arguments(shape, [&](const Args& args) { return Value::boolean(call_test(runtime_, *test, subject, args)); });
 }
 
+namespace {
+
+// The keyword arguments of a macro's call.  Each is taken once, by the parameter with its name.
+class Keywords {
+ public:
+  Keywords(Runtime& runtime, const Args& args)
+      : runtime_(runtime),
+        named_(args.named),
+        used_(runtime.heap.allocate_array<bool>(args.named.size()), args.named.size()) {
+    std::fill(used_.begin(), used_.end(), false);
+  }
+
+  const Value* take(std::string_view name) {
+    runtime_.spend(named_.size() / 8);
+    for (std::size_t i = 0; i < named_.size(); ++i) {
+      if (used_[i] || named_[i].name != name) continue;
+      used_[i] = true;
+      return &named_[i].value;
+    }
+    return nullptr;
+  }
+  [[nodiscard]] Value rest() const {
+    const Value out = make_dict(runtime_);
+    for (std::size_t i = 0; i < named_.size(); ++i) {
+      if (!used_[i]) set_item(runtime_, out.as_dict(), make_computed(runtime_, named_[i].name), named_[i].value);
+    }
+    return out;
+  }
+  // Fails if any are left.
+  void require_none(const std::string& macro) const {
+    const auto unused = std::find(used_.begin(), used_.end(), false);
+    if (unused == used_.end()) return;
+    for (std::size_t i = 0; i < named_.size(); ++i) {
+      if (used_[i] || named_[i].name != "caller") continue;
+      runtime_.fail(macro + " was invoked with two values for the special caller argument. This is most likely a bug.");
+    }
+    const auto first = static_cast<std::size_t>(unused - used_.begin());
+    runtime_.fail(macro + " takes no keyword argument '" + std::string(named_[first].name) + "'");
+  }
+
+ private:
+  Runtime& runtime_;
+  std::span<const NamedValue> named_;
+  std::span<bool> used_;
+};
+
+std::string macro_name(const Function& function) {
+  return "macro " + (function.name.empty() ? std::string("None") : "'" + function.name + "'");
+}
+
+}  // namespace
+
 // jinja2.runtime.Macro.__call__: positional arguments first, then keywords, then caller, kwargs and varargs.
 void Vm::bind_arguments(const Function& function, Activation& activation, const Args& args) {
   const std::size_t count = function.parameters.size();
   const std::size_t given = std::min(count, args.positional.size());
   for (std::size_t i = 0; i < given; ++i) activation.slots[function.parameter_slots[i]] = args.positional[i];
-  const std::span<bool> used(runtime_.heap.allocate_array<bool>(args.named.size()), args.named.size());
-  std::fill(used.begin(), used.end(), false);
-  const auto take = [&](std::string_view name) -> const Value* {
-    runtime_.spend(args.named.size() / 8);
-    for (std::size_t i = 0; i < args.named.size(); ++i) {
-      if (used[i] || args.named[i].name != name) continue;
-      used[i] = true;
-      return &args.named[i].value;
-    }
-    return nullptr;
-  };
+  Keywords keywords(runtime_, args);
   for (std::size_t i = given; i < count; ++i) {
-    if (const Value* value = take(program_.names[function.parameters[i]])) {
-      activation.slots[function.parameter_slots[i]] = *value;
-    }
+    const Value* value = keywords.take(program_.names[function.parameters[i]]);
+    if (value != nullptr) activation.slots[function.parameter_slots[i]] = *value;
   }
   if (function.caller_slot != kNoSlot) {
-    const Value* caller = take("caller");
+    const Value* caller = keywords.take("caller");
     activation.slots[function.caller_slot] =
         caller != nullptr && !caller->is_none() ? *caller : make_undefined_hint(runtime_, "No caller defined");
   }
   if (function.kwargs_slot != kNoSlot) {
-    const Value rest = make_dict(runtime_);
-    for (std::size_t i = 0; i < args.named.size(); ++i) {
-      if (!used[i])
-        set_item(runtime_, rest.as_dict(), make_computed(runtime_, args.named[i].name), args.named[i].value);
-    }
-    activation.slots[function.kwargs_slot] = rest;
-  } else if (const auto unused = std::find(used.begin(), used.end(), false); unused != used.end()) {
-    const std::string macro = "macro " + (function.name.empty() ? std::string("None") : "'" + function.name + "'");
-    const auto second_caller = [&] {
-      for (std::size_t i = 0; i < used.size(); ++i) {
-        if (!used[i] && args.named[i].name == "caller") return true;
-      }
-      return false;
-    };
-    if (second_caller()) {
-      runtime_.fail(macro + " was invoked with two values for the special caller argument. This is most likely a bug.");
-    }
-    runtime_.fail(macro + " takes no keyword argument '" +
-                  std::string(args.named[static_cast<std::size_t>(unused - used.begin())].name) + "'");
+    activation.slots[function.kwargs_slot] = keywords.rest();
+  } else {
+    keywords.require_none(macro_name(function));
   }
   if (function.varargs_slot != kNoSlot) {
     activation.slots[function.varargs_slot] = jinja::make_tuple(
         runtime_, {args.positional.begin() + static_cast<std::ptrdiff_t>(given), args.positional.end()});
   } else if (args.positional.size() > count) {
-    const std::string macro = "macro " + (function.name.empty() ? std::string("None") : "'" + function.name + "'");
-    runtime_.fail(macro + " takes not more than " + std::to_string(count) + " argument(s)");
+    runtime_.fail(macro_name(function) + " takes not more than " + std::to_string(count) + " argument(s)");
   }
 }
 
