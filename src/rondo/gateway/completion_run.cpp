@@ -217,8 +217,8 @@ void CompletionRun::keep(const Prompt& prompt, const Choice& choice) {
   plan.rendered = plan.ids.size();
   plan.session = spans::Spans::session(scope, asked_.session);
   // No conversation continues from it.
-  plan.seen.context = scope.hash('c', choice.key.view());
-  plan.seen.chain = {plan.seen.context};
+  plan.asked.seen.context = scope.hash('c', choice.key.view());
+  plan.asked.seen.chain = {plan.asked.seen.context};
   spans::NewReply reply;
   reply.key = choice.key;
   reply.completion = choice.ids;

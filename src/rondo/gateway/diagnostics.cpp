@@ -75,7 +75,7 @@ class Diagnosis {
     if (same >= turn.prompt.size()) return is_messages() ? json::Value() : json::Object{{"type", "cache_hit"}};
     const std::size_t lost = turn.prompt.size() - same;
     if (turn.context != plan_.context) return missed("tools_changed", same, lost);
-    const bool is_system = system_of(messages_of(turn)) != system_of(plan_.messages);
+    const bool is_system = system_of(messages_of(turn)) != system_of(plan_.asked.messages);
     if (is_messages()) return missed(is_system ? "system_changed" : "messages_changed", same, lost);
     const std::string fact = is_system ? "" : changed_facts(turn, request_);
     return missed(fact.empty() ? "input_changed" : fact, same, lost);

@@ -38,47 +38,52 @@ json::Value TurnRun::message_of(const apis::Choice& choice) const {
   return message;
 }
 
+spans::NewReply TurnRun::reply_of(std::size_t choice, const engine::Outcome& outcome) const {
+  const apis::Choice& told = answer_.collector->choices()[choice];
+  const json::Value message = message_of(told);
+  spans::NewReply reply;
+  reply.key = choices_[choice].key;
+  reply.completion = choices_[choice].ids;
+  reply.logprobs = choices_[choice].logprobs;
+  reply.finish = outcome.error ? spans::Finish::kFailed : kept_finish(told.finish);
+  reply.inexact = !outcome.choices[choice].inexact.empty();
+  reply.message = json::to_compact(message);
+  reply.time_ms = state_->parts.now_ms();
+  reply.reasoned = message.find("reasoning_content") != nullptr;
+  if (call_id_shape_ != spans::CallIdShape::kAny) {
+    for (const apis::Part& part : told.parts) {
+      if (part.kind == apis::PartKind::kCall) reply.ids.push_back(part.call_id);
+    }
+  }
+  reply.session_name = read_.request.session.session;
+  json::Object facts = explained(outcome.usage);
+  facts.set("prompt", prompt_facts(read_.request));
+  facts.set("api", chat::to_string(read_.request.api));
+  facts.set("request_id", answer_.meta.id);
+  reply.facts = json::to_compact(facts);
+  return reply;
+}
+
 void TurnRun::keep_all(const engine::Outcome& outcome) {
-  unkept_ = choices_.size();
+  kept_.waiting = choices_.size();
   if (!plan_.cause) plan_.cause = loss_in_engine(plan_, outcome.usage, replica_);
   for (std::size_t i = 0; i < choices_.size(); ++i) {
-    const apis::Choice& told = collector_->choices()[i];
-    const json::Value message = message_of(told);
-    spans::NewReply reply;
-    reply.key = choices_[i].key;
-    reply.completion = choices_[i].ids;
-    reply.logprobs = choices_[i].logprobs;
-    reply.finish = outcome.error ? spans::Finish::kFailed : kept_finish(told.finish);
-    reply.inexact = !outcome.choices[i].inexact.empty();
-    reply.message = json::to_compact(message);
-    reply.time_ms = state_->parts.now_ms();
-    reply.reasoned = message.find("reasoning_content") != nullptr;
-    if (call_id_shape_ != spans::CallIdShape::kAny) {
-      for (const apis::Part& part : told.parts) {
-        if (part.kind == apis::PartKind::kCall) reply.ids.push_back(part.call_id);
-      }
-    }
-    reply.session_name = read_.request.session.session;
-    json::Object facts = explained(outcome.usage);
-    facts.set("prompt", prompt_facts(read_.request));
-    facts.set("api", chat::to_string(read_.request.api));
-    facts.set("request_id", meta_.id);
-    reply.facts = json::to_compact(facts);
+    spans::NewReply reply = reply_of(i, outcome);
     net::Loop& loop = state_->loop;
     const auto kept = [self = shared_from_this(), &loop, outcome](const Status& done) {
       loop.post([self, outcome, error = done.ok() ? std::optional<Error>() : done.error()] {
-        if (error) self->lost_ = error;
-        if (--self->unkept_ == 0) self->complete(outcome);
+        if (error) self->kept_.lost = error;
+        if (--self->kept_.waiting == 0) self->complete(outcome);
       });
     };
     const auto session = state_->parts.spans->keep(*scope_, plan_, std::move(reply), kept);
     if (!session.ok()) kept(session.error());
-    if (session.ok() && i == 0) session_ = spans::to_hex(session.value());
+    if (session.ok() && i == 0) kept_.session = spans::to_hex(session.value());
   }
 }
 
 json::Object TurnRun::explained(const engine::Usage& usage) const {
-  json::Object out{{"session", session_.empty() ? json::Value() : json::Value(session_)},
+  json::Object out{{"session", kept_.session.empty() ? json::Value() : json::Value(kept_.session)},
                    {"turn", spans::mint_id("turn", choices_.front().key, 0)},
                    {"how", json::name_in(spans::kHowNames, plan_.how)},
                    {"expected", plan_.expected},
@@ -110,28 +115,28 @@ void TurnRun::complete(const engine::Outcome& outcome) {
   for (const Choice& choice : choices_) end.usage.completion += static_cast<std::int64_t>(choice.ids.size());
   end.usage.reasoning = reasoning_tokens_;
   end.time_s = state_->parts.now_ms() / 1000;
-  end.diagnostics = meta_.diagnostics;
+  end.diagnostics = answer_.meta.diagnostics;
   if (read_.request.explain) end.rondo = explained(usage);
   count(usage, end.usage.completion);
 
   WholeReply whole{.headers = headers(&usage),
-                   .body = apis::reply_body(read_.request, meta_, collector_->choices(), end)};
-  if (is_late_ || lost_) {
+                   .body = apis::reply_body(read_.request, answer_.meta, answer_.collector->choices(), end)};
+  if (is_late_ || kept_.lost) {
     // A reply that the client could not continue is not reported as complete.
-    whole.fault = lost_ ? fault_of_store(*lost_) : late();
-    if (!is_streaming_) {
-      sink_->refuse(read_.request.api, *whole.fault);
+    whole.fault = kept_.lost ? fault_of_store(*kept_.lost) : late();
+    if (!answer_.is_streaming) {
+      answer_.sink->refuse(read_.request.api, *whole.fault);
       return leave();
     }
-    sink_->send(writer_->fail(*whole.fault));
-  } else if (outcome.error && is_streaming_) {
+    answer_.sink->send(answer_.writer->fail(*whole.fault));
+  } else if (outcome.error && answer_.is_streaming) {
     state_->metrics.engine_failed();
     whole.fault = fault_of_engine(read_.request.api, *outcome.error, *read_.model, plan_.ids.size());
-    sink_->send(writer_->fail(*whole.fault));
-  } else if (is_streaming_) {
-    sink_->send(writer_->finish(end));
+    answer_.sink->send(answer_.writer->fail(*whole.fault));
+  } else if (answer_.is_streaming) {
+    answer_.sink->send(answer_.writer->finish(end));
   }
-  sink_->finish(std::move(whole));
+  answer_.sink->finish(std::move(whole));
   leave();
 }
 

@@ -73,14 +73,14 @@ std::optional<apis::Fault> TurnRun::prepare_choices() {
     choices_[i].builder.emplace(i, naming(i), request.api == kResponsesApi ? Empty::kMessage : Empty::kNothing);
     choices_[i].stop = StopText(request.stops);
   }
-  collector_.emplace(choices_.size());
-  meta_.id = spans::mint_id(id_prefix(request.api), choices_.front().key, 0);
-  meta_.model = request.model.empty() ? read_.model->name : request.model;
-  meta_.created_s = state_->parts.now_ms() / 1000;
-  if (request.return_token_ids) meta_.prompt_ids = plan_.ids;
-  meta_.diagnostics =
+  answer_.collector.emplace(choices_.size());
+  answer_.meta.id = spans::mint_id(id_prefix(request.api), choices_.front().key, 0);
+  answer_.meta.model = request.model.empty() ? read_.model->name : request.model;
+  answer_.meta.created_s = state_->parts.now_ms() / 1000;
+  if (request.return_token_ids) answer_.meta.prompt_ids = plan_.ids;
+  answer_.meta.diagnostics =
       diagnose(*state_->parts.spans, state_->parts.models, read_.visit->tenant, *scope_, plan_, request);
-  meta_.prompt_tokens = static_cast<std::int64_t>(plan_.ids.size());
+  answer_.meta.prompt_tokens = static_cast<std::int64_t>(plan_.ids.size());
   return std::nullopt;
 }
 

@@ -11,12 +11,14 @@
 namespace rondo::gateway {
 
 TurnRun::TurnRun(std::shared_ptr<Service::State> state, ReadRequest read, std::shared_ptr<ReplySink> sink)
-    : state_(std::move(state)), read_(std::move(read)), sink_(std::move(sink)) {}
+    : state_(std::move(state)), read_(std::move(read)) {
+  answer_.sink = std::move(sink);
+}
 
 void TurnRun::begin() {
   if (!read_.ticket) {
     auto ticket = state_->begin_stream(read_.visit->tenant);
-    if (!ticket.ok()) return sink_->refuse(read_.request.api, ticket.fault());
+    if (!ticket.ok()) return answer_.sink->refuse(read_.request.api, ticket.fault());
     read_.ticket = std::move(ticket.value());
   }
   watch();
@@ -26,43 +28,43 @@ void TurnRun::begin() {
 
 void TurnRun::begin_planned(Streams::Ticket ticket, std::shared_ptr<ReplySink> sink) {
   read_.ticket = std::move(ticket);
-  sink_ = std::move(sink);
+  answer_.sink = std::move(sink);
   watch();
   submit();
 }
 
 void TurnRun::plan() {
-  plan_begin_ = state_->loop.now();
+  times_.plan_begin = state_->loop.now();
   prepared_.emplace(prepare());
-  plan_end_ = state_->loop.now();
+  times_.plan_end = state_->loop.now();
 }
 
 // Watches the time limit and the client.
 void TurnRun::watch() {
   if (const net::Milliseconds time = state_->parts.options.request_time; time.count() > 0) {
-    const auto spent = std::chrono::floor<net::Milliseconds>(plan_end_ - plan_begin_);
-    time_limit_ = state_->loop.after(std::max(time - spent, net::Milliseconds::zero()), [weak = weak_from_this()] {
+    const auto spent = std::chrono::floor<net::Milliseconds>(times_.plan_end - times_.plan_begin);
+    times_.limit = state_->loop.after(std::max(time - spent, net::Milliseconds::zero()), [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->time_out();
     });
   }
-  sink_->on_gone([weak = weak_from_this()] {
+  answer_.sink->on_gone([weak = weak_from_this()] {
     if (const auto turn = weak.lock()) turn->gone();
   });
 }
 
 void TurnRun::submit() {
   apis::Outcome<engine::Request> request = *std::exchange(prepared_, std::nullopt);
-  if (!request.ok()) return sink_->refuse(read_.request.api, request.fault());
+  if (!request.ok()) return answer_.sink->refuse(read_.request.api, request.fault());
   if (is_gone_) return;
   if (is_late_) return fail(late());
-  state_->metrics.planned(std::chrono::duration<double>(plan_end_ - plan_begin_).count());
+  state_->metrics.planned(std::chrono::duration<double>(times_.plan_end - times_.plan_begin).count());
   Visit& visit = *read_.visit;
   visit.model = read_.model->name;
   visit.how = json::name_in(spans::kHowNames, plan_.how);
   visit.prompt_tokens = static_cast<std::int64_t>(plan_.ids.size());
-  writer_ = apis::make_writer(read_.request, meta_);
+  answer_.writer = apis::make_writer(read_.request, answer_.meta);
   state_->running[this] = shared_from_this();
-  sink_->begin(read_.request, meta_);
+  answer_.sink->begin(read_.request, answer_.meta);
   submission_ = submit_held(*read_.model->serving, std::move(request.value()), *this);
 }
 
@@ -74,7 +76,7 @@ void TurnRun::gone() {
 
 // Keeps what has been sampled so far, as if the client had left.
 void TurnRun::time_out() {
-  if (unkept_ > 0) return;  // it is complete and is being kept right now
+  if (kept_.waiting > 0) return;  // it is complete and is being kept right now
   is_late_ = true;
   if (submission_) submission_->cancel();
 }
@@ -91,22 +93,22 @@ net::Headers TurnRun::headers(const engine::Usage* usage) const {
 
 void TurnRun::on_start(const engine::Start& start) {
   replica_ = start.replica;
-  if (!sink_->takes_events()) return;
-  sink_->start(headers(nullptr));
-  is_streaming_ = true;
-  sink_->send(writer_->start());
+  if (!answer_.sink->takes_events()) return;
+  answer_.sink->start(headers(nullptr));
+  answer_.is_streaming = true;
+  answer_.sink->send(answer_.writer->start());
 }
 
 void TurnRun::tell(const std::vector<apis::TurnEvent>& events) {
   for (const apis::TurnEvent& event : events) {
-    collector_->add(event);
-    if (is_streaming_) std::ranges::move(writer_->add(event), std::back_inserter(told_));
+    answer_.collector->add(event);
+    if (answer_.is_streaming) std::ranges::move(answer_.writer->add(event), std::back_inserter(answer_.told));
   }
 }
 
 void TurnRun::send_told() {
-  if (!told_.empty()) sink_->send(told_);
-  told_.clear();
+  if (!answer_.told.empty()) answer_.sink->send(answer_.told);
+  answer_.told.clear();
 }
 
 void TurnRun::on_tokens(std::size_t choice, std::span<const engine::SampledToken> tokens) {
@@ -193,9 +195,9 @@ void TurnRun::on_end(const engine::Outcome& outcome) {
 
 // Ends the turn without a result.
 void TurnRun::fail(const apis::Fault& fault) {
-  if (!is_streaming_) return sink_->refuse(read_.request.api, fault);
-  sink_->send(writer_->fail(fault));
-  sink_->finish({.headers = headers(nullptr), .body = {}, .fault = fault});
+  if (!answer_.is_streaming) return answer_.sink->refuse(read_.request.api, fault);
+  answer_.sink->send(answer_.writer->fail(fault));
+  answer_.sink->finish({.headers = headers(nullptr), .body = {}, .fault = fault});
 }
 
 void TurnRun::leave() {

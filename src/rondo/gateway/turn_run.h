@@ -44,6 +44,27 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
     bool has_ended = false;
   };
 
+  // What the client gets.
+  struct Answer {
+    std::shared_ptr<ReplySink> sink;
+    apis::ReplyMeta meta;
+    std::optional<apis::TurnCollector> collector;
+    std::unique_ptr<apis::TurnWriter> writer;
+    std::vector<apis::StreamEvent> told;  // to be sent together
+    bool is_streaming = false;
+  };
+  // What became of the turn in the store.
+  struct Kept {
+    std::string session;        // the turn's session, once it is stored
+    std::size_t waiting = 0;    // choices that are not stored yet
+    std::optional<Error> lost;  // why the turn could not be stored
+  };
+  struct Times {
+    net::Timer limit;
+    net::Time plan_begin;
+    net::Time plan_end;
+  };
+
   // turn_plan.cpp
   // Prepares everything that the engine needs.  Runs on a worker.  Meanwhile nothing else touches the turn, except when
   // the client goes away.
@@ -75,6 +96,7 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
 
   // turn_finish.cpp
   void keep_all(const engine::Outcome& outcome);
+  [[nodiscard]] spans::NewReply reply_of(std::size_t choice, const engine::Outcome& outcome) const;
   [[nodiscard]] json::Value message_of(const apis::Choice& choice) const;
   [[nodiscard]] json::Object explained(const engine::Usage& usage) const;
   void complete(const engine::Outcome& outcome);
@@ -82,31 +104,22 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
 
   std::shared_ptr<Service::State> state_;
   ReadRequest read_;
-  std::shared_ptr<ReplySink> sink_;
   core::Call call_;
   std::optional<spans::Scope> scope_;
   spans::Plan plan_;
   std::shared_ptr<const render::TurnProfile> profile_;
   spans::CallIdShape call_id_shape_ = spans::CallIdShape::kAny;
   std::vector<Choice> choices_;
-  std::optional<apis::TurnCollector> collector_;
-  apis::ReplyMeta meta_;
-  std::unique_ptr<apis::TurnWriter> writer_;
-  std::vector<apis::StreamEvent> told_;
+  Answer answer_;
   std::unique_ptr<engine::Submission> submission_;
   std::optional<std::int64_t> reasoning_budget_;            // a budget that no template variable takes
   std::optional<apis::Outcome<engine::Request>> prepared_;  // passed from the worker to the loop
-  net::Timer time_limit_;
-  net::Time plan_begin_;
-  net::Time plan_end_;
-  bool is_gone_ = false;       // the client left before the engine had started
-  bool is_late_ = false;       // the time limit was exceeded
-  std::optional<Error> lost_;  // why the turn could not be stored
-  bool is_streaming_ = false;
+  Times times_;
+  Kept kept_;
+  bool is_gone_ = false;  // the client left before the engine had started
+  bool is_late_ = false;  // the time limit was exceeded
   bool keeps_logprobs_ = false;
   std::string replica_;  // the server that got the request; "" if there is only one
-  std::string session_;  // the turn's session, once it is stored
-  std::size_t unkept_ = 0;
   std::int64_t reasoning_tokens_ = 0;
 };
 

@@ -40,28 +40,28 @@ Status Composer::run() {
   }
   if (known_.continues_parent) return continue_parent();
   if (Status composed = compose(); !composed.ok()) return composed;
-  return plan_.continued ? add_prefill() : Status(Done{});
+  return plan_.asked.continued ? add_prefill() : Status(Done{});
 }
 
 core::Call Composer::call_without_continued() const {
   core::Call call = request_.call;
   call.has_messages = true;
   call.conversation.add_generation_prompt = true;
-  if (plan_.continued) call.conversation.messages.pop_back();
+  if (plan_.asked.continued) call.conversation.messages.pop_back();
   call.conversation.continue_final_message.reset();
   return call;
 }
 
 bool Composer::has_turns_behind(std::size_t message) const {
   const json::Array& messages = request_.call.conversation.messages;
-  const auto end = messages.end() - (plan_.continued ? 1 : 0);
+  const auto end = messages.end() - (plan_.asked.continued ? 1 : 0);
   return std::any_of(messages.begin() + static_cast<std::ptrdiff_t>(message) + 1, end,
                      [](const json::Value& next) { return has_role(next, "assistant"); });
 }
 
 // Composes everything except a continued message.
 Status Composer::compose() {
-  const std::size_t count = request_.call.conversation.messages.size() - (plan_.continued ? 1 : 0);
+  const std::size_t count = request_.call.conversation.messages.size() - (plan_.asked.continued ? 1 : 0);
   if (plan_.parent != nullptr && known_.later.empty() && known_.parent_message + 1 < count &&
       !has_turns_behind(known_.parent_message)) {
     if (bridge().ok()) return Done{};
@@ -146,7 +146,7 @@ core::BridgeCall Composer::bridge_call() const {
   out.completion = replied_;
   out.find_lossy = false;
   const auto begin = messages.begin() + static_cast<std::ptrdiff_t>(known_.parent_message) + 1;
-  out.new_messages.assign(begin, messages.end() - (plan_.continued ? 1 : 0));
+  out.new_messages.assign(begin, messages.end() - (plan_.asked.continued ? 1 : 0));
   return out;
 }
 

@@ -34,8 +34,8 @@ class Planning {
     chat::Conversation& conversation = request_.call.conversation;
     const Status fine = chat::check_messages(json::Value(conversation.messages), "messages");
     if (!fine.ok()) return fine.error();
-    plan_.seen = see(scope_, conversation);
-    plan_.seen_own = conversation.messages.size();
+    plan_.asked.seen = see(scope_, conversation);
+    plan_.asked.seen_own = conversation.messages.size();
     plan_.context = context_of(conversation);
     plan_.session = request_.session;
     if (Status found = find(); !found.ok()) return found.error();
@@ -52,7 +52,7 @@ class Planning {
     FindOptions options{request_.session, {}, std::move(request_.echoed)};
     const json::Array& messages = request_.call.conversation.messages;
     while (true) {
-      auto found = find_turns(store_, scope_, messages, plan_.seen, options);
+      auto found = find_turns(store_, scope_, messages, plan_.asked.seen, options);
       if (!found.ok()) return found.error();
       findings_ = std::move(found).value();
       if (!findings_.parent) break;
@@ -91,16 +91,16 @@ class Planning {
       for (KnownReply& reply : known_.later) --reply.message;
     }
     if (!conversation.continue_final_message || messages.empty()) return;
-    --plan_.seen_own;
-    plan_.continued = messages.back();
+    --plan_.asked.seen_own;
+    plan_.asked.continued = messages.back();
     known_.continues_parent = plan_.parent != nullptr && known_.parent_message + 1 == messages.size();
     // A continued message is not in the history as it was sampled, unless it is the parent's.
     if (!known_.later.empty() && known_.later.back().message + 1 == messages.size()) known_.later.pop_back();
   }
 
   void count() {
-    plan_.messages = std::move(request_.call.conversation.messages);
-    if (plan_.continued) plan_.messages.pop_back();
+    plan_.asked.messages = std::move(request_.call.conversation.messages);
+    if (plan_.asked.continued) plan_.asked.messages.pop_back();
     count_reasoning();
     std::size_t known = 0;
     const auto compare = [&](const Turn& turn) {
@@ -118,7 +118,8 @@ class Planning {
       const std::size_t lost = compare(*turn.value());
       const bool is_twin = findings_.twin && match == &*findings_.twin;
       if (lost > 0 && !is_twin && !plan_.cause)
-        plan_.cause = loss_between(*turn.value(), request_.call.conversation, plan_.messages, match->message, lost);
+        plan_.cause =
+            loss_between(*turn.value(), request_.call.conversation, plan_.asked.messages, match->message, lost);
     }
     plan_.expected = known;
     if (!plan_.cause && plan_.parent == nullptr && known_.later.empty() && !findings_.unknown.empty())
@@ -148,7 +149,8 @@ class Planning {
       if (!reasoned.empty() && reasoned.back() == reply.turn->messages.size()) plan_.reasoned.push_back(reply.message);
     }
     for (const std::size_t message : plan_.reasoned) {
-      if (message < plan_.messages.size() && !shows_reasoning(plan_.messages[message])) ++plan_.reattached_reasoning;
+      if (message < plan_.asked.messages.size() && !shows_reasoning(plan_.asked.messages[message]))
+        ++plan_.reattached_reasoning;
     }
   }
 

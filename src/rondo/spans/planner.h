@@ -59,6 +59,14 @@ struct PlanRequest {
   std::vector<Echo> echoed = {};  // what the client sent back besides the messages
 };
 
+// The conversation that a plan is for.
+struct PlannedMessages {
+  json::Array messages;                  // of the prompt, without a message that is continued
+  std::optional<json::Value> continued;  // the message that is continued
+  Visible seen;                          // of the messages as the client shows them
+  std::size_t seen_own = 0;              // how many of them come before the continued message
+};
+
 struct Plan {
   std::vector<TokenId> ids;
   std::vector<std::int32_t> owners;   // per id: the index of the message that owns it; -1: none
@@ -78,12 +86,9 @@ struct Plan {
   bool in_parents_session = false;
   std::size_t kept_messages = 0;  // how many of the parent's messages, including its reply, are unchanged
   std::vector<std::size_t> reasoned;
-  std::size_t prefill = 0;               // how many of the last ids are the beginning of the reply
-  json::Array messages;                  // of the prompt, without a message that is continued
-  std::optional<json::Value> continued;  // the message that is continued
+  std::size_t prefill = 0;  // how many of the last ids are the beginning of the reply
   std::string context;
-  Visible seen;              // of the messages as the client shows them
-  std::size_t seen_own = 0;  // how many of them come before the continued message
+  PlannedMessages asked;
 };
 
 // Turns that were assembled recently.  A session's last turn is nearly always the parent of its next one.  Any thread

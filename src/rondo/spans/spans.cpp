@@ -43,12 +43,12 @@ std::vector<Digest> hashes_for(const Scope& scope, const Plan& plan, const NewRe
                                const json::Value& shown) {
   std::vector<Digest> out;
   if (reply.inexact && reply.completion.empty()) return out;  // nothing can continue from it
-  out = hashes_of(scope, seen_with(scope, plan.seen, plan.seen_own, reply.visible), plan.seen_own);
-  if (plan.continued) {
+  out = hashes_of(scope, seen_with(scope, plan.asked.seen, plan.asked.seen_own, reply.visible), plan.asked.seen_own);
+  if (plan.asked.continued) {
     // Some clients keep a continued message and its continuation as two messages.
-    const std::size_t count = plan.seen.messages.size();
+    const std::size_t count = plan.asked.seen.messages.size();
     const Digest alone = message_digest(scope, {shown}, 0);
-    const auto apart = hashes_of(scope, seen_with(scope, plan.seen, count, alone), count);
+    const auto apart = hashes_of(scope, seen_with(scope, plan.asked.seen, count, alone), count);
     out.insert(out.end(), apart.begin(), apart.begin() + 2);
   }
   // A client that did not get the end of a call leaves the call out.
@@ -57,7 +57,8 @@ std::vector<Digest> hashes_for(const Scope& scope, const Plan& plan, const NewRe
     json::Value told = whole;
     told.as_object().find("tool_calls")->as_array().pop_back();
     const Digest without = message_digest(scope, {told}, 0);
-    out.push_back(hashes_of(scope, seen_with(scope, plan.seen, plan.seen_own, without), plan.seen_own).front());
+    out.push_back(
+        hashes_of(scope, seen_with(scope, plan.asked.seen, plan.asked.seen_own, without), plan.asked.seen_own).front());
   }
   for (const std::string& id : reply.ids) {
     if (is_short_id(id)) out.push_back(short_id_digest(scope, id));
@@ -68,10 +69,10 @@ std::vector<Digest> hashes_for(const Scope& scope, const Plan& plan, const NewRe
 // Adds the messages before the reply.  A record refers to the parent's messages, so a long conversation is not written
 // again at each turn.
 void add_messages(const Plan& plan, std::vector<std::string>& out) {
-  out.reserve(plan.messages.size());
-  for (std::size_t i = 0; i < plan.messages.size(); ++i) {
+  out.reserve(plan.asked.messages.size());
+  for (std::size_t i = 0; i < plan.asked.messages.size(); ++i) {
     if (plan.parent == nullptr || i >= plan.kept_messages) {
-      out.push_back(json::to_compact(plan.messages[i]));
+      out.push_back(json::to_compact(plan.asked.messages[i]));
     } else {
       const std::vector<std::string>& known = plan.parent->messages;
       out.push_back(i < known.size() ? known[i] : plan.parent->message);
@@ -88,8 +89,9 @@ Result<Digest> Spans::keep(const Scope& scope, const Plan& plan, NewReply reply,
   if (!reply.logprobs.empty() && reply.logprobs.size() != reply.completion.size())
     return Error(ErrorCode::kInvalidArgument, "a reply of " + std::to_string(reply.completion.size()) + " ids has " +
                                                   std::to_string(reply.logprobs.size()) + " logprobs");
-  const json::Value whole =
-      plan.continued && plan.continued->is_object() ? joined(*plan.continued, parsed.value()) : parsed.value();
+  const json::Value whole = plan.asked.continued && plan.asked.continued->is_object()
+                                ? joined(*plan.asked.continued, parsed.value())
+                                : parsed.value();
   reply.message = json::to_compact(whole);
   reply.visible = message_digest(scope, {whole}, 0);
   reply.prefill = plan.prefill;
@@ -106,8 +108,8 @@ Result<Digest> Spans::keep(const Scope& scope, const Plan& plan, NewReply reply,
   turn->sampled = plan.sampled;
   turn->context = plan.context;
   turn->reasoned = plan.reasoned;
-  if (reply.reasoned && (turn->reasoned.empty() || turn->reasoned.back() != plan.messages.size()))
-    turn->reasoned.push_back(plan.messages.size());
+  if (reply.reasoned && (turn->reasoned.empty() || turn->reasoned.back() != plan.asked.messages.size()))
+    turn->reasoned.push_back(plan.asked.messages.size());
   add_messages(plan, turn->messages);
   if (plan.parent == nullptr || !plan.in_parents_session) {
     stored.record = encode_record(make_record(*turn, nullptr, 0));

@@ -282,7 +282,7 @@ TEST_CASE("what a client begins is continued, behind what is known") {
     CHECK(gateway.text(plan).ends_with("~fin~[[assistant>>Sure, "));
     CHECK(plan.prefill == 6);
     gateway.keep(plan, "yes~fin~", R"({"role": "assistant", "content": "yes"})");
-    json::Array next = plan.messages;
+    json::Array next = plan.asked.messages;
     next.push_back(parsed(R"({"role": "assistant", "content": "Sure, yes"})"));
     next.push_back(parsed(kHi));
     const Plan on = gateway.plan(next);

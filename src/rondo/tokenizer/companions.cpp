@@ -153,15 +153,15 @@ void set_ends(const model::TokenizerSource& source, bool add_bos, Tokenizer::Sta
     const auto content = named_token(source, name);
     return content ? state.find(*content) : std::nullopt;
   };
-  if (const auto id = find("bos_token")) state.bos = id;
-  if (const auto id = find("eos_token")) state.eos = id;
+  if (const auto id = find("bos_token")) state.edges.bos = id;
+  if (const auto id = find("eos_token")) state.edges.eos = id;
   const json::Value* config = source.tokenizer_config.get();
   if (config != nullptr) add_bos = step_flag(*config, "add_bos_token", add_bos);
   const bool add_eos = config != nullptr && step_flag(*config, "add_eos_token", false);
-  if (add_bos && state.bos) state.prefix.push_back(*state.bos);
-  if (add_eos && state.eos) state.suffix.push_back(*state.eos);
-  state.end_ids = generation_ends(source.generation_config.get());
-  if (state.eos) state.end_ids.push_back(*state.eos);
+  if (add_bos && state.edges.bos) state.edges.prefix.push_back(*state.edges.bos);
+  if (add_eos && state.edges.eos) state.edges.suffix.push_back(*state.edges.eos);
+  state.edges.ends = generation_ends(source.generation_config.get());
+  if (state.edges.eos) state.edges.ends.push_back(*state.edges.eos);
 }
 
 }  // namespace rondo::tokenizer

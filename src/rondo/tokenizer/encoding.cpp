@@ -89,7 +89,7 @@ class Encoding {
 
   void run(std::string_view input) {
     const Aligned text = state_.takes_bytes ? Aligned(input, 0) : valid_text(input);
-    split(text, state_.raw_matcher, bench_.matches, [this](Aligned part) { normalised(std::move(part)); });
+    split(text, state_.search.raw, bench_.matches, [this](Aligned part) { normalised(std::move(part)); });
   }
 
  private:
@@ -129,10 +129,10 @@ class Encoding {
   }
 
   void normalised(Aligned part) {
-    if (options_.added_only && state_.normalized_matcher.empty()) return;
+    if (options_.added_only && state_.search.normalized.empty()) return;
     const Aligned text = state_.normalizer.apply(std::move(part));
-    if (state_.normalized_matcher.empty()) return pre_tokenised(text.part({0, size_of(text.text())}));
-    split(text, state_.normalized_matcher, bench_.inner_matches,
+    if (state_.search.normalized.empty()) return pre_tokenised(text.part({0, size_of(text.text())}));
+    split(text, state_.search.normalized, bench_.inner_matches,
           [this](Aligned rest) { pre_tokenised(std::move(rest)); });
   }
 

@@ -103,11 +103,11 @@ struct Ends {
 };
 
 void set_ends(const GgufFields& fields, const Ends& ends, Tokenizer::State& state) {
-  state.bos = fields.special("bos", ends.bos);
-  state.eos = fields.special("eos", ends.eos);
+  state.edges.bos = fields.special("bos", ends.bos);
+  state.edges.eos = fields.special("eos", ends.eos);
   const bool add_bos = ends.always_add_bos || fields.flag("add_bos_token", ends.add_bos);
-  if (add_bos && state.bos) state.prefix.push_back(*state.bos);
-  if (fields.flag("add_eos_token", false) && state.eos) state.suffix.push_back(*state.eos);
+  if (add_bos && state.edges.bos) state.edges.prefix.push_back(*state.edges.bos);
+  if (fields.flag("add_eos_token", false) && state.edges.eos) state.edges.suffix.push_back(*state.edges.eos);
 }
 
 bool concerns(const StripRule& rule, const model::Gguf& gguf) {
@@ -238,9 +238,9 @@ Result<std::unique_ptr<Tokenizer::State>> load_gguf(const model::TokenizerSource
   apply_strip_rules(gguf, *state.value());
   state.value()->finish();
   for (const char* name : {"eos", "eot", "eom"}) {
-    if (const auto id = fields.value().special(name)) state.value()->end_ids.push_back(*id);
+    if (const auto id = fields.value().special(name)) state.value()->edges.ends.push_back(*id);
   }
-  if (state.value()->eos) state.value()->end_ids.push_back(*state.value()->eos);
+  if (state.value()->edges.eos) state.value()->edges.ends.push_back(*state.value()->edges.eos);
   return state;
 }
 

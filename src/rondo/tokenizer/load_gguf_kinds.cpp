@@ -98,9 +98,9 @@ Status load_gguf_word_piece(const GgufFields& fields, Tokenizer::State& state) {
   options.prefix = kContinues;
   options.unknown = fields.special("unknown", 100);
   state.model = std::make_unique<WordPiece>(state.vocabulary, options);
-  state.bos = fields.special("bos", fields.special("cls", 101));
-  if (state.bos) state.prefix.push_back(*state.bos);
-  if (const auto end = fields.special("seperator", 102)) state.suffix.push_back(*end);
+  state.edges.bos = fields.special("bos", fields.special("cls", 101));
+  if (state.edges.bos) state.edges.prefix.push_back(*state.edges.bos);
+  if (const auto end = fields.special("seperator", 102)) state.edges.suffix.push_back(*end);
   return Done{};
 }
 
@@ -136,10 +136,10 @@ Status load_gguf_unigram(const GgufFields& fields, Tokenizer::State& state) {
   unigram.unknown = fields.special("unknown", 2);
   unigram.unknown_score = static_cast<double>(lowest - kUnknownPenalty);
   state.model = std::make_unique<Unigram>(state.vocabulary, std::move(scores), unigram);
-  state.bos = fields.special("bos");
-  state.eos = fields.special("eos", 1);
-  if (fields.flag("add_bos_token", false) && state.bos) state.prefix.push_back(*state.bos);
-  if (fields.flag("add_eos_token", true) && state.eos) state.suffix.push_back(*state.eos);
+  state.edges.bos = fields.special("bos");
+  state.edges.eos = fields.special("eos", 1);
+  if (fields.flag("add_bos_token", false) && state.edges.bos) state.edges.prefix.push_back(*state.edges.bos);
+  if (fields.flag("add_eos_token", true) && state.edges.eos) state.edges.suffix.push_back(*state.edges.eos);
   return Done{};
 }
 
@@ -156,8 +156,8 @@ Status load_gguf_longest_match(const GgufFields& fields, Tokenizer::State& state
   state.takes_bytes = true;
   state.decoder.add(Decoder::Bytes{});
   state.model = std::make_unique<LongestMatch>(state.vocabulary, fields.special("unknown"));
-  state.bos = fields.special("bos");
-  state.eos = fields.special("eos");
+  state.edges.bos = fields.special("bos");
+  state.edges.eos = fields.special("eos");
   return Done{};
 }
 
@@ -181,8 +181,8 @@ Status load_gguf_backward_unigram(const GgufFields& fields, Tokenizer::State& st
   state.decoder.add(Decoder::ByteFallback{});
   state.decoder.add(Decoder::Fuse{});
   state.model = std::make_unique<BackwardUnigram>(state.vocabulary, fields.scores, bytes);
-  state.bos = fields.special("bos", 1);
-  state.eos = fields.special("eos", 2);
+  state.edges.bos = fields.special("bos", 1);
+  state.edges.eos = fields.special("eos", 2);
   return Done{};
 }
 

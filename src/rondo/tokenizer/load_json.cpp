@@ -157,17 +157,17 @@ StateResult build(const model::TokenizerSource& source, std::string_view text, C
     return status.error();
   if (Status status = load_processor(root.find("post_processor"), *state); !status.ok()) return status.error();
   state->finish();
-  for (const std::vector<TokenId>* ids : {&state->prefix, &state->suffix}) {
+  for (const std::vector<TokenId>* ids : {&state->edges.prefix, &state->edges.suffix}) {
     for (const TokenId id : *ids) {
       if (id >= state->vocab_size)
         return damaged("the post-processor adds the id " + std::to_string(id) + ", which is no token");
     }
   }
   const json::Value* config = source.tokenizer_config.get();
-  state->bos = config_token(config, "bos_token", *state);
-  state->eos = config_token(config, "eos_token", *state);
-  state->end_ids = generation_ends(source.generation_config.get());
-  if (state->eos) state->end_ids.push_back(*state->eos);
+  state->edges.bos = config_token(config, "bos_token", *state);
+  state->edges.eos = config_token(config, "eos_token", *state);
+  state->edges.ends = generation_ends(source.generation_config.get());
+  if (state->edges.eos) state->edges.ends.push_back(*state->edges.eos);
   return state;
 }
 

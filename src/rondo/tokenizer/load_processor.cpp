@@ -104,8 +104,8 @@ Status load_processor(const json::Value* processor, Tokenizer::State& state) {
   if (std::count(all.begin(), all.end(), kText) != 1) {
     return located_error(damaged("the text does not stand in the result once"), "post_processor");
   }
-  state.prefix.assign(all.begin(), text);
-  state.suffix.assign(text + 1, all.end());
+  state.edges.prefix.assign(all.begin(), text);
+  state.edges.suffix.assign(text + 1, all.end());
   return Done{};
 }
 

@@ -106,7 +106,7 @@ Status load_normalizer(const File& file, Tokenizer::State& state) {
   }
   state.normalizer.add(Normalizer::Sentence{
       std::make_shared<const SentenceNormalizer>(options, std::move(charsmap), std::move(verbatim))});
-  state.patterns_as_written = true;
+  state.search.patterns_as_written = true;
   state.takes_bytes = true;
   return Done{};
 }
@@ -158,8 +158,8 @@ Result<std::unique_ptr<Tokenizer::State>> load_sentence_piece(const model::Token
     if (!id || static_cast<std::size_t>(*id) >= file.pieces.size()) return std::nullopt;
     return file.pieces[static_cast<std::size_t>(*id)].type == Type::kControl ? id : std::nullopt;
   };
-  state->bos = control(file.bos_piece);
-  state->eos = control(file.eos_piece);
+  state->edges.bos = control(file.bos_piece);
+  state->edges.eos = control(file.eos_piece);
   set_ends(source, false, *state);
   return state;
 }

@@ -97,8 +97,8 @@ Result<std::unique_ptr<Tokenizer::State>> load_sentence_piece_folder(const model
   if (!status.ok()) return status.error();
   if (Status added = add_config_tokens(source, false, *state); !added.ok()) return added.error();
   state->finish();
-  state->bos = state->find(file.bos_piece);
-  state->eos = state->find(file.eos_piece);
+  state->edges.bos = state->find(file.bos_piece);
+  state->edges.eos = state->find(file.eos_piece);
   set_ends(source, false, *state);
   return state;
 }

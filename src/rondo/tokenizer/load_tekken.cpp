@@ -119,8 +119,8 @@ Result<std::unique_ptr<Tokenizer::State>> load_tekken(const model::TokenizerSour
     state->added.push_back(std::move(token));
   }
   state->finish();
-  state->bos = state->find("<s>");
-  state->eos = state->find("</s>");
+  state->edges.bos = state->find("<s>");
+  state->edges.eos = state->find("</s>");
   set_ends(source, true, *state);
   return state;
 }

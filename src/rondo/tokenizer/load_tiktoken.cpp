@@ -50,8 +50,8 @@ Result<std::unique_ptr<Tokenizer::State>> load_tiktoken(const model::TokenizerSo
   if (Status status = add_config_tokens(source, true, *state); !status.ok()) return status.error();
   state->finish();
   if (known != nullptr) {
-    state->bos = state->find(known->bos);
-    state->eos = state->find(known->eos);
+    state->edges.bos = state->find(known->bos);
+    state->edges.eos = state->find(known->eos);
   }
   set_ends(source, false, *state);
   return state;

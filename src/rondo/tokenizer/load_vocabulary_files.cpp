@@ -324,15 +324,17 @@ StateResult load_vocabulary_files(const model::TokenizerSource& source, const Lo
     const auto content = tokens.content(name);
     return content ? state.find(*content) : std::nullopt;
   };
-  state.bos = id("bos_token");
-  state.eos = id("eos_token");
-  if (state.eos) state.end_ids.push_back(*state.eos);
+  state.edges.bos = id("bos_token");
+  state.edges.eos = id("eos_token");
+  if (state.edges.eos) state.edges.ends.push_back(*state.edges.eos);
   const auto first = style.is_framed                        ? id("cls_token")
-                     : flag(config, "add_bos_token", false) ? state.bos
+                     : flag(config, "add_bos_token", false) ? state.edges.bos
                                                             : std::nullopt;
-  const auto last = style.is_framed ? id("sep_token") : flag(config, "add_eos_token", false) ? state.eos : std::nullopt;
-  if (first) state.prefix.push_back(*first);
-  if (last) state.suffix.push_back(*last);
+  const auto last = style.is_framed                        ? id("sep_token")
+                    : flag(config, "add_eos_token", false) ? state.edges.eos
+                                                           : std::nullopt;
+  if (first) state.edges.prefix.push_back(*first);
+  if (last) state.edges.suffix.push_back(*last);
   return loaded;
 }
 

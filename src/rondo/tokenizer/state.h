@@ -25,6 +25,22 @@ struct AddedText {
   bool is_hidden = false;  // skip_special hides it: the text is the content of a special token
 };
 
+// The ids that mean the beginning and end of texts and turns.
+struct EdgeIds {
+  std::vector<TokenId> prefix;  // what add_special puts before the text
+  std::vector<TokenId> suffix;
+  std::optional<TokenId> bos;
+  std::optional<TokenId> eos;
+  std::vector<TokenId> ends;  // that end generation; sorted
+};
+
+// Finds added tokens in a text.
+struct AddedSearch {
+  AddedMatcher raw;                  // tokens searched for in the original text
+  AddedMatcher normalized;           // tokens searched for in normalised text
+  bool patterns_as_written = false;  // those tokens are not normalised themselves
+};
+
 struct Tokenizer::State {
   explicit State(bool byte_level) : vocabulary(byte_level) {}
 
@@ -39,22 +55,15 @@ struct Tokenizer::State {
   std::vector<AddedToken> added;         // sorted by content
   std::vector<std::int32_t> added_index;  // by id: place in `added` or -1
   std::vector<AddedText> added_texts;     // in the order of `added`
-  AddedMatcher raw_matcher;               // tokens searched for in the original text
-  AddedMatcher normalized_matcher;        // tokens searched for in normalised text
-
-  bool takes_bytes = false;          // the normalizer does what ill-formed UTF-8 needs
-  bool patterns_as_written = false;  // tokens searched for in normalised text are not normalised themselves
+  AddedSearch search;
+  bool takes_bytes = false;  // the normalizer does what ill-formed UTF-8 needs
 
   // For vocabularies that are not byte-level: the texts that tokens stand for inside a text.  Token i is
   // inner[inner_begin[i]..inner_begin[i + 1]).
   std::string inner;
   std::vector<std::uint32_t> inner_begin;
   TokenId vocab_size = 0;
-  std::vector<TokenId> prefix;  // what add_special puts before the text
-  std::vector<TokenId> suffix;
-  std::optional<TokenId> bos;
-  std::optional<TokenId> eos;
-  std::vector<TokenId> end_ids;      // sorted
+  EdgeIds edges;
   std::vector<std::string> ignored;  // parts of the file that have no effect here, such as "truncation"
 
   // Text may be cut before U+2581, unless one of these characters precedes it (TokenModel::joined_before).  Then words

@@ -47,14 +47,14 @@ void Tokenizer::State::finish() {
     const std::string& content = added[i].content;
     const bool was_normalized =
         std::find(once_normalized.begin(), once_normalized.end(), added[i].id) != once_normalized.end();
-    const bool is_changed = (added[i].normalized || was_normalized) && !patterns_as_written;
+    const bool is_changed = (added[i].normalized || was_normalized) && !search.patterns_as_written;
     std::string text = is_changed ? normalizer.apply(std::string_view(content)) : content;
-    (added[i].normalized ? normalized_matcher : raw_matcher).add(added[i].normalized ? text : content, &added[i]);
+    (added[i].normalized ? search.normalized : search.raw).add(added[i].normalized ? text : content, &added[i]);
     const AddedToken* named = find_content(text);
     added_texts.push_back({std::move(text), named != nullptr && named->special});
   }
-  raw_matcher.finish();
-  normalized_matcher.finish();
+  search.raw.finish();
+  search.normalized.finish();
   if (!vocabulary.is_byte_level()) {
     inner_begin.reserve(static_cast<std::size_t>(vocabulary.size()) + 1);
     inner_begin.push_back(0);
@@ -84,7 +84,7 @@ Result<std::shared_ptr<const Tokenizer>> Tokenizer::load(const model::TokenizerS
   }
   State& loaded = *state.value();
   loaded.path = source.path;
-  auto& ends = loaded.end_ids;
+  auto& ends = loaded.edges.ends;
   std::sort(ends.begin(), ends.end());
   ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
   std::erase_if(ends, [&loaded](TokenId id) { return id >= loaded.vocab_size; });
@@ -95,14 +95,14 @@ std::vector<Piece> Tokenizer::encode(std::string_view text, const EncodeOptions&
   std::vector<Piece> out;
   out.reserve(text.size() / 4 + 8);
   if (options.add_special) {
-    for (const TokenId id : state_->prefix) out.push_back({id, 0, 0});
+    for (const TokenId id : state_->edges.prefix) out.push_back({id, 0, 0});
   }
   {
     Workbenches::Loan bench(state_->benches);
     encode_to(*state_, text, options, *bench, out);
   }
   if (options.add_special) {
-    for (const TokenId id : state_->suffix) out.push_back({id, size_of(text), size_of(text)});
+    for (const TokenId id : state_->edges.suffix) out.push_back({id, size_of(text), size_of(text)});
   }
   return out;
 }
@@ -110,12 +110,12 @@ std::vector<Piece> Tokenizer::encode(std::string_view text, const EncodeOptions&
 std::vector<TokenId> Tokenizer::encode_ids(std::string_view text, const EncodeOptions& options) const {
   std::vector<TokenId> out;
   out.reserve(text.size() / 4 + 8);
-  if (options.add_special) out.insert(out.end(), state_->prefix.begin(), state_->prefix.end());
+  if (options.add_special) out.insert(out.end(), state_->edges.prefix.begin(), state_->edges.prefix.end());
   {
     Workbenches::Loan bench(state_->benches);
     encode_to(*state_, text, options, *bench, out);
   }
-  if (options.add_special) out.insert(out.end(), state_->suffix.begin(), state_->suffix.end());
+  if (options.add_special) out.insert(out.end(), state_->edges.suffix.begin(), state_->edges.suffix.end());
   return out;
 }
 
@@ -160,9 +160,9 @@ bool Tokenizer::is_special(TokenId id) const { return is_added(id) && state_->fi
 
 std::span<const AddedToken> Tokenizer::added_tokens() const { return state_->added; }
 TokenId Tokenizer::vocab_size() const { return state_->vocab_size; }
-std::optional<TokenId> Tokenizer::bos() const { return state_->bos; }
-std::optional<TokenId> Tokenizer::eos() const { return state_->eos; }
-std::span<const TokenId> Tokenizer::end_ids() const { return state_->end_ids; }
+std::optional<TokenId> Tokenizer::bos() const { return state_->edges.bos; }
+std::optional<TokenId> Tokenizer::eos() const { return state_->edges.eos; }
+std::span<const TokenId> Tokenizer::end_ids() const { return state_->edges.ends; }
 
 std::span<const std::string> Tokenizer::ignored() const { return state_->ignored; }
 

@@ -61,9 +61,9 @@ void LoopState::begin(const Value& iterable, std::uint32_t filter, Activation* a
   filter_ = filter;
   is_plain_ = iterator_ == nullptr && filter == kNoFunction;
   activation_ = activation;
-  rest_.clear();
-  rest_position_ = 0;
-  read_ahead_ = false;
+  ahead_.items.clear();
+  ahead_.position = 0;
+  ahead_.is_used = false;
   length_.reset();
   index0_ = -1;
   before_ = current_ = after_ = Value();
@@ -71,8 +71,8 @@ void LoopState::begin(const Value& iterable, std::uint32_t filter, Activation* a
   last_changed_.reset();
   completed = false;
   is_value = false;
-  recursive = kNoFunction;
-  depth0 = 0;
+  recursion.function = kNoFunction;
+  recursion.depth0 = 0;
 }
 
 bool LoopState::read_any(Value& out) {
@@ -85,14 +85,14 @@ bool LoopState::read_any(Value& out) {
 }
 
 bool LoopState::read(Value& out) {
-  if (read_ahead_) {
-    if (rest_position_ >= rest_.size()) return false;
-    out = rest_[rest_position_++];
+  if (ahead_.is_used) {
+    if (ahead_.position >= ahead_.items.size()) return false;
+    out = ahead_.items[ahead_.position++];
     return true;
   }
   while (read_any(out)) {
     vm_.runtime().iterate_once();
-    if (filter_ == kNoFunction || vm_.passes_filter(filter_, activation_, out, outside.context)) return true;
+    if (filter_ == kNoFunction || vm_.passes_filter(filter_, activation_, out, outside.control.context)) return true;
   }
   return false;
 }
@@ -124,10 +124,10 @@ std::size_t LoopState::count() {
     std::vector<Value> rest;
     Value item;
     while (read(item)) rest.push_back(item);
-    rest_ = std::move(rest);
-    rest_position_ = 0;
-    read_ahead_ = true;
-    length_ = rest_.size() + static_cast<std::size_t>(index0_ + 1) + (has_after_ ? 1 : 0);
+    ahead_.items = std::move(rest);
+    ahead_.position = 0;
+    ahead_.is_used = true;
+    length_ = ahead_.items.size() + static_cast<std::size_t>(index0_ + 1) + (has_after_ ? 1 : 0);
   }
   return *length_;
 }
@@ -141,8 +141,8 @@ Value LoopState::attribute_of(LoopAttr attribute) {
     case LoopAttr::kFirst: return Value::boolean(index0_ == 0);
     case LoopAttr::kLast: return Value::boolean(!peek());
     case LoopAttr::kLength: return Value::integer(static_cast<std::int64_t>(count()));
-    case LoopAttr::kDepth: return Value::integer(depth0 + 1);
-    case LoopAttr::kDepth0: return Value::integer(depth0);
+    case LoopAttr::kDepth: return Value::integer(recursion.depth0 + 1);
+    case LoopAttr::kDepth0: return Value::integer(recursion.depth0);
     case LoopAttr::kPrevItem:
       return index0_ == 0 ? make_undefined_hint(vm_.runtime(), "there is no previous item") : before_;
     case LoopAttr::kNextItem: return peek() ? after_ : make_undefined_hint(vm_.runtime(), "there is no next item");
@@ -175,9 +175,11 @@ Iterator* LoopState::iterate(Runtime& runtime) { return runtime.heap.make_object
 std::optional<std::size_t> LoopState::length(Runtime& /*runtime*/) { return count(); }
 
 Value LoopState::call(Runtime& runtime, const Args& args) {
-  if (recursive == kNoFunction) { runtime.fail("The loop must have the 'recursive' marker to be called recursively."); }
+  if (recursion.function == kNoFunction) {
+    runtime.fail("The loop must have the 'recursive' marker to be called recursively.");
+  }
   const Params params(runtime, python("LoopContext.__call__", 1), args, {"iterable"}, 1);
-  return vm_.call_loop(recursive, recursive_parent, params[0], depth0 + 1);
+  return vm_.call_loop(recursion.function, recursion.parent, params[0], recursion.depth0 + 1);
 }
 
 Value LoopState::cycle(const Args& args) {

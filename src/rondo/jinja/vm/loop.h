@@ -27,16 +27,23 @@ class LoopState final : public Object {
   [[nodiscard]] const Value& current() const { return current_; }
   [[nodiscard]] Value attribute_of(LoopAttr attribute);
 
-  // State that the VM keeps for a loop.
-  Control::State outside;         // control state around the loop
-  Control::Marks marks = {0, 0};  // nesting of control at the start of an iteration
-  std::size_t outputs = 0;        // nesting of captures
-  std::size_t autoescapes = 0;
-  bool completed = false;                 // an iteration ran to the end of the body
-  bool is_value = false;                  // the template may hold it as `loop`
-  std::uint32_t recursive = kNoFunction;  // the function that loop(...) calls
-  Activation* recursive_parent = nullptr;
-  std::int64_t depth0 = 0;
+  // What the VM returns to when it leaves an iteration or the loop.
+  struct Outside {
+    Control::State control;         // around the loop
+    Control::Marks marks = {0, 0};  // nesting of control at the start of an iteration
+    std::size_t outputs = 0;        // nesting of captures
+    std::size_t autoescapes = 0;
+  };
+  // How loop(...) calls the loop again.
+  struct Recursion {
+    std::uint32_t function = kNoFunction;
+    Activation* parent = nullptr;
+    std::int64_t depth0 = 0;
+  };
+  Outside outside;
+  Recursion recursion;
+  bool completed = false;  // an iteration ran to the end of the body
+  bool is_value = false;   // the template may hold it as `loop`
 
   [[nodiscard]] std::string_view type_name() const override { return "LoopContext"; }
   [[nodiscard]] std::string object_type() const override { return "jinja2.runtime.LoopContext object"; }
@@ -74,9 +81,13 @@ class LoopState final : public Object {
   bool is_plain_ = false;         // a list or tuple without a filter
   std::uint32_t filter_ = kNoFunction;
   Activation* activation_ = nullptr;
-  std::vector<Value> rest_;  // items that `length` had to read ahead
-  std::size_t rest_position_ = 0;
-  bool read_ahead_ = false;
+  // Items that `length` had to read ahead.
+  struct Ahead {
+    std::vector<Value> items;
+    std::size_t position = 0;
+    bool is_used = false;
+  };
+  Ahead ahead_;
   std::optional<std::size_t> length_;
   std::int64_t index0_ = -1;
   Value before_;

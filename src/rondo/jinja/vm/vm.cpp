@@ -78,14 +78,14 @@ Vm::Vm(const Program& program, const json::Object& variables, Runtime& runtime)
       spare_stacks_(&runtime.heap),
       spare_arguments_(&runtime.heap),
       spare_activations_(runtime.heap.allocate_array<Activation*>(program.functions.size())),
-      variables_seen_(runtime.heap.allocate_array<Value>(program.names.size())),
-      variables_known_(runtime.heap.allocate_array<bool>(program.names.size())),
-      members_seen_(runtime.heap.allocate_array<SeenMember>(program.names.size())),
-      constants_(runtime.heap.allocate_array<String*>(program.literal_texts.size())) {
+      known_{runtime.heap.allocate_array<Value>(program.names.size()),
+             runtime.heap.allocate_array<bool>(program.names.size()),
+             runtime.heap.allocate_array<SeenMember>(program.names.size()),
+             runtime.heap.allocate_array<String*>(program.literal_texts.size())} {
   std::fill_n(spare_activations_, program.functions.size(), nullptr);
-  std::fill_n(variables_known_, program.names.size(), false);
-  std::uninitialized_fill_n(members_seen_, program.names.size(), SeenMember{nullptr, nullptr, 0});
-  std::fill_n(constants_, program.literal_texts.size(), nullptr);
+  std::fill_n(known_.has_variable, program.names.size(), false);
+  std::uninitialized_fill_n(known_.members, program.names.size(), SeenMember{nullptr, nullptr, 0});
+  std::fill_n(known_.constants, program.literal_texts.size(), nullptr);
 }
 
 void Vm::render() {
@@ -126,7 +126,7 @@ void Vm::leave(Activation* activation) {
 // ---- variables
 
 Value Vm::variable(std::uint32_t name) {
-  if (variables_known_[name]) return variables_seen_[name];
+  if (known_.has_variable[name]) return known_.variables[name];
   const std::string& text = program_.names[name];
   Value value;
   if (const json::Value* given = variables_.find(text)) {
@@ -136,8 +136,8 @@ Value Vm::variable(std::uint32_t name) {
   } else {
     value = make_undefined(runtime_, text);
   }
-  variables_seen_[name] = value;
-  variables_known_[name] = true;
+  known_.variables[name] = value;
+  known_.has_variable[name] = true;
   return value;
 }
 
@@ -148,7 +148,7 @@ Value Vm::load(const Value& slot, std::uint32_t name) {
 // ---- values
 
 Value Vm::constant(std::uint32_t literal) {
-  String*& string = constants_[literal];
+  String*& string = known_.constants[literal];
   if (string == nullptr) {
     const Value made = make_literal(runtime_, program_.literal_texts[literal], static_cast<text::LiteralId>(literal),
                                     text::ContextId::kNone);
@@ -182,7 +182,7 @@ const Value* Vm::known_elsewhere(const Dict& dict, std::uint32_t name, SeenMembe
 const Value* Vm::member(Dict& dict, std::uint32_t name) {
   const std::string& text = program_.names[name];
   if (dict.source == nullptr) return find_item(runtime_, dict, text);
-  SeenMember& seen = members_seen_[name];
+  SeenMember& seen = known_.members[name];
   if (seen.dict == &dict) return seen.value;
   if (seen.place >= dict.source->size() || !same_bytes(dict.source->begin()[seen.place].key, text)) {
     const std::size_t index = dict.source->position(text);
@@ -196,7 +196,7 @@ const Value* Vm::member(Dict& dict, std::uint32_t name) {
 
 Value* Vm::variable_of(Dict& name_space, std::uint32_t name) {
   const std::string& text = program_.names[name];
-  std::uint32_t& place = members_seen_[name].place;
+  std::uint32_t& place = known_.members[name].place;
   if (place >= name_space.entries.size()) place = 0;
   if (place < name_space.entries.size()) {
     Dict::Entry& entry = name_space.entries[place];
@@ -304,14 +304,14 @@ void Vm::begin_loop(const Instruction& instruction, Activation& activation) {
   }
   loop->begin(iterable, instruction.a, &activation);
   loop->is_value = is_value;
-  loop->outside = control_.state();
-  loop->marks = control_.marks();
-  loop->outputs = outputs_.size();
-  loop->autoescapes = autoescapes_.size();
+  loop->outside.control = control_.state();
+  loop->outside.marks = control_.marks();
+  loop->outside.outputs = outputs_.size();
+  loop->outside.autoescapes = autoescapes_.size();
   if (instruction.small != 0) {
-    loop->recursive = activation.function;
-    loop->recursive_parent = activation.parent;
-    loop->depth0 = loop_depth_;
+    loop->recursion.function = activation.function;
+    loop->recursion.parent = activation.parent;
+    loop->recursion.depth0 = loop_depth_;
     loop_depth_ = 0;
   }
   if (is_value) activation.slots[instruction.b] = Value::object(loop);
@@ -320,9 +320,9 @@ void Vm::begin_loop(const Instruction& instruction, Activation& activation) {
 
 // Leaves everything that a break or continue jumps out of.
 void Vm::leave_iteration(const LoopState& loop) {
-  control_.unwind(loop.marks);
-  while (outputs_.size() > loop.outputs) static_cast<void>(end_capture());
-  while (autoescapes_.size() > loop.autoescapes) {
+  control_.unwind(loop.outside.marks);
+  while (outputs_.size() > loop.outside.outputs) static_cast<void>(end_capture());
+  while (autoescapes_.size() > loop.outside.autoescapes) {
     runtime_.autoescape = autoescapes_.back();
     autoescapes_.pop_back();
   }
@@ -330,14 +330,14 @@ void Vm::leave_iteration(const LoopState& loop) {
 
 bool Vm::next_item(LoopState& loop) {
   if (!loop.advance()) return false;
-  control_.enter_item(loop.current(), loop.outside.context);
+  control_.enter_item(loop.current(), loop.outside.control.context);
   return true;
 }
 
 void Vm::end_loop() {
   LoopState* loop = loops_.back();
   loops_.pop_back();
-  control_.restore(loop->outside);
+  control_.restore(loop->outside.control);
   if (!loop->is_value) spare_loops_.push_back(loop);
 }
 

@@ -134,7 +134,7 @@ class Vm {
   // otherwise nullptr.
   [[nodiscard, gnu::always_inline]] inline const Value* known_member(const Dict& dict, std::uint32_t name) {
     if (dict.source == nullptr) return nullptr;
-    SeenMember& seen = members_seen_[name];
+    SeenMember& seen = known_.members[name];
     return seen.dict == &dict ? seen.value : known_elsewhere(dict, name, seen);
   }
   [[nodiscard]] const Value* known_elsewhere(const Dict& dict, std::uint32_t name, SeenMember& seen);
@@ -166,11 +166,15 @@ class Vm {
   std::pmr::vector<Value*> spare_stacks_;
   std::pmr::vector<Taken*> spare_arguments_;
   Activation** spare_activations_;  // by function; further ones follow through their parents
-  Value* variables_seen_;           // by name
-  bool* variables_known_;           // by name
-  SeenMember* members_seen_;        // by name
-  String** constants_;              // by LiteralId; made on first use
-  std::int64_t loop_depth_ = 0;     // for the recursive loop that is about to begin
+  // What was looked up before.
+  struct Known {
+    Value* variables;     // by name
+    bool* has_variable;   // by name
+    SeenMember* members;  // by name
+    String** constants;   // by LiteralId; made on first use
+  };
+  Known known_;
+  std::int64_t loop_depth_ = 0;  // for the recursive loop that is about to begin
   std::vector<std::pair<std::size_t, std::size_t>> generation_blocks_;
 };
 
