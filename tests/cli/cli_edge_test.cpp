@@ -111,7 +111,7 @@ TEST_CASE_FIXTURE(Shell, "edge validate names what is wrong and where") {
   CHECK(wrong.out == bad + ":1:11: error: the required members `roles.user`, `roles.assistant` are missing\n" + bad +
                          ":1:22: error: the required member `roles.system.suffix` is missing\n" + bad +
                          ":1:33: error: `roles.system.prefix` must be a string, found an integer\n" + bad +
-                         ":2:7: note: `x` is no member of the format; it is kept\n" + bad + ": not valid\n");
+                         ":2:7: note: `x` is not a member of the format; it is kept\n" + bad + ": not valid\n");
   const Run json = run("edge validate '" + bad + "' --json");
   CHECK(json.status == 1);
   CHECK(json.out.starts_with(

@@ -135,7 +135,7 @@ TEST_CASE_FIXTURE(Shell, "bad input gives one sentence with the place, and statu
       {"render --model model", "[{\"content\": \"x\"}]", "rondo: messages[0] has no `role`"},
       {"render --model model", "[{\"role\": \"wizard\"}]", "rondo: messages[0].role: unknown role `wizard`"},
       {"render --mode strict --model model", "[{\"role\": \"function\"}]", "rondo: model/chat_template.jinja:"},
-      {"render --model model", "[1,\n2", "rondo: standard input:2:2: expected `,` or `]` behind the element"},
+      {"render --model model", "[1,\n2", "rondo: standard input:2:2: expected `,` or `]` after the element"},
       {"render --model model", "", "rondo: standard input:1:1: expected a value, found the end of the text"},
       {"render --model model --messages " + invalid, "", "rondo: " + invalid + ":2:16: invalid UTF-8 in a string"},
       {"render --template " + broken, kHello, "rondo: " + broken + ":2:"},
@@ -176,7 +176,7 @@ TEST_CASE_FIXTURE(Shell, "what a template lacks is supplied where it is tested a
   CHECK(run(check).out.find("the template refuses") != std::string::npos);
   CHECK(run(check + " --polyfill auto").out.find("the template refuses") == std::string::npos);
   CHECK(run(check + " --polyfill auto --fix").err ==
-        "rondo: `polyfill` is no part of a template, and cannot be mended in it\n");
+        "rondo: `polyfill` is not part of a template, and cannot be mended in it\n");
 }
 
 TEST_CASE_FIXTURE(Shell, "usage errors have status 2 and help has status 0") {

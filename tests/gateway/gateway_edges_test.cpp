@@ -377,7 +377,7 @@ TEST_CASE("gateway: what token ids can't carry is named by the request's own fie
   const std::string block = R"({"type": "image", "source": {"type": "url", "url": "http://a"}})";
   CHECK(param("/v1/messages", R"({"max_tokens": 4, "system": "be brief", "messages": [{"role": "user", "content": [
       {"type": "text", "text": "c"}, )" +
-                                  block + "]}]}") == "`messages[0].content[1]` is no text: token ids carry text alone");
+                                  block + "]}]}") == "`messages[0].content[1]` is not text: token ids carry only text");
   CHECK(param("/v1/chat/completions", R"({"messages": [{"role": "user", "content": [
       {"type": "image_url", "image_url": {"url": "http://a"}}]}]})") == "messages[0].content[0]");
 }

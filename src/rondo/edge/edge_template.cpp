@@ -109,7 +109,7 @@ class Reader {
     }
     if (!utf8::is_valid(found->as_string())) {
       add(Finding::Kind::kBadText, *found, full,
-          "`" + full + "` holds half of a surrogate pair, which is no character");
+          "`" + full + "` holds half of a surrogate pair, which is not a character");
       return std::nullopt;
     }
     return found->as_string();
@@ -121,7 +121,7 @@ class Reader {
     for (const json::Member& member : object.as_object()) {
       if (std::ranges::find(known, member.key) != known.end()) continue;
       const std::string full = joined(path, utf8::to_valid(member.key));
-      add(Finding::Kind::kUnknown, member.value, full, "`" + full + "` is no member of the format; it is kept");
+      add(Finding::Kind::kUnknown, member.value, full, "`" + full + "` is not a member of the format; it is kept");
       out.set(member.key, member.value);
     }
     return out;
@@ -153,7 +153,7 @@ class Reader {
   void check_name(const json::Member& member, const std::string& path) {
     if (utf8::is_valid(member.key)) return;
     add(Finding::Kind::kBadText, member.value, path,
-        "a name in `" + path + "` holds half of a surrogate pair, which is no character");
+        "a name in `" + path + "` holds half of a surrogate pair, which is not a character");
   }
 
   void read_content_types(const json::Value& types, EdgeTemplate& out) {

@@ -128,7 +128,7 @@ TEST_CASE("unknown members are kept and reported, further roles and types belong
   CHECK(validated.edge_template->find_content_type("audio")->format == "<snd>");
   REQUIRE(validated.findings.size() == 3);
   CHECK(validated.findings[0].path == "roles.user.role_id");
-  CHECK(validated.findings[0].sentence == "`roles.user.role_id` is no member of the format; it is kept");
+  CHECK(validated.findings[0].sentence == "`roles.user.role_id` is not a member of the format; it is kept");
   CHECK(validated.findings[0].line == 3);
   CHECK(validated.findings[1].path == "content_types.audio.rate");
   CHECK(validated.findings[2].path == "version");
@@ -153,7 +153,7 @@ TEST_CASE("bad files get a sentence with a place") {
   CHECK(parse("", "x").error().code == ErrorCode::kJson);
   CHECK(errors_of(with("<u>", "\xFF")).starts_with("5:25 : the file is not JSON: "));
   CHECK(errors_of(with("<u>", "\\ud800")) ==
-        "5:24 roles.user.prefix: `roles.user.prefix` holds half of a surrogate pair, which is no character / \n");
+        "5:24 roles.user.prefix: `roles.user.prefix` holds half of a surrogate pair, which is not a character / \n");
   const std::string deep = "{\"roles\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}";
   CHECK(errors_of(deep).find("not JSON") != std::string::npos);
   const std::string wide = with("<u>", std::string(kMaxFileBytes, 'x'));

@@ -168,7 +168,7 @@ TEST_CASE("002:137-152, 002:372-407: a file of requests has flags for all of the
   CHECK(file.value().requests[1].disable_spec_decode);
   CHECK(file.value().requests[1].save_system_prompt_kv_cache);
   CHECK(file.value().remarks ==
-        std::vector<std::string>{"requests[1].y is no member of the format", "x is no member of the format"});
+        std::vector<std::string>{"requests[1].y is not a member of the format", "x is not a member of the format"});
   const auto all = format_all(thinker(), file.value());
   REQUIRE(all.ok());
   REQUIRE(all.value().size() == 2);

@@ -56,7 +56,7 @@ class Members {
   // Reports members that nobody read.
   void remark_unknown(std::vector<std::string>& out) const {
     for (const json::Member& member : object_) {
-      if (!known_.contains(member.key)) out.push_back(place_ + member.key + " is no member of the format");
+      if (!known_.contains(member.key)) out.push_back(place_ + member.key + " is not a member of the format");
     }
   }
   [[nodiscard]] const std::string& place() const { return place_; }

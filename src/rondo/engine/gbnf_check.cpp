@@ -69,7 +69,7 @@ class Reader {
     if (!wrong_.empty()) return;
     names_[own] = 0;
     if (at_ < text_.size() && peek() != '\n' && peek() != '\r')
-      return fail("a rule goes on with what is no part of one");
+      return fail("a rule continues with something that is not part of one");
     space(true);
   }
 

@@ -30,7 +30,7 @@ TEST_CASE("what it would print, and not read") {
   CHECK(wrong("a ::= \"x\"") == "there is no rule `root` in line 1");
   CHECK(wrong("root ::= *") == "a repetition repeats nothing in line 1");
   CHECK(wrong("root ::= (\"a\"\n\"b\"") == "a `)` is missing in line 2");
-  CHECK(wrong("root ::= \"a\" ]") == "a rule goes on with what is no part of one in line 1");
+  CHECK(wrong("root ::= \"a\" ]") == "a rule continues with something that is not part of one in line 1");
   CHECK(wrong("root ::= \"a\"{x}") == "a number is missing, or too large in line 1");
   CHECK(wrong("root ::= \"\\u12\"") == "an escape has too few digits in line 1");
   CHECK(wrong("root ::= \"a\"{3000}").starts_with("something is repeated 3000 times"));

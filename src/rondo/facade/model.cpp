@@ -59,7 +59,7 @@ Result<Encoded> Model::encode(const Chat& chat) const {
   if (!chat.retention.empty()) {
     call.value().retention = render::retention_of(chat.retention);
     if (!call.value().retention)
-      return Error(ErrorCode::kInvalidArgument, "`retention` is no policy: \"" + chat.retention + "\"");
+      return Error(ErrorCode::kInvalidArgument, "`retention` is not a policy: \"" + chat.retention + "\"");
   }
   auto made = model_->encode(call.value());
   if (!made.ok()) return made.error();

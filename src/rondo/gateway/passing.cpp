@@ -24,7 +24,7 @@ constexpr std::size_t kMostUntaken = std::size_t{1} << 20U;  // for a client tha
 bool is_unserved(int status) { return status == 404 || status == 405; }
 
 apis::Fault unserved(const std::string& media) {
-  return apis::invalid(media, "`" + media + "` is no text, and the engine does not serve this API itself");
+  return apis::invalid(media, "`" + media + "` is not text, and the engine does not serve this API itself");
 }
 
 net::Headers passed_headers(const ReadRequest& read) {
@@ -159,7 +159,7 @@ class PassedResponse final : public net::StreamHandler, public std::enable_share
     if (is_told_ && !has_ended_) return fail(of_engine("the engine's stream broke off"));
     if (!is_told_) {
       auto body = json::parse(text_);
-      if (!body.ok() || !body.value().is_object()) return fail(of_engine("the engine's answer is no response"));
+      if (!body.ok() || !body.value().is_object()) return fail(of_engine("the engine's answer is not a response"));
       adopt(body.value());
     }
     finish();

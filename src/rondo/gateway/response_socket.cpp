@@ -51,11 +51,11 @@ apis::Outcome<Asked> read_message(const std::string& text, std::string& lane) {
   if (!body.is_object()) return apis::invalid("", "a message must be an object", "invalid_type");
   if (const json::Value* named = body.find("stream_id"); named != nullptr && !named->is_null()) {
     const std::string name = chat::first_text(body, {"stream_id"});
-    if (!is_lane_name(name)) return apis::invalid("stream_id", "`stream_id` is no name", "invalid_stream_id");
+    if (!is_lane_name(name)) return apis::invalid("stream_id", "`stream_id` is not a name", "invalid_stream_id");
     lane = name;
   }
   if (const std::string type = chat::first_text(body, {"type"}); type != "response.create")
-    return apis::invalid("type", "`" + type + "` is no event that is understood here");
+    return apis::invalid("type", "`" + type + "` is not an event that is understood here");
   return Asked{.text = text, .lane = lane, .previous = chat::first_text(body, {"previous_response_id"})};
 }
 

@@ -236,7 +236,7 @@ apis::Outcome<ReadRequest> read_parts(Service::State& state, chat::Api api, cons
     chat::take_old_calls(out.request.messages);
   if (!out.request.media.empty()) {
     if (out.model->upstream.client == nullptr)
-      return apis::invalid(out.request.media, "`" + out.request.media + "` is no text: token ids carry text alone");
+      return apis::invalid(out.request.media, "`" + out.request.media + "` is not text: token ids carry only text");
     auto again = resolved_body(state, api, parts, out.input);
     if (!again.ok()) return again.fault();
     out.passed_body = passed_body(out, parts.is_told, std::move(again.value()));

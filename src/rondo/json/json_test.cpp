@@ -100,8 +100,8 @@ TEST_CASE("indentation as json.dumps writes it") {
 
 TEST_CASE("errors name the place and what was found") {
   CHECK(failure("") == "1:1 expected a value, found the end of the text");
-  CHECK(failure("{\"a\": 1,\n \"b\" 2}") == "2:6 expected `:` behind the key, found `2`");
-  CHECK(failure("[1, 2\n") == "2:1 expected `,` or `]` behind the element, found the end of the text");
+  CHECK(failure("{\"a\": 1,\n \"b\" 2}") == "2:6 expected `:` after the key, found `2`");
+  CHECK(failure("[1, 2\n") == "2:1 expected `,` or `]` after the element, found the end of the text");
   CHECK(failure("{a: 1}") == "1:2 expected a key in double quotes, found `a`");
   CHECK(failure("[1,]") == "1:4 expected a value, found `]`");
   CHECK(failure("[\"abc]") == "1:2 the string is not closed");

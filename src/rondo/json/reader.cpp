@@ -149,7 +149,7 @@ bool Reader::next(char close, const char* what) {
   is_first_ = false;
   if (take(close)) return false;
   if (was_first || take(',')) return true;
-  return fail("expected `,` or `" + std::string(1, close) + "` behind the " + what + ", found " + found());
+  return fail("expected `,` or `" + std::string(1, close) + "` after the " + what + ", found " + found());
 }
 
 bool Reader::element() { return next(']', "element"); }
@@ -160,7 +160,7 @@ bool Reader::member(std::string_view& key) {
   if (at_ >= text_.size() || text_[at_] != '"') return fail("expected a key in double quotes, found " + found());
   if (!string_view(key)) return false;
   skip_space();
-  return take(':') || fail("expected `:` behind the key, found " + found());
+  return take(':') || fail("expected `:` after the key, found " + found());
 }
 
 bool Reader::string(std::string_view& out) {
@@ -301,7 +301,7 @@ bool Reader::number_text(std::string_view& out, bool& is_float) {
   if (text_[first] == '0' && at_ > first + 1) return fail_at(first, "a number must not start with `0`");
   if (take('.')) {
     is_float = true;
-    if (!digits()) return fail("expected a digit behind the decimal point, found " + found());
+    if (!digits()) return fail("expected a digit after the decimal point, found " + found());
   }
   if (at_ < text_.size() && (text_[at_] == 'e' || text_[at_] == 'E')) {
     is_float = true;

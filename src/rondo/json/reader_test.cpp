@@ -123,10 +123,10 @@ TEST_CASE("what is passed over is checked as what is read") {
     }
   }
   CHECK(skip_failure("[1,\n ]") == "2:2 expected a value, found `]`");
-  CHECK(skip_failure("[1 2]") == "1:4 expected `,` or `]` behind the element, found `2`");
-  CHECK(skip_failure("[1}") == "1:3 expected `,` or `]` behind the element, found `}`");
-  CHECK(skip_failure(R"({"a": 1)") == "1:8 expected `,` or `}` behind the member, found the end of the text");
-  CHECK(skip_failure(R"({"a" 1})") == "1:6 expected `:` behind the key, found `1`");
+  CHECK(skip_failure("[1 2]") == "1:4 expected `,` or `]` after the element, found `2`");
+  CHECK(skip_failure("[1}") == "1:3 expected `,` or `]` after the element, found `}`");
+  CHECK(skip_failure(R"({"a": 1)") == "1:8 expected `,` or `}` after the member, found the end of the text");
+  CHECK(skip_failure(R"({"a" 1})") == "1:6 expected `:` after the key, found `1`");
   CHECK(skip_failure("{1: 2}") == "1:2 expected a key in double quotes, found `1`");
   CHECK(skip_failure("{\"a\": }") == "1:7 expected a value, found `}`");
   CHECK(skip_failure("[tru]") == "1:2 expected a value, found `t`");
@@ -136,7 +136,7 @@ TEST_CASE("what is passed over is checked as what is read") {
   CHECK(skip_failure("[\"a\x01\"]") == "1:4 a control character in a string must be escaped");
   CHECK(skip_failure("\x01") == "1:1 expected a value, found a control character");
   CHECK(skip_failure("[-]") == "1:2 expected a value, found `-`");
-  CHECK(skip_failure("[1.]") == "1:4 expected a digit behind the decimal point, found `]`");
+  CHECK(skip_failure("[1.]") == "1:4 expected a digit after the decimal point, found `]`");
   CHECK(skip_failure("[1e+]") == "1:5 expected a digit in the exponent, found `]`");
 }
 

@@ -249,7 +249,7 @@ Status read_entry(GgufReader& reader, Gguf& gguf, std::uint32_t& alignment_type)
   if (!key.ok()) return key.error();
   if (key.value().empty()) return reader.damaged_at(start, "an empty metadata key");
   const std::string what = "`" + key.value() + "`";
-  if (gguf.metadata.contains(key.value())) return reader.damaged_at(start, "the key " + what + " stands twice");
+  if (gguf.metadata.contains(key.value())) return reader.damaged_at(start, "the key " + what + " occurs twice");
   Result<std::uint32_t> type = reader.number<std::uint32_t>("the type of " + what);
   if (!type.ok()) return type.error();
   if (key.value() == "general.alignment") alignment_type = type.value();
@@ -265,11 +265,11 @@ Result<std::uint64_t> find_alignment(const GgufReader& reader, const Gguf& gguf,
   if (found == gguf.metadata.end()) return kDefaultAlignment;
   const auto* value = std::get_if<std::int64_t>(&found->second);
   if (value == nullptr || static_cast<Type>(type) != Type::kUint32) {
-    return reader.damaged("`general.alignment` is no unsigned 32-bit number");
+    return reader.damaged("`general.alignment` is not an unsigned 32-bit number");
   }
   const auto alignment = static_cast<std::uint64_t>(*value);
   if (alignment == 0 || !std::has_single_bit(alignment)) {
-    return reader.damaged("`general.alignment` is " + std::to_string(alignment) + ", which is no power of two");
+    return reader.damaged("`general.alignment` is " + std::to_string(alignment) + ", which is not a power of two");
   }
   return alignment;
 }
@@ -359,7 +359,7 @@ Status check_vocabulary(const GgufReader& reader, const Gguf& gguf) {
   for (std::size_t i = 0; i < tokens->size(); ++i) {
     const std::string& token = (*tokens)[i];
     if (!token.empty() && !seen.insert(token).second) {
-      return reader.damaged("the token `" + token + "` stands twice, the second time with id " + std::to_string(i));
+      return reader.damaged("the token `" + token + "` occurs twice, the second time with id " + std::to_string(i));
     }
   }
   return Done{};
@@ -381,7 +381,7 @@ Status read_body(GgufReader& reader, Gguf& gguf) {
     Result<GgufTensor> tensor = read_tensor(reader);
     if (!tensor.ok()) return tensor.error();
     if (!names.insert(tensor.value().name).second) {
-      return reader.damaged_at(start, "the tensor `" + tensor.value().name + "` stands twice");
+      return reader.damaged_at(start, "the tensor `" + tensor.value().name + "` occurs twice");
     }
     gguf.tensors.push_back(std::move(tensor).value());
   }
@@ -433,7 +433,7 @@ Result<Gguf> read_gguf(const std::string& path) {
   std::error_code ec;
   const fs::file_status status = fs::status(path, ec);
   if (!fs::exists(status)) return Error(ErrorCode::kNotFound, "no such file", path);
-  if (!fs::is_regular_file(status)) return Error(ErrorCode::kNotFound, "is no regular file", path);
+  if (!fs::is_regular_file(status)) return Error(ErrorCode::kNotFound, "is not a regular file", path);
   const std::uintmax_t size = fs::file_size(path, ec);
   GgufReader reader(path, ec ? 0 : size);
   if (ec || !reader.is_open()) return Error(ErrorCode::kNotFound, "cannot be opened for reading", path);

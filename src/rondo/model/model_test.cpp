@@ -117,7 +117,7 @@ TEST_CASE("gguf: violations are named") {
   CHECK(refuse("GGUF" + raw<std::uint32_t>(1) + pad).find("version 1 is not supported") != std::string::npos);
   CHECK(refuse(header(0, std::uint64_t{1} << 60U) + pad).find("do not fit the file") != std::string::npos);
   CHECK(refuse(header(std::uint64_t{1} << 60U, 0) + pad).find("do not fit the file") != std::string::npos);
-  CHECK(refuse(header(0, 2) + u32_entry("k", 1) + u32_entry("k", 1)).find("stands twice") != std::string::npos);
+  CHECK(refuse(header(0, 2) + u32_entry("k", 1) + u32_entry("k", 1)).find("occurs twice") != std::string::npos);
   CHECK(refuse(header(0, 1) + u32_entry("general.alignment", 3)).find("power of two") != std::string::npos);
   CHECK(refuse(header(0, 1) + raw_string("k") + raw<std::uint32_t>(77) + pad).find("unknown type") !=
         std::string::npos);

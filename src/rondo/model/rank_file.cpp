@@ -48,7 +48,7 @@ Result<RankedToken> parse_line(std::string_view line, int number) {
   if (!bytes) return damaged(number, "`" + std::string(words.token.substr(0, 80)) + "` is no base64");
   if (bytes->empty()) return damaged(number, "the token is empty");
   const auto rank = to_number(words.rank);
-  if (!rank) return damaged(number, "the rank `" + std::string(words.rank.substr(0, 80)) + "` is no number");
+  if (!rank) return damaged(number, "the rank `" + std::string(words.rank.substr(0, 80)) + "` is not a number");
   if (*rank < 0 || *rank > kMaxTokenId)
     return damaged(number, "the rank " + std::to_string(*rank) + " is out of range");
   return RankedToken{std::move(*bytes), static_cast<std::int32_t>(*rank)};
@@ -82,7 +82,7 @@ Result<RankFile> parse_rank_file(std::string_view text) {
     const auto rank = static_cast<std::size_t>(token.value().rank);
     if (rank >= ranks.size()) ranks.resize(rank + 1 + rank / 2);
     if (ranks[rank]) {
-      error = damaged(number, "the rank " + std::to_string(rank) + " stands twice");
+      error = damaged(number, "the rank " + std::to_string(rank) + " occurs twice");
       return false;
     }
     ranks[rank] = true;

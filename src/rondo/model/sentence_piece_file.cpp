@@ -151,7 +151,7 @@ Status take_piece(const Field& message, std::string_view file, SentencePieceFile
   if (piece.text.size() >= kPieceBytes) return damaged(message.offset, what + " is too long");
   if (piece.text.find('\0') != std::string::npos) return damaged(message.offset, what + " holds a NUL");
   if (!utf8::is_valid(piece.text)) return damaged(message.offset, what + " is no UTF-8");
-  if (std::isnan(piece.score)) return damaged(message.offset, what + " has a score that is no number");
+  if (std::isnan(piece.score)) return damaged(message.offset, what + " has a score that is not a number");
   if (to.pieces.size() == kPieces) return damaged(message.offset, "there are too many pieces");
   to.pieces.push_back(std::move(piece));
   return Done{};
@@ -213,7 +213,7 @@ Status check(const SentencePieceFile& file) {
   for (std::size_t id = 0; id < file.pieces.size(); ++id) {
     const Piece& piece = file.pieces[id];
     if (!seen.insert(piece.text).second) {
-      return damaged(0, "the piece `" + piece.text + "` stands twice, the second time with id " + std::to_string(id));
+      return damaged(0, "the piece `" + piece.text + "` occurs twice, the second time with id " + std::to_string(id));
     }
     if (piece.type == PieceType::kUnknown) ++unknowns;
     if (piece.type != PieceType::kByte) continue;

@@ -59,11 +59,11 @@ TEST_CASE("rank file: what is wrong, and where") {
   CHECK(rank_problem("YQ== 0\nYQ 1\n") == "line 2:1: damaged rank file: `YQ` is no base64");
   CHECK(rank_problem("YQ==\n") == "line 1:1: damaged rank file: a line is a token and its rank, and this one is not");
   CHECK(rank_problem("YQ== 1 2\n").ends_with("and this one is not"));
-  CHECK(rank_problem("YQ== 1\nYg== 1\n") == "line 2:1: damaged rank file: the rank 1 stands twice");
+  CHECK(rank_problem("YQ== 1\nYg== 1\n") == "line 2:1: damaged rank file: the rank 1 occurs twice");
   CHECK(rank_problem("YQ== 1\nYQ== 2\n") == "damaged rank file: the token of rank 2 has the bytes of an earlier one");
   CHECK(rank_problem("YQ== -1\n").ends_with("the rank -1 is out of range"));
   CHECK(rank_problem("YQ== 99999999\n").ends_with("the rank 99999999 is out of range"));
-  CHECK(rank_problem("YQ== x\n").ends_with("the rank `x` is no number"));
+  CHECK(rank_problem("YQ== x\n").ends_with("the rank `x` is not a number"));
   CHECK(rank_problem("\n\n").ends_with("there is no token"));
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("SentencePiece: every prefix is a whole model with fewer fields or an 
 TEST_CASE("SentencePiece: what is wrong, and where") {
   CHECK(problem("").ends_with("there are no pieces"));
   CHECK(problem(piece("a")).ends_with("there are 0 unknown pieces instead of one"));
-  CHECK(problem(small_model() + piece("ab")).ends_with("the piece `ab` stands twice, the second time with id 4"));
+  CHECK(problem(small_model() + piece("ab")).ends_with("the piece `ab` occurs twice, the second time with id 4"));
   CHECK(problem(small_model() + piece("<0x41>", 0, 6)).ends_with("but `byte_fallback` is off"));
   CHECK(problem(small_model() + bytes_field(2, number_field(35, 1))).ends_with("not every byte has a piece"));
   std::string all_bytes = bytes_field(2, number_field(35, 1));
@@ -109,7 +109,7 @@ TEST_CASE("SentencePiece: what is wrong, and where") {
   CHECK(problem(small_model() + all_bytes) == "none");
   CHECK(problem(small_model() + piece("\xFF")).ends_with("the piece with id 4 is no UTF-8"));
   CHECK(problem(small_model() + piece("b", 0, 9)).ends_with("of the unknown type 9"));
-  CHECK(problem(small_model() + piece("b", std::nanf(""))).ends_with("a score that is no number"));
+  CHECK(problem(small_model() + piece("b", std::nanf(""))).ends_with("a score that is not a number"));
   // A length of 2^63 bytes.
   const Result<SentencePieceFile> huge = parse_sentence_piece(small_model() + "\x0A" + varint(std::uint64_t{1} << 63U));
   REQUIRE_FALSE(huge.ok());

@@ -80,7 +80,7 @@ void Call::State::begin(const std::shared_ptr<Client::Impl>& impl) {
   if (!parsed.ok()) return fail(parsed.error());
   url = std::move(parsed).value();
   if (!check_header({request.method, ""}).ok()) {
-    return fail(Error(ErrorCode::kInvalidArgument, "`" + request.method + "` is no method"));
+    return fail(Error(ErrorCode::kInvalidArgument, "`" + request.method + "` is not a method"));
   }
   for (const Header& header : request.headers) {
     if (const Status status = check_header(header); !status.ok()) return fail(status.error());

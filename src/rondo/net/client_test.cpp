@@ -104,7 +104,7 @@ TEST_CASE("client: what is no answer, and what ends too early") {
   CHECK(read_from("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n") == "read: a chunk without a size");
   CHECK(read_from("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\nabc") ==
         "read: both Content-Length and Transfer-Encoding");
-  CHECK(read_from("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n") == "read: Content-Length is no number");
+  CHECK(read_from("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n") == "read: Content-Length is not a number");
   CHECK(read_from("SSH-2.0-server\r\n\r\n") == "read: the first line is no HTTP");
   CHECK(read_from("HTTP/1.1 200 OK\nA: b\n\n") == "read: a line feed without a carriage return");
   CHECK(read_from("HTTP/1.1 200 OK\r\n A: b\r\n\r\n") == "read: a header line is folded");

@@ -31,7 +31,7 @@ bool is_token(std::string_view text) {
 }
 
 Error bad_url(std::string_view text, std::string_view why) {
-  return {ErrorCode::kInvalidArgument, "`" + std::string(text) + "` is no address: " + std::string(why)};
+  return {ErrorCode::kInvalidArgument, "`" + std::string(text) + "` is not an address: " + std::string(why)};
 }
 
 // Splits "host:port" or "[v6]:port"; the port is unchanged if none is given.
@@ -52,7 +52,7 @@ Status read_authority(std::string_view text, std::string_view authority, Url& ur
   port.remove_prefix(port.starts_with(':') ? 1 : 0);
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), url.port);
   if (error != std::errc() || end != port.data() + port.size() || url.port == 0) {
-    return bad_url(text, "`" + std::string(port) + "` is no port");
+    return bad_url(text, "`" + std::string(port) + "` is not a port");
   }
   return Done{};
 }
@@ -101,7 +101,7 @@ bool Headers::has_word(std::string_view name, std::string_view word) const {
 
 Status check_header(const Header& header) {
   if (!is_token(header.name)) {
-    return Error(ErrorCode::kInvalidArgument, "`" + header.name + "` is no name of a header");
+    return Error(ErrorCode::kInvalidArgument, "`" + header.name + "` is not the name of a header");
   }
   for (const char letter : header.value) {
     const auto code = static_cast<unsigned char>(letter);

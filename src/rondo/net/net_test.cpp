@@ -208,7 +208,7 @@ TEST_CASE("net: errors say where it failed") {
   Request odd;
   odd.method = "GET /";
   odd.url = nobody;
-  CHECK(fetch(loop, *client, odd).error().message == "queue: `GET /` is no method");
+  CHECK(fetch(loop, *client, odd).error().message == "queue: `GET /` is not a method");
   odd.method = "GET";
   odd.headers = {{"A", "b\nc"}};
   CHECK(fetch(loop, *client, odd).error().message == "queue: the header `A` has a control character");

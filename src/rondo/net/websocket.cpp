@@ -19,7 +19,7 @@ std::string_view refusal(const ServerRequest& request) {
   if (!headers.has_word("connection", "upgrade")) return "`Connection` does not say `Upgrade`";
   if (!request.body.empty()) return "the request has a body";
   const auto key = base64::decode(headers.find("sec-websocket-key").value_or(""));
-  if (headers.count("sec-websocket-key") != 1 || !key || key->size() != 16) return "`Sec-WebSocket-Key` is no key";
+  if (headers.count("sec-websocket-key") != 1 || !key || key->size() != 16) return "`Sec-WebSocket-Key` is not a key";
   return "";
 }
 

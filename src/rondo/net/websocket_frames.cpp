@@ -123,7 +123,7 @@ std::optional<Failure> Reader::check_head() const {
     return std::nullopt;
   }
   const bool goes_on = frame_.opcode == Opcode::kContinuation;
-  if (goes_on && !begun_) return broken("a message goes on that has not begun");
+  if (goes_on && !begun_) return broken("a message continues that has not begun");
   if (!goes_on && begun_) return broken("a message begins within another");
   if (frame_.is_packed && (goes_on || !options_.deflates)) return broken("a frame is packed where none may be");
   if (frame_.size > options_.message_bytes || message_.size() > options_.message_bytes - frame_.size)

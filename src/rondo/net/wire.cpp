@@ -85,7 +85,7 @@ Result<Framing> framing_of_fields(const Headers& headers, int minor) {
   const std::string_view text = *headers.find("content-length");
   std::uint64_t length = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
-  if (error != std::errc() || end != text.data() + text.size()) return bad("Content-Length is no number");
+  if (error != std::errc() || end != text.data() + text.size()) return bad("Content-Length is not a number");
   return Framing{Framing::Kind::kLength, length};
 }
 
@@ -97,7 +97,7 @@ Result<std::uint64_t> read_chunk_size(std::string_view line) {
   // from_chars accepts no sign for unsigned numbers, no spaces and no 0x.
   if (error != std::errc() || !(rest.empty() || rest.front() == ';')) return bad("a chunk without a size");
   if (!rest.empty() && !check_header({"x", std::string(rest)}).ok()) {
-    return bad("a control character behind a chunk's size");
+    return bad("a control character after a chunk's size");
   }
   return size;
 }
@@ -132,7 +132,7 @@ Result<RequestHead> read_request(std::string_view head, std::size_t most_fields)
   if (!minor.ok()) return minor.error();
   request.minor = minor.value();
   request.method = line.substr(0, method_end);
-  if (!check_header({request.method, ""}).ok()) return bad("the method is no word");
+  if (!check_header({request.method, ""}).ok()) return bad("the method is not a word");
   Result<std::string> target = read_target(line.substr(method_end + 1, target_end - method_end - 1));
   if (!target.ok()) return target.error();
   request.target = std::move(target).value();

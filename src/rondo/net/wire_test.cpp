@@ -47,16 +47,16 @@ TEST_CASE("wire: heads of requests") {
       {"GET /\r\n\r\n", "the first line is no HTTP"},
       {"GET / HTTP/2.0\r\n\r\n", "only HTTP/1.1 is spoken here"},
       {"GET / HTTQ/1.1\r\n\r\n", "the first line is no HTTP"},
-      {"G(T / HTTP/1.1\r\n\r\n", "the method is no word"},
+      {"G(T / HTTP/1.1\r\n\r\n", "the method is not a word"},
       {"GET x HTTP/1.1\r\n\r\n", "the target does not begin with `/`"},
       {"GET /a b HTTP/1.1\r\n\r\n", "the target has a character that is not escaped"},
       {"GET /\x01 HTTP/1.1\r\n\r\n", "the target has a character that is not escaped"},
       {"GET / HTTP/1.1\r\n\r\n", "not exactly one `Host`"},
       {"GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", "not exactly one `Host`"},
       {"GET / HTTP/1.1\r\nHost: a\r\n b\r\n\r\n", "a header line is folded"},
-      {"GET / HTTP/1.1\r\nHost : a\r\n\r\n", "`Host ` is no name of a header"},
+      {"GET / HTTP/1.1\r\nHost : a\r\n\r\n", "`Host ` is not the name of a header"},
       {"GET / HTTP/1.1\r\nHost\r\n\r\n", "a header line has no colon"},
-      {"GET / HTTP/1.1\r\n: a\r\n\r\n", "`` is no name of a header"},
+      {"GET / HTTP/1.1\r\n: a\r\n\r\n", "`` is not the name of a header"},
       {"GET / HTTP/1.1\r\nHost: a\x01\r\n\r\n", "the header `Host` has a control character"},
       {"GET / HTTP/1.1\r\nHost: a\rb\r\n\r\n", "the header `Host` has a control character"},
       {"GET / HTTP/1.1\r\na:1\r\nb:1\r\nc:1\r\nd:1\r\ne:1\r\nf:1\r\ng:1\r\nh:1\r\ni:1\r\n\r\n",
@@ -86,12 +86,12 @@ TEST_CASE("wire: how long a body is, or that nobody knows") {
       {{{"content-length", "12"}}, 1, "length 12"},
       {{{"transfer-encoding", "Chunked"}}, 1, "chunked"},
       {{{"content-length", "12"}, {"content-length", "12"}}, 1, "more than one Content-Length"},
-      {{{"content-length", "12, 12"}}, 1, "Content-Length is no number"},
-      {{{"content-length", "+12"}}, 1, "Content-Length is no number"},
-      {{{"content-length", "-1"}}, 1, "Content-Length is no number"},
-      {{{"content-length", ""}}, 1, "Content-Length is no number"},
-      {{{"content-length", "0x10"}}, 1, "Content-Length is no number"},
-      {{{"content-length", "99999999999999999999"}}, 1, "Content-Length is no number"},
+      {{{"content-length", "12, 12"}}, 1, "Content-Length is not a number"},
+      {{{"content-length", "+12"}}, 1, "Content-Length is not a number"},
+      {{{"content-length", "-1"}}, 1, "Content-Length is not a number"},
+      {{{"content-length", ""}}, 1, "Content-Length is not a number"},
+      {{{"content-length", "0x10"}}, 1, "Content-Length is not a number"},
+      {{{"content-length", "99999999999999999999"}}, 1, "Content-Length is not a number"},
       {{{"content-length", "1"}, {"transfer-encoding", "chunked"}}, 1, "both Content-Length and Transfer-Encoding"},
       {{{"transfer-encoding", "gzip, chunked"}}, 1, "a Transfer-Encoding other than `chunked`"},
       {{{"transfer-encoding", "xchunked"}}, 1, "a Transfer-Encoding other than `chunked`"},
@@ -136,7 +136,7 @@ TEST_CASE("wire: odd chunks are refused") {
       {"3\nabc\r\n", "a line feed without a carriage return"},
       {"3\r\nabcd\r\n", "a chunk that is longer than its size"},
       {"3\r\nabc\n0\r\n", "a line feed without a carriage return"},
-      {"3;a\rb\r\nabc\r\n", "a control character behind a chunk's size"},
+      {"3;a\rb\r\nabc\r\n", "a control character after a chunk's size"},
       {"3;" + std::string(300, 'x') + "\r\n", "a line of a chunk's size that is too long"},
       {"0\r\n folded\r\n\r\n", "a header line is folded"},
       {"0\r\n" + std::string(9000, 'x') + "\r\n\r\n", "trailers that are too long"},
@@ -167,14 +167,14 @@ TEST_CASE("http: addresses") {
   CHECK(shown_url("http://host") == "http://host:80 host /");
   CHECK(shown_url("https://host:8443/a?b") == "https://host:8443 host:8443 /a?b");
   CHECK(shown_url("http://[::1]:80?x") == "http://[::1]:80 [::1] /?x");
-  CHECK(shown_url("ftp://host") == "`ftp://host` is no address: it begins with neither `http://` nor `https://`");
-  CHECK(shown_url("http://u@host") == "`http://u@host` is no address: it names a user");
-  CHECK(shown_url("http://host:0") == "`http://host:0` is no address: `0` is no port");
-  CHECK(shown_url("http://host:99999") == "`http://host:99999` is no address: `99999` is no port");
-  CHECK(shown_url("http://") == "`http://` is no address: it names no host");
-  CHECK(shown_url("http://[::1") == "`http://[::1` is no address: `[` is not closed");
-  CHECK(shown_url("http://h/#f") == "`http://h/#f` is no address: it has a fragment (`#`)");
-  CHECK(shown_url("http://h/a b") == "`http://h/a b` is no address: a character in it needs to be escaped");
+  CHECK(shown_url("ftp://host") == "`ftp://host` is not an address: it begins with neither `http://` nor `https://`");
+  CHECK(shown_url("http://u@host") == "`http://u@host` is not an address: it names a user");
+  CHECK(shown_url("http://host:0") == "`http://host:0` is not an address: `0` is not a port");
+  CHECK(shown_url("http://host:99999") == "`http://host:99999` is not an address: `99999` is not a port");
+  CHECK(shown_url("http://") == "`http://` is not an address: it names no host");
+  CHECK(shown_url("http://[::1") == "`http://[::1` is not an address: `[` is not closed");
+  CHECK(shown_url("http://h/#f") == "`http://h/#f` is not an address: it has a fragment (`#`)");
+  CHECK(shown_url("http://h/a b") == "`http://h/a b` is not an address: a character in it needs to be escaped");
 }
 
 TEST_CASE("http: headers and queries") {

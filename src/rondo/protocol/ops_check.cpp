@@ -60,7 +60,7 @@ Reply op_fix(const OpContext& context, Fields& fields) {
   mend::FixOptions options;
   options.may_add_marks = fields.flag("marks", false);
   if (read.chat_template.polyfill != core::Polyfill::kOff)
-    fields.fail("`polyfill` is no part of a template, and cannot be mended in it");
+    fields.fail("`polyfill` is not part of a template, and cannot be mended in it");
   if (Status status = fields.finish(); !status.ok()) return status.error();
 
   auto audited = load_audited(context, read);

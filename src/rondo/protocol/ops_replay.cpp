@@ -190,7 +190,7 @@ Reply op_replay(const OpContext& context, Fields& fields) {
   const std::optional<replay::MadeLogOptions> made = read_made_log(fields);
   if (stream == nullptr && !made && log.has_value() == fields.has("lines"))
     fields.fail(log ? "only one of `log` and `lines` may be given" : "one of the fields `log` and `lines` is missing");
-  if (made && (log || fields.has("lines"))) fields.fail("`generate` stands for a log: no other may be given");
+  if (made && (log || fields.has("lines"))) fields.fail("`generate` makes a log, so no other may be given");
   if (Status status = fields.finish(); !status.ok()) return status.error();
 
   auto parts = load_parts(context, model);

@@ -63,7 +63,7 @@ Result<std::vector<std::string>> read_special(const json::Value& root, std::int6
   std::set<std::string_view> seen;
   for (std::size_t i = 0; i < contents.size(); ++i) {
     if (contents[i].empty()) contents[i] = "<SPECIAL_" + std::to_string(i) + ">";
-    if (!seen.insert(contents[i]).second) return damaged("the special token `" + contents[i] + "` stands twice");
+    if (!seen.insert(contents[i]).second) return damaged("the special token `" + contents[i] + "` occurs twice");
   }
   return contents;
 }

@@ -133,7 +133,7 @@ TEST_CASE("tekken: what is wrong") {
   CHECK(with("{" + config + R"(}, "special_tokens": [{"rank": 2, "token_str": "x"}], )" + vocab + "}") ==
         "`special_tokens[0]` has no usable rank");
   CHECK(with("{" + config + R"(}, "special_tokens": [{"rank": 0, "token_str": "<SPECIAL_1>"}], )" + vocab + "}") ==
-        "the special token `<SPECIAL_1>` stands twice");
+        "the special token `<SPECIAL_1>` occurs twice");
 }
 
 using SentencePiece = model::SentencePieceFile::Piece;

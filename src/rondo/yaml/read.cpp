@@ -123,7 +123,7 @@ class Builder {
     if (wants_key()) return fail("a key must be a text, not a mapping or list", event);
     if (frames_.size() >= limits_.depth) {
       const std::string depth = std::to_string(limits_.depth);
-      return fail("more than " + depth + " mappings and lists stand inside of each other", event, ErrorCode::kLimit);
+      return fail("more than " + depth + " mappings and lists are nested in each other", event, ErrorCode::kLimit);
     }
     set_place(value, event.offset);
     frames_.push_back({std::move(value), std::string(event.anchor), event.offset, {}, {}});

@@ -114,7 +114,7 @@ TEST_CASE("nesting has a limit") {
     CHECK_FALSE(read(deep).ok());
   }
   CHECK(read("[[[[1]]]]", {.depth = 4}).ok());
-  CHECK(wrong("[[[[1]]]]", {.depth = 3}) == "line 1:4: more than 3 mappings and lists stand inside of each other");
+  CHECK(wrong("[[[[1]]]]", {.depth = 3}) == "line 1:4: more than 3 mappings and lists are nested in each other");
 }
 
 TEST_CASE("a long line of many values is read like many lines") {
