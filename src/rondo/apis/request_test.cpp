@@ -218,7 +218,7 @@ TEST_CASE("a Messages request") {
   CHECK(out.reasoning.is_shown);
   CHECK(out.reasoning.budget_tokens == 1024);
   CHECK(out.reasoning.effort == "high");
-  CHECK(out.kwargs.find("reasoning_effort") == nullptr);  // the gateway finds out what takes it
+  CHECK(out.kwargs.find("reasoning_effort") == nullptr);  // the gateway finds out what accepts it
   CHECK(out.reasoning.effort == "high");
   CHECK(out.format.kind == AnswerFormat::Kind::kSchema);
   CHECK(out.previous_message_id == "msg_1");
@@ -314,7 +314,7 @@ TEST_CASE("requests of recorded logs are read") {
   CHECK(count >= 3);
 }
 
-// Each conversation of the corpus, as a request of the Chat API, and in the form of the other two what has one.
+// Each conversation of the corpus as a request of the Chat API, and in the form of the other two if they have one.
 TEST_CASE("every conversation of the corpus is read") {
   const char* corpus = std::getenv("RONDO_CORPUS");
   const std::filesystem::path folder =

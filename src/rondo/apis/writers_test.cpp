@@ -1,4 +1,4 @@
-// Replies and streams of the three APIs.  Law: what the deltas of a stream add up to is the body of the same turn.
+// Replies and streams of the three APIs.  Law: the deltas of a stream add up to the body of the same turn.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -224,7 +224,7 @@ json::Value chat_messages(const json::Value& body) {
   return out;
 }
 
-// Members in the order of their names, as the order of arrival says nothing.
+// Members sorted by name, because their order of arrival says nothing.
 std::string sorted(const json::Value& value) { return json::to_python(value, {.sort_keys = true}); }
 
 TEST_CASE("the deltas of a Chat stream add up to the reply, for random turns") {
@@ -237,7 +237,7 @@ TEST_CASE("the deltas of a Chat stream add up to the reply, for random turns") {
     for (std::size_t choice = 0; choice < 2; ++choice)
       rows.push_back(
           events_of(random_turn(random), choice, random.below(2) == 0 ? Finish::kStop : Finish::kLength, random));
-    // The choices come one among the other.
+    // The choices come interleaved.
     for (std::size_t i = 0; i < std::max(rows[0].size(), rows[1].size()); ++i) {
       for (const auto& row : rows) {
         if (i < row.size()) events.push_back(row[i]);
@@ -327,7 +327,7 @@ TEST_CASE("the deltas of a Responses stream add up to the reply, for random turn
     const json::Value last = parsed(reply.stream[reply.stream.size() - 2].data);
     REQUIRE(*last.find("response") == reply.body);
     CHECK(text_at(last, "type") == (finish == Finish::kLength ? "response.incomplete" : "response.completed"));
-    // Told again from the body alone, it is the same but for where the deltas are cut.
+    // Replayed from the body alone, it is the same except where the deltas are cut.
     const auto again = replayed(reply.body, meta.reasoning_events == ReasoningEvents::kOpenResponses);
     REQUIRE(all_but_deltas(again) == all_but_deltas(reply.stream));
     sequence = 0;
@@ -392,7 +392,7 @@ TEST_CASE("a call of Messages that is cut off, or no JSON, shows what of its inp
   CHECK(json::to_compact(whole) == R"({"a":{"b":["x"]}})");
   CHECK(passed_input(R"({"a": 1, oops})", whole) == R"({"a": 1, )");
   CHECK(json::to_compact(whole) == R"({"a":1})");
-  // A number or word that breaks off is no member yet; what stands before it is whole.
+  // A number or word that breaks off is not a member yet; everything before it is complete.
   CHECK(passed_input(R"({"exact": tr)", whole) == R"({"exact": tr)");
   CHECK(json::to_compact(whole) == "{}");
   CHECK(passed_input(R"({"a": "x", "b": 1)", whole) == R"({"a": "x", "b": 1)");

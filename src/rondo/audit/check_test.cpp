@@ -1,4 +1,4 @@
-// Each cause on a template that was made to have it, and that differs in one place from one without any.
+// Each cause, on a template that was made to have it and that differs in one place from one without any.
 #include "audit/check.h"
 
 #include <doctest/doctest.h>
@@ -12,7 +12,7 @@
 namespace rondo::audit {
 namespace {
 
-// Nothing that this one writes depends on what follows, and it copies what it is given.
+// Nothing in its output depends on what follows, and it copies its input.
 constexpr const char* kClean = R"JINJA({%- if tools %}{{- '[tools>' + (tools | tojson) + '[fin]' }}{%- endif %}
 {%- for m in messages %}
 {{- '[' + m.role + '>' }}
@@ -146,7 +146,7 @@ TEST_CASE("check: reasoning that goes once a user message follows, and a variabl
   CHECK(broken.remedies.front().kwargs == json::Object{{"keep_thoughts", true}});
 }
 
-// As the clean one, but reasoning is written only where there is some, and the model opens it itself.
+// Like the clean one, but reasoning is written only if there is some, and the model opens it itself.
 std::string with_optional_reasoning() {
   std::string source =
       changed("{{- '(mull:' + (m.reasoning_content or '') + ':mull)' }}",
@@ -313,7 +313,7 @@ TEST_CASE("check: a turn that was cut off is no fault of the template's") {
   }
 }
 
-// The lines of kClean that write a call's arguments, written otherwise.
+// The lines of kClean that write a call's arguments, in another form.
 std::string with_arguments(const std::string& lines) {
   const std::string source = kClean;
   const std::size_t begin = source.find("{%- if c.function.arguments is string %}");
@@ -350,7 +350,7 @@ TEST_CASE("check: ids of calls that are cut") {
 }
 
 TEST_CASE("check: texts that become other tokens where they meet") {
-  // The prompt ends with a colon, and what a model says begins with a letter: together they are one token.
+  // The prompt ends with a colon, and the model's text begins with a letter: together they are one token.
   json::Value file = test::byte_tokenizer_json({"[fin]"});
   json::Object& model = file.as_object().find("model")->as_object();
   model.find("vocab")->as_object().set(":T", 256);

@@ -1,5 +1,5 @@
-// Rows recorded from minijinja 2.24.0 and 3.0.5 themselves, with Python's methods added (2026-11): first with Python's
-// `tojson` in the place of their own, then with their own.
+// Rows recorded from minijinja 2.24.0 and 3.0.5, with Python's methods added (2026-11): first with Python's `tojson`
+// instead of their own, then with their own.
 #include "audit/dialects.h"
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ struct Row {
   const char* python;
   const char* second_python_json;  // minijinja 2
   const char* second_own_json;
-  const char* third_own_json;  // minijinja 3; with Python's `tojson` it writes what Python writes
+  const char* third_own_json;  // minijinja 3; with Python's `tojson` it writes the same as Python
 };
 
 const std::vector<Row> kRows = {

@@ -75,7 +75,7 @@ std::string with(std::string source, const std::string& from, const std::string&
   return source.replace(at, from.size(), to);
 }
 
-// With a format that `change` has corrected, as a user may.
+// With a format that `change` has corrected, as a user may do.
 report::Report audit_of(const std::string& source, const std::function<void(format::Format&)>& change = {},
                         report::Report report = {}) {
   auto compiled = jinja::Template::compile(source, {}, "test");
@@ -123,7 +123,7 @@ std::vector<report::Finding> notes_of(const report::Report& report, const std::s
 
 bool has_note(const report::Report& report, const std::string& rule) { return !notes_of(report, rule).empty(); }
 
-// Of front ends that wrap text into parts.
+// About front ends that wrap text into parts.
 bool has_wrapping_note(const report::Report& report) {
   return std::ranges::any_of(notes_of(report, "engine-parity"), [](const report::Finding& note) {
     return note.sentence.find("wraps text") != std::string::npos;
@@ -269,7 +269,7 @@ TEST_CASE("text parts that are read in some roles only, joined, or cut") {
       only_finding(with(all, "{%- for part in m.content %}", "{%- for part in m.content[:1] %}"), "parts-differ");
   CHECK(cut.level == report::Level::kError);
   const report::Report joined = audit_of(with(all, "{{- part.text }}", "{{- part.text + '\\n' }}"));
-  CHECK(joined.findings.size() == 1);  // one part is no longer the text either
+  CHECK(joined.findings.size() == 1);  // even one part is no longer the text
 }
 
 // ---- Arguments
@@ -486,7 +486,7 @@ TEST_CASE("what other engines print otherwise, also in the generation prompt") {
   const std::string lists = "minijinja 2 prints lists and dictionaries as JSON, where Python has its own form\n";
   const std::string markup = "the `tojson` of minijinja itself, where a server does not replace it, escapes markup\n";
   CHECK(printing(kClean) == "2 " + markup);
-  // Values of the request; a list of the template's own is text to rondo.
+  // Values of the request.  A list of the template's own is text to rondo.
   CHECK(printing(with(kClean, "{{- '[[bot]]' }}", "{{- tools[0].function.parameters if tools }}{{- '[[bot]]' }}")) ==
         "20 " + lists + "2 " + markup);
 }

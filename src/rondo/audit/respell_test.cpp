@@ -1,4 +1,4 @@
-// Turns that are spelled otherwise than a template writes them.
+// Turns in other spellings than a template writes.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -32,7 +32,7 @@ Sampled turn(const std::string& marked) {
   return out;
 }
 
-// What becomes of it, with `$` where its stop begins then; or why nothing does.
+// The result, with `$` where its stop begins then; or why there is none.
 std::string spelled(const std::string& marked, Spelling spelling, ScenarioTurn of = {}) {
   format::Format format;
   format.reasoning.close = "~mull~\n";

@@ -1,4 +1,4 @@
-// Which variables of a template are switches, and the settings that come of them.
+// Which variables of a template are switches, and the settings made from them.
 #include "audit/settings.h"
 
 #include <doctest/doctest.h>
@@ -9,8 +9,7 @@
 namespace rondo::audit {
 namespace {
 
-// A template with invented markers; `prompt` is written behind its generation prompt, `reasoning` at the head of a
-// turn.
+// A template with invented markers; `prompt` is written after its generation prompt, `reasoning` at the head of a turn.
 std::string with(const std::string& prompt, const std::string& reasoning = "") {
   return "{%- for m in messages %}{{- '[' + m.role + '>' }}{%- if m.role == 'assistant' %}" + reasoning +
          "{%- endif %}{{- m.content or '' }}{%- for c in m.tool_calls or [] %}"
@@ -49,7 +48,7 @@ TEST_CASE("settings: the values that a variable is compared with, each effect on
                               "'high' }}"))) ==
         "default {}\neffort=high {\"effort\":\"high\"}\neffort=least {\"effort\":\"least\"}\n"
         "effort: [\"high\",\"least\"]\n");
-  // What changes nothing is no setting, and neither is what the template writes as the default.
+  // A value that changes nothing is not a setting, and neither is one that the template treats as the default.
   CHECK(told(settings_of(with("{{- 'slow ' if pace is not defined or pace == 'slow' or pace }}"))) ==
         "default {}\npace=false {\"pace\":false}\npace: [false]\n");
 }
@@ -69,7 +68,7 @@ TEST_CASE("settings: what the request sets is in all of them") {
 }
 
 TEST_CASE("settings: a switch about reasoning is seen beside the one that brings reasoning") {
-  // Of `keep` nothing is seen unless `mull` is on, and of `shout` nothing more than what it shows alone.
+  // `keep` has an effect only if `mull` is on, and `shout` has no more effect than alone.
   const std::string reasoning =
       "{%- if mull and m.reasoning_content and (keep or loop.last) %}"
       "{{- '(mull:' + m.reasoning_content + ':mull)' }}{%- endif %}";

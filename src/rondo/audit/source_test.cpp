@@ -24,7 +24,7 @@ TEST_CASE("source: every token knows its bytes") {
 TEST_CASE("source: the tag around a token, the group behind a bracket, the operand in front of a filter") {
   const Source source("a{% if x %}b{{ f(y[0], (z)).w | trim }}c");
   const auto tag = [&](std::size_t token) { return std::string(source.text_of(source.tag_of(token))); };
-  CHECK(tag(0).empty());  // text, an opening bracket, a closing one: no part of a tag
+  CHECK(tag(0).empty());  // text, an opening bracket, a closing one: not part of a tag
   CHECK(tag(1).empty());
   CHECK(tag(2) == "if x");
   CHECK(tag(3) == "if x");

@@ -14,7 +14,7 @@ TEST_CASE("a stand-in vocabulary has each byte, and each stop once") {
   REQUIRE_MESSAGE(made.ok(), made.error().to_string());
   const tokenizer::Tokenizer& tokenizer = *made.value();
   CHECK(tokenizer.vocab_size() == 256 + 3);
-  // The bytes first, then the stops in the order of their kinds; one of a single byte is that byte's.
+  // The bytes come first, then the stops in the order of their kinds; a stop of a single byte is that byte's token.
   CHECK(tokenizer.encode_ids("<end><run><bos>", {}) == std::vector<tokenizer::TokenId>{256, 257, 258});
   CHECK(tokenizer.encode_ids("#a\n", {}).size() == 3);
   CHECK(tokenizer.encode_ids("<enD>", {}).size() == 5);

@@ -22,7 +22,7 @@ TEST_CASE("an error prints its place, a code frame and a caret") {
   error.trail = {"in macro `m`, called at line 9"};
   CHECK(error.to_string() ==
         "chat.jinja:3:5: expected `%}`\n  3 | {%- \xC3\xA9 if\n    |     ^\n  in macro `m`, called at line 9");
-  error.column = 7;  // behind the two-byte character: the caret counts characters
+  error.column = 7;  // after the two-byte character: the caret counts characters
   error.trail.clear();
   CHECK(error.to_string() == "chat.jinja:3:7: expected `%}`\n  3 | {%- \xC3\xA9 if\n    |      ^");
 }
@@ -265,7 +265,7 @@ TEST_CASE("files are written whole and read back; failures name the path") {
   REQUIRE(files::write(path, std::string("a\0b", 3)).ok());
   CHECK(files::read(path).value() == std::string("a\0b", 3));
   CHECK(files::read(path, 2).error().code == ErrorCode::kLimit);
-  // Around the steps in which it is read.
+  // Sizes around the steps in which it is read.
   for (const std::size_t size : {std::size_t{0}, std::size_t{65535}, std::size_t{65536}, std::size_t{3000000}}) {
     std::string content(size, 'x');
     for (std::size_t i = 0; i < size; i += 100) content[i] = static_cast<char>(i / 100);
@@ -286,7 +286,7 @@ TEST_CASE("files are written whole and read back; failures name the path") {
   CHECK(std::filesystem::is_empty(folder));  // nothing is left of what could not be written
   std::filesystem::remove_all(folder);
   CHECK(files::read("/proc/self/status", 5).error().code == ErrorCode::kLimit);
-  // Nothing tells the size of this one.
+  // The size of this one is not known in advance.
   CHECK(files::read("/proc/self/status").value().starts_with("Name:"));
   std::filesystem::remove(path);
   CHECK(files::read(path).error().to_string() == path + ": no such file");

@@ -21,7 +21,7 @@ using testing::range;
 
 Ids prefix(const Ids& ids, std::size_t size) { return {ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(size)}; }
 
-// What PrefixTree promises, in the slowest way: every id by all ids up to it, with the time of its last use.
+// Does what PrefixTree promises, in the slowest way: every id keyed by all ids up to it, with the time of its last use.
 class SlowTree {
  public:
   explicit SlowTree(std::size_t capacity) : capacity_(capacity) {}
@@ -88,7 +88,7 @@ TEST_CASE("what was used longest ago is forgotten first, from its end") {
   CHECK(tree.match(range(0, 10)) == 10);
   CHECK(tree.match(range(100, 10)) == 6);
   CHECK(tree.match(range(200, 4)) == 4);
-  tree.insert(range(300, 50));  // no more than there is room for
+  tree.insert(range(300, 50));  // no more than fits
   CHECK(tree.size() == 20);
   CHECK(tree.match(range(300, 50)) == 20);
   CHECK(tree.match(range(0, 10)) == 0);
@@ -142,7 +142,7 @@ TEST_CASE("policies count as the engines do") {
   CHECK(hits[Policy::kRadix] == 130);
   CHECK(hits[Policy::kSteps] == 0);  // below 1,024
 
-  hits = policies.serve(range(0, 96));  // the last id is always computed, and with it its block
+  hits = policies.serve(range(0, 96));  // the last id is always computed, and its block with it
   CHECK(hits[Policy::kBlocks] == 80);
   CHECK(hits[Policy::kRadix] == 95);
 
@@ -201,7 +201,7 @@ TEST_CASE("a prefix is kept up to its breakpoint, and found there or at the end 
   };
   CHECK(serve(first, {{1500, 300}, {2000, 300}}) == std::vector<std::size_t>{0, 2000, 0});
   CHECK(serve(first, {{2000, 300}}) == std::vector<std::size_t>{2000, 0, 0});
-  // The end of a block in front of the breakpoint, where another request has written.
+  // The end of a block before the breakpoint, where another request has written.
   CHECK(serve(joined(range(0, 1500), range(9000, 900)), {{2400, 300}}) == std::vector<std::size_t>{1500, 900, 0});
   CHECK(serve(range(5000, 3000), {{2000, 300}}) == std::vector<std::size_t>{0, 2000, 0});
   CHECK(serve(first, {}) == std::vector<std::size_t>{0, 0, 0});

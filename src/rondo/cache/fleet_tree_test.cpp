@@ -17,8 +17,8 @@ using testing::Ids;
 using testing::joined;
 using testing::range;
 
-// What one replica holds, in the slowest way: every id by its tenant and all ids up to it, with the time of its last
-// use.
+// What one replica holds, in the slowest way: every id keyed by its tenant and all ids up to it, with the time of its
+// last use.
 class SlowReplica {
  public:
   explicit SlowReplica(std::size_t capacity) : capacity_(capacity) {}
@@ -89,7 +89,7 @@ TEST_CASE("tenants share nothing") {
   tree.insert(a, "one", range(0, 30));
   CHECK(tree.match(a, "two", range(0, 30)) == 0);
   CHECK(tree.match(a, "", range(0, 30)) == 0);
-  tree.insert(a, "two", range(0, 30));  // but the room
+  tree.insert(a, "two", range(0, 30));  // except for the room
   CHECK(tree.match(a, "two", range(0, 30)) == 30);
   CHECK(tree.match(a, "one", range(0, 30)) == 20);
   tree.forget_until(a, 2);
@@ -107,7 +107,7 @@ TEST_CASE("a replica that grows a sequence leaves the others where they were") {
   CHECK(tree.node_count() == 1);
   tree.insert(b, "", range(0, 40));
   CHECK(tree.match(a, "", range(0, 40)) == 30);
-  tree.insert(b, "", range(100, 15));  // forgets the end of what it held, which nobody holds then
+  tree.insert(b, "", range(100, 15));  // forgets the end of what it held, which then nobody holds
   CHECK(tree.match(b, "", range(0, 40)) == 25);
   CHECK(tree.stored_ids() == 45);
   CHECK(tree.verify() == "");

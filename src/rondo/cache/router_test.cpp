@@ -24,7 +24,7 @@ Router router_of(std::size_t replicas, const RouterOptions& options = {}, const 
   return out;
 }
 
-// Sends a request where the router wants it, and has it answered at once.
+// Sends a request where the router wants it, and answers it at once.
 Router::Replica serve(Router& router, const Ids& ids, Router::Ask ask = {}) {
   ask.ids = ids;
   const auto choice = router.choose(ask);
@@ -50,7 +50,7 @@ TEST_CASE("a longer prefix is weighed against what waits and runs") {
   const Router::Replica holder = serve(router, prompt);
   std::vector<Router::Ticket> tickets;
   const Ids other = range(5000, 300);
-  // 300 ids wait there and one request runs: 600 ids less than it has the other to compute.
+  // 300 ids wait there and one request runs: 600 ids less than the other has to compute.
   tickets.push_back(router.begin(holder, {.ids = other}));
   CHECK(router.state(holder).waiting == 300);
   CHECK(router.choose({.ids = prompt})->replica == holder);
@@ -76,7 +76,7 @@ TEST_CASE("a prompt waits for what it has to compute, until it is computed") {
   CHECK(ticket.expected == 1000);
   CHECK(router.state(0).waiting == 10);
   Router::Ticket other = router.begin(0, {.ids = range(9000, 300)});
-  for (int told = 0; told < 2; ++told) {  // the second time says nothing new
+  for (int told = 0; told < 2; ++told) {  // the second report says nothing new
     router.progress(ticket, longer);
     CHECK(router.state(0).waiting == 300);
   }
@@ -86,14 +86,14 @@ TEST_CASE("a prompt waits for what it has to compute, until it is computed") {
   CHECK(router.state(0).waiting == 0);
 }
 
-// What was given lately is counted in a unit that grows with each request, and is scaled down now and then.
+// Recent work is counted in a unit that grows with each request and is scaled down now and then.
 TEST_CASE("the work of the past is weighed alike however much there was") {
   const std::size_t capacity = 100;
   Router router = router_of(2, {}, {.capacity = capacity});
   std::vector<int> served(2, 0);
   for (TokenId i = 0; i < 1500; ++i) {
     ++served[serve(router, range(1000 * i, capacity))];
-    // The mean is what the fleet computes before half of it is forgotten, or less.
+    // The mean is at most what the fleet computes before half of it is forgotten.
     CHECK(router.state(0).excess + router.state(1).excess <= 2 * capacity);
   }
   CHECK(served[0] > 600);
@@ -136,12 +136,12 @@ TEST_CASE("a reply that says less corrects what is expected") {
   CHECK(router.choose({.ids = older})->expected == 600);
   reply(joined(older, range(7000, 10)), 592);
   reply(joined(prompt, range(8000, 10)), 320);
-  // What was used before the missing ids is gone with them; the prompt itself is there again.
+  // What was used before the missing ids is gone too; the prompt itself is there again.
   CHECK(router.choose({.ids = younger})->expected == 0);
   CHECK(router.choose({.ids = joined(prompt, range(7000, 10))})->expected == 1000);
   CHECK(router.choose({.ids = joined(prompt, range(8000, 10))})->expected == 1010);
-  CHECK(router.choose({.ids = older})->expected == 600);  // used later than the prompt
-  reply(prompt, 5000);                                    // more than expected: nothing to correct
+  CHECK(router.choose({.ids = older})->expected == 600);  // used after the prompt
+  reply(prompt, 5000);                                    // more than expected, so there is nothing to correct
   CHECK(router.choose({.ids = prompt})->expected == 1000);
 }
 
@@ -293,7 +293,7 @@ TEST_CASE("a fleet runs so many requests at once, and of a conversation one") {
   Fleet::Served served = alone.serve({.ids = prompt, .text = "t"});
   for (int i = 0; i < 20; ++i) {
     const Fleet::Served next = alone.serve({.ids = prompt, .text = "t", .parent = served.place});
-    CHECK(next.place.replica == served.place.replica);  // it never has more than its share: nothing else runs
+    CHECK(next.place.replica == served.place.replica);  // it never has more than its share, because nothing else runs
     served = next;
   }
 }

@@ -31,7 +31,7 @@ TEST_CASE("an error tells all that is known, and is cleared") {
   CHECK(report(&error, {RONDO_TEMPLATE_SYNTAX, given}) == RONDO_TEMPLATE_SYNTAX);
   CHECK(error.status == RONDO_TEMPLATE_SYNTAX);
   CHECK(error.line == 2);
-  CHECK(error.column == 3);  // bytes before it are two characters, the second of them in part
+  CHECK(error.column == 3);  // the bytes before it are two characters, the second only in part
   CHECK(error.has_offset == 0);
   CHECK(error.offset == 0);
   CHECK(seen(error.message) == "no such filter");

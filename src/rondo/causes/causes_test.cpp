@@ -1,4 +1,4 @@
-// Each cause on a template that was made to have it, with what a model wrote and what the next prompt makes of it.
+// Each cause, on a template that was made to have it, with what a model wrote and what the next prompt makes of it.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace rondo::causes {
 namespace {
 
-// Nothing that this one writes depends on what follows, and it copies what it is given.
+// Nothing in its output depends on what follows, and it copies its input.
 constexpr const char* kClean = R"JINJA({%- if tools %}{{- '[tools>' + (tools | tojson) + '[fin]' }}{%- endif %}
 {%- for m in messages %}
 {{- '[' + m.role + '>' }}
@@ -59,8 +59,7 @@ std::shared_ptr<const format::Format> the_format() {
   return std::make_shared<const format::Format>(format::from_json(json::parse(kFormat).value()).value());
 }
 
-// The cause where a model wrote `completion` behind a question, the client keeps `kept`, and `following` comes behind
-// it.
+// The cause if a model wrote `completion` after a question, the client keeps `kept`, and `following` comes next.
 Found found(const std::string& source, const std::string& completion, const std::string& kept,
             json::Array following = {kMore}, json::Array before = {kQuestion},
             std::optional<probe::Extent> parted = std::nullopt) {
@@ -110,7 +109,7 @@ TEST_CASE("reasoning that a condition leaves out once messages follow") {
   CHECK_FALSE(out.in_prompt);
   CHECK(out.cause.message == 1);
   CHECK(std::string("[user>ask[fin][assistant>").size() == out.at);
-  // No condition: nothing writes it at all.
+  // There is no condition: nothing writes it at all.
   const std::string never = changed("{%- if m.reasoning_content %}", "{%- if false %}");
   CHECK(told(found(never, "(mull:Hm:mull)Yes[fin]", kThought)) == "reasoning-dropped 6 messages[1].reasoning_content");
 }
@@ -204,7 +203,7 @@ TEST_CASE("reasoning of an earlier turn that is gone, or back") {
   const std::string gone =
       changed("{%- if m.reasoning_content %}", "{%- if m.reasoning_content and loop.index0 + 3 > messages | length %}");
   CHECK(told(found(gone, "Yes[fin]", kAnswer, {kMore}, before)) == "reasoning-dropped 5 messages[1].reasoning_content");
-  // The heading differs already, in front of the mark.
+  // The heading before the mark already differs.
   const std::string heading = changed(
       "'>' }}\n{%- if m.role",
       "(' mulls>' if m.reasoning_content and loop.index0 + 3 > messages | length else '>') }}\n{%- if m.role", gone);

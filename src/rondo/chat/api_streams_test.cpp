@@ -1,4 +1,4 @@
-// Recorded streams: what is damaged in them is passed over, the rest is joined.
+// Recorded streams: damaged events are skipped, and the rest is joined.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -76,7 +76,7 @@ TEST_CASE("blocks of a Messages stream stand by their numbers, and damage is pas
   REQUIRE(out);
   CHECK(out->id == "m");
   CHECK(out->prompt_tokens == 3);
-  // The arguments were cut off: those of the start stay.
+  // The arguments were cut off, so those of the start remain.
   CHECK(messages(out) ==
         R"([{"role":"assistant","content":"bc","reasoning_content":"t","tool_calls":[{"id":"u","type":"function",)"
         R"("function":{"name":"f","arguments":"{}"}}]}])");

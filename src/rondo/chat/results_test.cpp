@@ -9,7 +9,8 @@
 namespace rondo::chat {
 namespace {
 
-// Per result the call it answers and by what: "1" by its id, "~1" by order, "=1" that has one already, "-" none.
+// For each result, the call that it answers and how it was found: "1" by its id, "~1" by order, "=1" a call that
+// already has a result, "-" none.
 std::string matched(const std::vector<OpenCall>& calls, std::string_view results, std::size_t calls_before = 0) {
   const json::Value parsed = json::parse(results).value();
   std::vector<const json::Value*> messages;
@@ -30,7 +31,7 @@ TEST_CASE("a result answers the call of its id, wherever it stands") {
   const std::vector<OpenCall> calls = {{"a", "f"}, {"b", "f"}, {"c", "g"}};
   CHECK(matched(calls, R"([{"tool_call_id": "c"}, {"tool_call_id": "a"}])") == "2 0 ");
   CHECK(matched(calls, R"([{"tool_call_id": "b"}, {"tool_call_id": "b"}])") == "1 =1 ");
-  // An id that no call has answers nothing, though calls are left.
+  // An id that no call has answers nothing, even if calls are left.
   CHECK(matched(calls, R"([{"tool_call_id": "x"}, {"tool_call_id": "b"}])") == "- 1 ");
 }
 
@@ -49,7 +50,7 @@ TEST_CASE("ids that were handed out find their calls") {
   CHECK(matched(calls, R"([{"tool_call_id": "call_7"}, {"tool_call_id": "call_5"}])", 5) == "2 0 ");
   CHECK(matched(calls, R"([{"tool_call_id": "call_6"}])", 5) == "1 ");
   CHECK(matched(calls, R"([{"tool_call_id": "call_9"}, {"tool_call_id": "call_8"}])") == "1 0 ");
-  // Numbers that are too far from each other are somebody else's ids.
+  // Numbers too far apart are somebody else's ids.
   CHECK(matched(calls, R"([{"tool_call_id": "call_9"}, {"tool_call_id": "call_1"}])") == "~0 ~1 ");
   CHECK(matched(calls, R"([{"tool_call_id": "call_x"}, {"tool_call_id": "call_1"}])") == "~0 ~1 ");
   CHECK(matched(calls, R"([{"tool_call_id": "call_99999999999999999999999"}])") == "~0 ");

@@ -66,7 +66,7 @@ TEST_CASE("settings: models of a file have their own, and what is said outside o
   CHECK(models[1].context == 200);
   CHECK(models[1].kwargs == "{\"think\":false}");
   CHECK(models[1].urls == std::vector<std::string>{"http://a", "http://b"});
-  // A model of the command line is the only one.
+  // A model on the command line is the only one.
   subject.given.model = "three";
   CHECK(subject.read("[[model]]\npath = \"one\"\n").value().models.size() == 1);
 }

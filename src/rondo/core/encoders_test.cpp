@@ -9,7 +9,7 @@
 namespace rondo::core {
 namespace {
 
-// Encoders with words that no model has.
+// Encoders with words that no model uses.
 constexpr const char* kTokens =
     "bos_token: str = '[begin]'\neos_token = '[end]'\nthinking_start_token = '[muse]'\nthinking_end_token = '[done]'\n"
     "dsml_token = '~M~'\nresponse_format_template = ('Answer as:\\n' '{schema}')\n";

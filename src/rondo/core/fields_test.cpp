@@ -9,7 +9,7 @@
 namespace rondo::core {
 namespace {
 
-// What finish() says of `request` once `read` has read it; "" for nothing.
+// What finish() says about `request` once `read` has read it; "" for nothing.
 std::string complaint(const char* request, const std::function<void(Fields&)>& read) {
   const json::Object object = json::parse(request).value().as_object();
   Fields fields(object);

@@ -80,7 +80,7 @@ TEST_CASE("beyond the capacity the oldest is forgotten, and lives on where it is
   CHECK(get("b") != first);
   CHECK(get("a") == first);
   CHECK(made == "ab");
-  CHECK(get("c") != first);  // `a` goes: it was asked for first
+  CHECK(get("c") != first);  // `a` is dropped, because it was asked for first
   CHECK(*first == 0);
   CHECK(made == "abc");
   static_cast<void>(get("b"));

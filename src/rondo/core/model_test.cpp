@@ -230,7 +230,7 @@ TEST_CASE("a prompt as text and as ids") {
   const auto encoded = model->encode(call).value();
   CHECK(encoded.text == model->render(call).value());
   CHECK(encoded.ids.front() == 256);
-  CHECK(std::count(encoded.ids.begin(), encoded.ids.end(), 257) == 1);  // what a user wrote is text
+  CHECK(std::count(encoded.ids.begin(), encoded.ids.end(), 257) == 1);  // what a user writes is text
   call.specials = render::ContentSpecials::kParse;
   const auto parsed = model->encode(call).value();
   CHECK(std::count(parsed.ids.begin(), parsed.ids.end(), 257) == 2);
@@ -252,7 +252,7 @@ TEST_CASE("marks of reasoning at the begin of an assistant's content are what wa
   CHECK(count_of(block, "(*mull") == 1);
   CHECK(count_of(block, "mull*)") == 1);
   CHECK(count_of(block, "(*mull", false) == 0);
-  // Not where it was never closed, nor in somebody else's text, nor other control tokens in the block.
+  // Not if it was never closed, nor in somebody else's text, nor other control tokens in the block.
   CHECK(count_of(R"j([{"role": "assistant", "content": "(*mull so"}])j", "(*mull") == 0);
   CHECK(count_of(R"j([{"role": "user", "content": "(*mull so mull*)"}])j", "(*mull") == 0);
   CHECK(count_of(R"j([{"role": "assistant", "content": "(*mull ~fin~ mull*)"}])j", "~fin~") == 1);
@@ -312,7 +312,7 @@ TEST_CASE("ids of messages that were put in order belong to the messages as they
     if (field.path.ends_with(".content") && field.message > 1)
       CHECK(field.path == "messages[" + std::to_string(field.message) + "].content");
 
-  // The same behind a completion.
+  // The same after a completion.
   Call before = call_of(R"([{"role": "user", "content": "Hi"}])");
   const auto prompt = model->encode(before);
   REQUIRE(prompt.ok());
@@ -337,7 +337,7 @@ TEST_CASE("raw turns stand as they were sampled") {
         "<bos>[[user>>Hi~fin~[[assistant>> Yo ~fin~[[user>>Ok~fin~[[assistant>>");
 }
 
-// The prompt of one user message, and a bridge behind it.
+// The prompt of one user message, and a bridge after it.
 struct Bridging {
   std::shared_ptr<const Model> model = memory_model();
   Call call = user_call();
@@ -427,7 +427,7 @@ TEST_CASE("what is still open says how it would be closed") {
   CHECK(cut.message.reasoning == "hm");
   CHECK_FALSE(cut.message.complete);
   CHECK_FALSE(parsed(model, "(*mull hm mull*)yes").reasoning_open);
-  // A mark of ordinary tokens may have begun; the beginning of a control token is text.
+  // A mark of ordinary tokens may have begun.  The beginning of a control token is text.
   MemoryModel memory = testing::memory();
   memory.tokenizer_json = json::to_compact(test::byte_tokenizer_json({"<bos>", "~fin~"}));
   const auto spelled = testing::made(Model::from_memory(memory, {}));

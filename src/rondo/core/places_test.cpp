@@ -35,10 +35,10 @@ TEST_CASE("columns of places count code points") {
   CHECK(is_at(lines.place({1, 1}), 1, 1));
   CHECK(is_at(lines.place({1, 6}), 1, 3));
   CHECK(is_at(lines.place({2, 2}), 2, 2));
-  CHECK(is_at(lines.place({1, 99}), 1, 14));  // behind the end: no place is further
-  CHECK(is_at(lines.place({2, 0}), 2, 1));    // of a line as a whole
+  CHECK(is_at(lines.place({1, 99}), 1, 14));  // after the end: the last place counts
+  CHECK(is_at(lines.place({2, 0}), 2, 1));    // a line as a whole
   CHECK(is_at(lines.place({0, 0}), 0, 0));    // unknown
-  CHECK(is_at(lines.place({7, 3}), 7, 3));    // of no line here
+  CHECK(is_at(lines.place({7, 3}), 7, 3));    // not a line of this text
 }
 
 TEST_CASE("template text of several lines stands in the source as it is") {

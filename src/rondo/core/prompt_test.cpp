@@ -60,7 +60,7 @@ TEST_CASE("a template that runs out of its limits still has its usual prompt") {
 }
 
 TEST_CASE("a turn is parsed with tools whose types the template recurses on without end") {
-  // As some templates do for a type that they do not know.
+  // Some templates do this for a type that they do not know.
   constexpr const char* kRecurses = R"({%- macro type_of(schema) %}
 {%- if schema.type in ['string', 'object'] %}{{ schema.type }}{% else %}{{ type_of(schema) }}{% endif %}{% endmacro %}
 {%- for tool in tools or [] %}{{ type_of(tool.function.parameters) }}{% endfor %}
@@ -82,7 +82,7 @@ TEST_CASE("a turn is parsed with tools whose types the template recurses on with
 
 // --- Continued messages ----------------------------------------------------------------------------------------------
 
-// Trims what it copies, shows reasoning in the first messages only, and refuses an answer of nothing.
+// Trims what it copies, shows reasoning in the first messages only, and refuses an empty answer.
 constexpr const char* kTrims = R"({%- for m in messages %}
 {{- '[[' + m.role + '>>' }}
 {%- if m.role == 'assistant' and not (m.content or m.tool_calls) %}{{ raise_exception('an empty answer') }}{% endif %}

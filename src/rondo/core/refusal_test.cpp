@@ -5,7 +5,7 @@
 namespace rondo::core {
 namespace {
 
-// What is said of a conversation that the template refuses.
+// The hint for a conversation that the template refuses.
 std::string hint(const std::string& chat_template, const char* messages, bool with_tools = false) {
   const auto model = testing::memory_model({.chat_template = chat_template + "\n"});
   Call call = testing::call_of(messages);

@@ -8,7 +8,7 @@ namespace {
 using testing::memory_model;
 using testing::user_call;
 
-// A stream of what follows the prompt of one user message, and what it has said.
+// A stream of what follows the prompt of one user message, and what it has reported.
 struct Fixture {
   std::shared_ptr<const Model> model = memory_model();
   ParserStream stream;
@@ -56,7 +56,7 @@ TEST_CASE_FIXTURE(Fixture, "a character may be cut anywhere among ids, and among
 
 TEST_CASE_FIXTURE(Fixture, "text stands behind what ids began of a character") {
   ids({0xC3});
-  text("");  // is none
+  text("");  // not one
   ids({0xA9, 0xC3});
   text("x");
   close();

@@ -35,12 +35,12 @@ TEST_CASE("contents and calls that the template leaves out are noted") {
             "{{- m.content }}{%- endif %}{%- endfor %}",
             kCalls) == Notes{"messages[1].content: the template writes nothing of it",
                              "messages[1].tool_calls[1]: the template writes nothing of it"});
-  // What is written as a whole is written.
+  // A value that is written as a whole counts as written.
   CHECK(notes("{%- for m in messages %}{{- m.content }}{{- (m.tool_calls or []) | tojson }}{%- endfor %}", kCalls)
             .empty());
   CHECK(notes("{%- for m in messages %}{{- m | tojson }}{%- endfor %}", kCalls).empty());
   CHECK(notes("{{- messages | tojson }}", kCalls).empty());
-  // A text that the template made anew is there all the same.
+  // A text that the template built anew is found too.
   CHECK(notes("{%- for m in messages %}{{- m.content | list | join }}{%- endfor %}",
               R"([{"role": "user", "content": "Hi"}])")
             .empty());

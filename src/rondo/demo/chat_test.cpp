@@ -52,7 +52,7 @@ std::int64_t number(const json::Value& turn, const char* field) { return *turn.f
 
 std::string text(const json::Value& turn, const char* field) { return std::string(*turn.find_string(field)); }
 
-// What people are told of the turn.
+// What people are told about the turn.
 std::string counts_of(const json::Value& turn) {
   return "  " + std::to_string(number(turn, "prompt_tokens")) +
          " prompt tokens: " + std::to_string(number(turn, "reused_tokens")) + " reused, " +
@@ -181,7 +181,7 @@ TEST_CASE("a conversation has the template that is named, and the clock's time")
 TEST_CASE("reasoning stands in round brackets, calls in square ones") {
   if (!testing::has_engine()) return;
   const OwnFolder folder("chat-test");
-  // Nearly every token is a whole call, so the model can hardly help making some.
+  // Nearly every token is a whole call, so the model is bound to make some.
   std::vector<engine::ExtraToken> calls;
   for (int i = 0; i < 3000; ++i) calls.push_back({"{!do f with {\"n\": " + std::to_string(i) + "} do!}", false});
   ChatOptions options = of(testing::small_model(folder, "calls.gguf", testing::small_template(), calls));

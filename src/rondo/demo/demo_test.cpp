@@ -1,4 +1,4 @@
-// `rondo demo` on a model of a few hundred tokens, with an invented template in place of the families'.
+// `rondo demo` on a model of a few hundred tokens, with an invented template instead of the families'.
 #include "demo/demo.h"
 
 #include <doctest/doctest.h>
@@ -39,7 +39,7 @@ std::vector<std::string> words() {
           "Lisbon", "Hamburg", "assistant",   "forecast", "city",       "days",        "note",     "with"};
 }
 
-// The test data that the demonstration asks for, all of it small and invented.
+// The test data for the demonstration, all of it small and invented.
 DemoOptions small_demo(const OwnFolder& folder) {
   const DemoData data = demo_data().value();
   const std::string tokenizer = files::read(std::string(testing::kSmallFolder) + "/tokenizer.json").value();
@@ -61,16 +61,16 @@ DemoOptions small_demo(const OwnFolder& folder) {
   options.layers = 2;
   options.conversations = 0;  // thousands of bytes are thousands of tokens here
   options.corpus =
-      folder.path("corpus");  // which is not there; without a name it would be looked for beside the checkout
+      folder.path("corpus");  // which does not exist; without a name it would be searched for beside the checkout
   return options;
 }
 
-// A clock that shows a fifth of a second more each time.
+// A clock that advances by a fifth of a second each time.
 std::function<double()> slow_clock() {
   return [now = 0.0]() mutable { return now += 0.21; };
 }
 
-// A model without a template whose vocabulary has the text that goes over and over: so prompts are short.
+// A model without a template whose vocabulary contains the repeated text, so prompts are short.
 std::string base_weights(const OwnFolder& folder) {
   return testing::small_model(folder, "base.gguf", "",
                               {{": the path follows the water, and the next village is still far away.\n", false}});
@@ -143,7 +143,7 @@ TEST_CASE("the demonstration says the same as text and as JSON") {
   CHECK(text.notes.find("turn 11 of 12\nturn 12 of 12\nseveral conversations at once\na template without tools\n" +
                         rollouts) != std::string::npos);
 
-  // The template without tools: the grammar leaves one good call of all that were offered, and an answer by the schema.
+  // The template without tools: the grammar leaves one valid call of all those offered, and an answer by the schema.
   const json::Value& bare = *report.find("bare");
   CHECK(bare.find_string("template") == "one of ours");
   const json::Array& said = bare.find("messages")->as_array();
@@ -169,7 +169,7 @@ TEST_CASE("the demonstration says the same as text and as JSON") {
   const json::Value& bridged = *together.find("bridge");
   const json::Value& rerendered = *together.find("rerender");
   CHECK(number(bridged, "prefilled") <= number(rerendered, "prefilled"));
-  // What the four have in common is decoded once.
+  // What the four have in common is decoded only once.
   CHECK(number(bridged, "prefilled") < 2 * sum(agent.find("turns")->as_array(), "prefilled"));
   CHECK(bridged.find("first_token_seconds") != nullptr);
   CHECK(text.printed.find("\n2 such conversations at once on one engine, 24 turns in all.\n") != std::string::npos);
@@ -280,13 +280,13 @@ TEST_CASE("plain text: each prompt is all ids so far, beside the same text token
     fresh += rows[i].rerender_prompt;
     if (i == 0) continue;
     const std::size_t seen = rows[i - 1].prompt + rows[i - 1].generated;
-    CHECK(rows[i].reused + 1 == seen);  // all but the last, which was sampled and not decoded
+    CHECK(rows[i].reused + 1 == seen);  // all but the last, which was sampled but not decoded
     CHECK(rows[i].prompt > seen);
     CHECK(rows[i].cause.empty() == (rows[i].rerender_reused == seen));
   }
   CHECK(rows[0].cause.empty());
   CHECK(rows[0].rerender_prompt == rows[0].prompt);
-  // Random bytes are hardly ever what a tokenizer makes of their text.
+  // Random bytes are hardly ever the tokens that a tokenizer makes of their text.
   CHECK(breaks > 0);
   CHECK(run.value().rerender_breaks == breaks);
   CHECK(run.value().rerender_prefilled == fresh);

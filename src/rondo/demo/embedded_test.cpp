@@ -1,4 +1,4 @@
-// What stands between a path and a model that runs.
+// What happens between a path and a running model.
 #include "demo/embedded.h"
 
 #include <doctest/doctest.h>
@@ -94,7 +94,7 @@ TEST_CASE("control tokens are added to a tokenizer.json behind all ids, those it
   CHECK(added_tokens(with_tokens(R"({"added_tokens": [{"id": 11, "content": "<x>"}]})", {"<y>"})) == "11:<x> 12:<y> ");
   CHECK(added_tokens(with_tokens(R"({"model": {"vocab": {"a": 4}}})", {"<y>"})) == "5:<y> ");
   CHECK(added_tokens(with_tokens(R"({"added_tokens": null})", {"<y>"})) == "0:<y> ");
-  // What is wrong with a file is said by who loads it.
+  // Whoever loads the file reports what is wrong with it.
   CHECK(with_tokens("{", {"<y>"}) == "{");
   CHECK(with_tokens("[1]", {"<y>"}) == "[1]");
 }

@@ -29,7 +29,7 @@ std::string with(std::string_view from, std::string_view to) {
   return out.replace(at, from.size(), to);
 }
 
-// The errors, a line each: place, path, sentence, what the exporter says.
+// The errors, one per line: place, path, sentence, and what the exporter says.
 std::string errors_of(const std::string& text) {
   std::string out;
   for (const Finding& finding : validate(text).findings) {
@@ -110,7 +110,7 @@ TEST_CASE("002:74-95: every wrong type is named with its path and place") {
             .ends_with("'content_types' must be dict, got int\n"));
   CHECK(errors_of(with("\"<img>\"", "[]")).ends_with("'content_types.image.format' must be str, got list\n"));
   CHECK(errors_of(with(R"({"format": "<vid>"})", "\"x\"")).ends_with("'content_types.video' must be dict, got str\n"));
-  // All of them, not the first alone.
+  // All of them, not only the first.
   CHECK(errors_of(R"({"roles": {"system": 1, "user": 2, "assistant": 3}, "model_path": 4})").size() > 300);
   const auto error = parse(with("\"<u>\"", "7"), "a file").error();
   CHECK(error.code == ErrorCode::kInvalidArgument);
@@ -142,7 +142,7 @@ TEST_CASE("unknown members are kept and reported, further roles and types belong
 }
 
 TEST_CASE("bad files get a sentence with a place") {
-  // Cut off anywhere, it is no file.
+  // Cut off anywhere, it is not a file.
   for (std::size_t size = 0; size < kWhole.size() - 1; ++size) {
     const Validated cut = validate(kWhole.substr(0, size));
     CHECK_FALSE(cut.edge_template);

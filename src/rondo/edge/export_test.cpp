@@ -30,7 +30,7 @@ Exported exported(const std::string& source, json::Object kwargs = {}) {
   return out.value();
 }
 
-// Whether one of the sentences holds all of `words`.
+// Whether one of the sentences contains all of `words`.
 bool loses(const Exported& exported, std::string_view words) {
   return std::ranges::any_of(exported.loses,
                              [&](const std::string& sentence) { return sentence.find(words) != std::string::npos; });
@@ -79,7 +79,7 @@ TEST_CASE("002:101-119, 002:161, 002:270-298: both generation prompts are found 
   const Exported none = exported(kRoles + kPrompt);
   CHECK(none.thinking_variable == "");
   CHECK_FALSE(none.edge_template.generation_prompt_thinking);
-  // Where the switch changes the history too, there is no promise for it.
+  // If the switch changes the history too, nothing is promised for it.
   const Exported history = exported("{%- if enable_thinking %}{{- '[system think ]\\n' }}{%- endif %}" + kRoles +
                                     "{%- if add_generation_prompt %}{{- '[assistant ' }}{%- endif %}");
   CHECK_FALSE(history.lossless);
@@ -100,7 +100,7 @@ TEST_CASE("002:31, 002:95: a default system prompt is found, and so is what stan
   REQUIRE(bos.kind);
   CHECK(bos.kind->system == SystemUse::kLead);
   CHECK(loses(bos, "conversations without a system message: the template writes \"<bos>[us"));
-  // Where the template has no system messages, the token is the default system prompt.
+  // If the template has no system messages, the token is the default system prompt.
   const Exported users = exported(
       "{{- bos_token }}{%- for m in messages %}{%- if m.role == 'system' %}"
       "{{- raise_exception('no system') }}{%- endif %}"

@@ -63,7 +63,7 @@ TEST_CASE("002:363-405: the system prompt is the request's, else the template's,
   bare.default_system_prompt = "";
   CHECK(formatted(bare, kHello).system == "");
   CHECK(formatted(bare, kHello).complete == "<|im_start|>user\nHello!<|im_end|>\n<|im_start|>assistant\n");
-  // The old field of request files stands between the two.
+  // The old field of request files ranks between the two.
   CHECK(formatted(plain(), kHello, {.default_system_prompt = "Old."}).system == "<|im_start|>system\nOld.<|im_end|>\n");
   CHECK(formatted(plain(), kHello, {.default_system_prompt = ""}).system == fallback.system);
 }

@@ -1,4 +1,4 @@
-// Made-up conversations and exports as they were: tests/golden/edge.
+// Made-up conversations and exports as recorded: tests/golden/edge.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::string line_of(const Sample& sample) {
   return out;
 }
 
-// The orders of roles as letters; of long ones the number.
+// The orders of roles as letters; for long ones only their number.
 std::string orders_of(const std::vector<Sample>& samples) {
   std::string out;
   for (const Sample& sample : samples) {
@@ -84,7 +84,7 @@ TEST_CASE("the contents of each kind are what they were") {
   test::check_golden("edge/contents.txt", out);
 }
 
-// Templates that ask about times, other roles, what texts hold, several variables.
+// Templates that ask about times, other roles, the contents of texts, and several variables.
 constexpr const char* kTemplates[] = {
     "{%- for m in messages %}{{- '[' + m.role + ' ' + m.content + ' ]\\n' }}{%- endfor %}"
     "{%- if add_generation_prompt %}{{- '[assistant ' }}{%- endif %}",

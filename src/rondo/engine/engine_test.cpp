@@ -36,7 +36,7 @@ TEST_CASE("greedy picks the best, the lowest id among equals, and never a NaN if
   CHECK(sampler.pick(logits, {.kind = Allowed::Kind::kOnly, .ids = only}) == 1);
   const std::vector<std::uint64_t> mask = {0b10001};
   CHECK(sampler.pick(logits, {.kind = Allowed::Kind::kMask, .mask = mask}) == 4);
-  // What a mask does not reach is not allowed.
+  // Ids beyond the mask are not allowed.
   const std::vector<float> many(130, 1.0F);
   const std::vector<std::uint64_t> short_mask = {0, 1U << 2U};
   CHECK(sampler.pick(many, {.kind = Allowed::Kind::kMask, .mask = short_mask}) == 66);
@@ -133,7 +133,7 @@ TEST_CASE("each cut keeps the ids that its definition names") {
   CHECK(drawn_ids({.temperature = 1.0F, .typical_p = 0.7F}, logits) == Ids{1, 3});
   CHECK(drawn_ids({.temperature = 1.0F, .typical_p = 0.9F}, logits) == Ids{1, 2, 3});
   CHECK(drawn_ids({.temperature = 1.0F, .top_k = 3, .top_p = 0.8F}, logits) == Ids{1, 3});
-  // Over more ids than are sorted at first.
+  // More ids than are sorted at first.
   const std::vector<float> flat(1000, 0.0F);
   const Ids first = drawn_ids({.temperature = 1.0F, .top_p = 0.0995F}, flat);
   CHECK(first.back() <= 99);
@@ -274,7 +274,7 @@ TEST_CASE("the fake engine tells why it stopped") {
   REQUIRE(engine.prompt(prompt).ok());
   const auto full = engine.generate({});
   CHECK(full.value().stop == StopReason::kContextFull);
-  CHECK(full.value().ids.size() == 15);  // 14 fit, the last was sampled behind them
+  CHECK(full.value().ids.size() == 15);  // 14 fit, and the last was sampled after them
   REQUIRE(engine.prompt(prompt).ok());
   CancelFlag cancel{true};
   const auto cancelled = engine.generate({.cancel = &cancel});

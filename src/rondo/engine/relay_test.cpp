@@ -10,7 +10,7 @@
 namespace rondo::engine {
 namespace {
 
-// Tells three ids for each request, and ends when it is told to or cancelled.
+// Reports three ids for each request, and ends when told to or cancelled.
 class Slow final : public Serving {
  public:
   explicit Slow(Executor& executor) : executor_(executor) {}
@@ -112,7 +112,7 @@ TEST_CASE("relay: a request is cancelled, or let go of, on its way") {
     running->cancel();
     own.run_until([&] { return heard.stop.has_value(); });
     CHECK(heard.stop == StopReason::kCancelled);
-    // Nobody listens any more: at once, and behind the first ids.
+    // Nobody listens any more: at once, and after the first ids.
     for (int i = 0; i < 20; ++i) {
       Heard gone;
       auto dropped = relay.submit({.prompt = {1}}, gone);

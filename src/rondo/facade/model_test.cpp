@@ -14,7 +14,7 @@ using testing::tiny_model;
 using testing::tokens;
 using testing::user_chat;
 
-// Cuts white space off what was said, and drops its reasoning once it is not last.
+// Trims what was said, and drops its reasoning once it is not the last.
 constexpr const char* kForgetful = R"({%- for m in messages %}
 {{- '[[' + m.role + ': ' }}
 {%- if m.reasoning_content and loop.last %}{{- '(*mull ' + m.reasoning_content + ' mull*)' }}{% endif %}
@@ -22,7 +22,7 @@ constexpr const char* kForgetful = R"({%- for m in messages %}
 {%- endfor %}
 {%- if add_generation_prompt %}{{ '[[assistant: ' }}{% endif %})";
 
-// Opens the reasoning in the generation prompt, where it is not switched off.
+// Opens the reasoning in the generation prompt, unless it is switched off.
 constexpr const char* kThinking = R"({%- for m in messages %}
 {{- '[[' + m.role + ': ' }}
 {%- if m.reasoning_content %}{{- '(*mull ' + m.reasoning_content + ' mull*)' }}{% endif %}
@@ -266,7 +266,7 @@ TEST_CASE("what is open behind the prompt of a chat is what its render ends with
   chat.add_generation_prompt = false;
   CHECK(model.parse(chat, std::string("yes~fin~")).value().content == "yes");
   CHECK(model.parse(chat, std::string("yes~fin~")).value().reasoning == std::nullopt);
-  chat.messages = "";  // a plain user message stands for them
+  chat.messages = "";  // a plain user message represents them
   chat.add_generation_prompt = true;
   CHECK(model.parse(chat, std::string("hm")).value().reasoning == "hm");
   chat.messages = "7";

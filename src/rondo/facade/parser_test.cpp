@@ -191,7 +191,7 @@ TEST_CASE("a parser is closed once") {
   }
 }
 
-// The events in front of the id were lost, and with them the call that later arguments belong to.
+// The events before the id were lost, and with them the call that later arguments belong to.
 TEST_CASE("ids out of range feed nothing, and the parser goes on") {
   const Model model = tiny_model();
   Parser parser = started(model);

@@ -133,7 +133,7 @@ TEST_CASE("a turn that was cut off is closed, and that is noted") {
   CHECK(model.detokenize(rollout.ids()).value().find("(*mull hm mull*)~fin~[[user: Ok") != std::string::npos);
 }
 
-// The text behind a turn with reasoning and a question.
+// The text after a turn with reasoning and a question.
 std::string after_question(Retention retention, std::size_t& kept, std::size_t& old_size) {
   const Model model = testing::model_with(kForgetful);
   Rollout rollout = started(model);

@@ -7,7 +7,7 @@
 namespace rondo {
 namespace {
 
-// A file that is in order and holds nothing.
+// A valid file that contains nothing.
 std::string empty_gguf() {
   std::string out = "GGUF";
   out += std::string("\x03\0\0\0", 4);

@@ -77,7 +77,7 @@ struct Subject {
     request.body = body;
     return client->stream(std::move(request), recorder);
   }
-  // The events of a stream; `ending` says how it ended.
+  // The events of a stream; `ending` tells how it ended.
   std::vector<std::string> stream(const std::string& target, const std::string& body) {
     testing::Recorder recorder(loop);
     const auto call = begin(target, body, recorder);
@@ -202,7 +202,7 @@ TEST_CASE("fake vllm: cached tokens are whole blocks, never all of the prompt, a
   };
   CHECK(cached(40) == 0);
   CHECK(cached(40) == 32);
-  CHECK(cached(32) == 16);  // not the last block, of which one id has to be computed
+  CHECK(cached(32) == 16);  // not the last block, because one id of it must be computed
   CHECK(cached(33) == 32);
   CHECK(cached(40, R"(, "cache_salt": "other")") == 0);
   CHECK(cached(40, R"(, "cache_salt": "other")") == 32);
@@ -309,7 +309,7 @@ TEST_CASE("fake sglang: length, log probabilities, several choices, abort by nam
   CHECK(shown(both, "1.index") == "1");
   const json::Value one =
       subject.ask("/generate", R"({"input_ids": [9], "sampling_params": {"max_new_tokens": 2, "n": 0}})");
-  CHECK(shown(one, "meta_info.completion_tokens") == "2");  // no choice is one
+  CHECK(shown(one, "meta_info.completion_tokens") == "2");  // no choice counts as one
 
   subject.server->set_fault({.kind = Fault::Kind::kHang, .after = 1});
   testing::Recorder recorder(subject.loop);
@@ -352,11 +352,11 @@ TEST_CASE("fake llama-server: slots keep what they computed; tokens_cached is no
     return shown(reply, "timings.cache_n") + " in " + shown(reply, "id_slot");
   };
   CHECK(reused(ids_text(30)) == "0 in 0");
-  CHECK(reused(ids_text(30)) == "29 in 0");  // all known: one is computed again
+  CHECK(reused(ids_text(30)) == "29 in 0");  // all known, so one is computed again
   CHECK(reused(ids_text(35)) == "30 in 0");
   CHECK(reused(ids_text(30, 450)) == "0 in 1");
   CHECK(reused(ids_text(35)) == "34 in 0");
-  CHECK(reused("[9, 8, 7, 6]") == "0 in 1");  // the one used longest ago
+  CHECK(reused("[9, 8, 7, 6]") == "0 in 1");  // the least recently used one
   CHECK(reused(ids_text(30), R"(, "id_slot": 1)") == "0 in 1");
   CHECK(reused(ids_text(30), R"(, "cache_prompt": false)").starts_with("0 in "));
   CHECK(subject.server->log().front().slot == 0);
@@ -370,7 +370,7 @@ TEST_CASE("fake llama-server: requests wait for a slot") {
   testing::Recorder recorder(subject.loop);
   auto call = subject.begin("/completion", R"({"prompt": [7, 7], "stream": true})", recorder);
   testing::settle(subject.loop);
-  subject.loop.post([&] { call.reset(); });  // the first ends, by closing; only then is there room
+  subject.loop.post([&] { call.reset(); });  // the first ends by closing; only then is there room
   const json::Value second = subject.ask("/completion", R"({"prompt": [7, 7], "n_predict": 1})");
   CHECK(shown(second, "tokens_predicted") == "1");
   REQUIRE(subject.server->log().size() == 2);
@@ -481,7 +481,7 @@ TEST_CASE("fake engines: what they say of themselves, and their errors") {
 TEST_CASE("fake engines: sampling waits for a client that does not read, and goes on") {
   EngineOptions options = options_of(Dialect::kVllm);
   constexpr std::size_t kIds = 24;
-  options.model.pieces[300] = std::string(500'000, 'x');  // together more than the system holds for a connection
+  options.model.pieces[300] = std::string(500'000, 'x');  // together more than the system buffers for a connection
   options.model.rules = {{{9}, Ids(kIds, 300)}};
   Subject subject(options);
   testing::Recorder recorder(subject.loop);

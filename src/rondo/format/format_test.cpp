@@ -95,7 +95,7 @@ TEST_CASE("parts that do not fit each other are named") {
         "calls: a JSON envelope cannot hold tagged parameters");
   CHECK(json({{"n"}, {"a"}, {}, false}, ArgumentStyle::kJsonText) == "fine");
   CHECK(json({{}, {}, {}, true}, ArgumentStyle::kJson) == "fine");
-  // A call begins at a mark, or at a tool's name with a text behind it.
+  // A call begins at a mark, or at a tool's name followed by text.
   const auto begins = [&](std::string section, std::string open, std::string behind) {
     return wrong([&](Format& f) {
       f.calls.section_open = std::move(section);

@@ -19,7 +19,7 @@ TEST_CASE("punctuation on both sides of brackets belongs to them") {
   CHECK(unit_boundaries("\"[x]\"") == Offsets{0, 4, 5});
   CHECK(unit_boundaries("#[x]") == Offsets{0, 4});
   CHECK(unit_boundaries("##[x]#b") == Offsets{0, 6, 7});
-  // Letters, white space, brackets, quotes and what is no ASCII are no such punctuation.
+  // Letters, white space, brackets, quotes and non-ASCII characters are not such punctuation.
   CHECK(unit_boundaries("a[x]a [x] ") == Offsets{0, 5, 6, 9, 10});
   CHECK(unit_boundaries(",[x],") == Offsets{0, 4, 5});
   CHECK(unit_boundaries("\xA9[x]\xA9") == Offsets{0, 4, 5});

@@ -1,4 +1,4 @@
-// Who owns what a template writes, and which conditions decided: the rules of docs/provenance.md.
+// Who owns what a template writes, and which conditions decided it: the rules of docs/provenance.md.
 #include <doctest/doctest.h>
 #include <string>
 
@@ -113,7 +113,7 @@ TEST_CASE("control: loops inside a message keep the message and name the element
 TEST_CASE("control: a loop over numbers is bound by the first message that is set") {
   CHECK(owners("{% for i in range(2) %}.{% set m = messages[i] %}<{{ m.content }}>{% endfor %}") ==
         "-:. 0:<S> -:. 1:<U>");
-  // Also inside a condition, for the rest of the iteration; and the second set does not bind again.
+  // Inside a condition too, for the rest of the iteration.  The second set does not bind again.
   CHECK(owners("{% for i in range(1) %}{% if true %}{% set m = messages[1] %}{% endif %}{% set p = messages[0] %}"
                "<{{ p.content }}>{% endfor %}") == "1:<S>");
   CHECK(owners("{% set m = messages[1] %}<>") == "-:<>");
@@ -143,7 +143,7 @@ TEST_CASE("control: the generation prompt is what is written because the variabl
 }
 
 TEST_CASE("control: text is owned where it is written, else where it was made") {
-  // Collected under messages, written behind the loop.
+  // Collected under messages, written after the loop.
   CHECK(owners("{% set ns = namespace(t='') %}{% for m in messages[:2] %}{% set ns.t = ns.t ~ '<' ~ m.content ~ '>' %}"
                "{% endfor %}{{ ns.t }}") == "0:<S> 1:<U>");
   // Made under one message, written under another.

@@ -1,5 +1,5 @@
 // The language against recorded results of the reference (tests/golden/jinja/language.json), and what the template
-// facade says about a template.
+// facade reports about a template.
 #include <doctest/doctest.h>
 #include <string>
 
@@ -30,7 +30,7 @@ std::string difference(const json::Value& item, const Result<Rendered>& got) {
   }
   if (got.ok()) return "wrote " + text::quoted(got.value().text.bytes()) + " instead of raising";
   const Error& error = got.error();
-  // Where our message is meant to differ, the case says so.
+  // If our message differs on purpose, the case says so.
   const auto ours = item.find_string("ours");
   const std::string want(ours ? *ours : *item.find_string("message"));
   if (error.message != want) return "said " + text::quoted(error.message) + ", not " + text::quoted(want);

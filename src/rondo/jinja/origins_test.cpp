@@ -62,7 +62,7 @@ TEST_CASE("origins: a dump is one run until its parts are asked for, wherever it
        "S`\"`tools[0](json, slice) D`name`tools[0].#name[0,4)(json, slice) S`\": `tools[0](json, slice) "
        "S`\"`tools[0].name(json, slice) D`f`tools[0].name[0,1)(json, slice) "
        "S`\"`tools[0].name(json, slice) S`}`tools[0](json, slice) S`]`tools(json, slice)"},
-      // What the template made, what it sorts, and the messages, which are not all of one message.
+      // What the template made, what it sorts, and the messages, which do not all belong to one message.
       {"{{ {'f': tools[0].name} | tojson }}",
        "C`{` C`\"` L`f` C`\"` C`: ` S`\"`tools[0].name(json) D`f`tools[0].name[0,1)(json) S`\"`tools[0].name(json) "
        "C`}`"},

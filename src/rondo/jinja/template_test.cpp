@@ -1,4 +1,4 @@
-// The facade: what compiling says about a template, errors with their places, limits.
+// The facade: what compiling reports about a template, errors with their places, limits.
 #include <doctest/doctest.h>
 #include <algorithm>
 #include <memory>
@@ -107,7 +107,7 @@ TEST_CASE("template: deep trees are refused before they can hurt") {
   CHECK(syntax_error(nots + "x }}").message == "too many nested blocks or brackets");
 }
 
-// Each branch was a copy of the whole scope, and a name was searched for from the first on: minutes for the first two.
+// Each branch used to copy the whole scope, and a name was searched for from the beginning: the first two took minutes.
 TEST_CASE("template: many branches and names in one scope") {
   constexpr int kMany = 4000;
   std::string branches = "{% if v %}";

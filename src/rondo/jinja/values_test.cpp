@@ -77,7 +77,7 @@ std::string through(const std::vector<std::string>& chain, std::string bytes) {
   return bytes;
 }
 
-// The law of data runs: the source they name, passed through their chain, is what they say.
+// The law of data runs: the named source, passed through the chain, gives the bytes.
 std::string broken_origin(const Rendered& rendered, const json::Value& variables) {
   std::size_t at = 0;
   for (const text::Run& run : rendered.text.runs()) {

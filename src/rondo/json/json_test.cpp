@@ -40,8 +40,8 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }  // namespace
 
 TEST_CASE("values print as Python's json module prints them") {
-  // Each row: a text, json.dumps(json.loads(text), ensure_ascii=False) ("-": has a lone surrogate), and the same with
-  // ensure_ascii, sort_keys and narrow separators; "!" where Python refuses the text.
+  // Each row: a text, json.dumps(json.loads(text), ensure_ascii=False) ("-" if it has a lone surrogate), and the same
+  // with ensure_ascii, sort_keys and narrow separators; "!" if Python refuses the text.
   auto file = files::read(RONDO_SOURCE_DIR "/tests/golden/json/python_rows.tsv");
   REQUIRE(file.ok());
   int rows = 0;
@@ -273,7 +273,7 @@ TEST_CASE("numbers convert where they fit") {
   CHECK(parsed("1.0").to_double() == 1.0);
   CHECK(std::isinf(*parsed("-1e400").to_double()));
   CHECK(parsed("0.00001e-400").to_double() == 0.0);
-  // What decides is the exponent of the first digit that is not zero.
+  // The exponent of the first non-zero digit decides.
   CHECK(parsed("0." + std::string(400, '0') + "1e+10").to_double() == 0.0);
   CHECK(parsed("0." + std::string(400, '0') + "1e+800").to_double() == HUGE_VAL);
   CHECK(parsed("1" + std::string(400, '0')).to_double() == HUGE_VAL);

@@ -9,7 +9,7 @@
 namespace rondo::json {
 namespace {
 
-// The message of what goes wrong when `text` is passed over, with its place; "" if nothing does.
+// The error when `text` is skipped, with its place; "" if there is none.
 std::string skip_failure(std::string_view text) {
   Reader in(text);
   if (in.skip() && in.finish()) return "";
@@ -17,7 +17,7 @@ std::string skip_failure(std::string_view text) {
   return std::to_string(in.error().line) + ":" + std::to_string(in.error().column) + " " + in.error().message;
 }
 
-// The string that stands in `text`; what went wrong where there is none.
+// The string in `text`; the error if there is none.
 std::string string_of(std::string_view text) {
   Reader in(text);
   std::string_view out;
@@ -72,7 +72,7 @@ TEST_CASE("escapes stand for their characters") {
   CHECK(string_of(R"("\"\\\/\b\f\n\r\t")") == "\"\\/\b\f\n\r\t");
   CHECK(string_of(R"("\u0009\u004A\u004a\u00ff\uABCD")") == "\tJJ\u00ff\uABCD");
   CHECK(string_of(R"("\ud83d\ude00\uD800\uDC00\udbff\udfff")") == "\U0001F600\U00010000\U0010FFFF");
-  // Half a pair stays what it is, and what follows is read for itself.
+  // Half a pair is kept, and what follows is read on its own.
   CHECK(string_of(R"("\ud83dx")") == "\xED\xA0\xBDx");
   CHECK(string_of(R"("\ud83d\u0041")") ==
         "\xED\xA0\xBD"
@@ -111,7 +111,7 @@ TEST_CASE("an array is read from behind what is known of it") {
 TEST_CASE("what is passed over is checked as what is read") {
   CHECK(skip_failure(R"( {"a": [true, false, null, -1.5e+3, NaN, "x\n"], "b": {}, "c": [[], {"d": 0}]} )").empty());
   CHECK(skip_failure("") == "1:1 expected a value, found the end of the text");
-  // Rows of integers are passed over at a stride: what is wrong with one of them is found wherever it stands.
+  // Lists of integers are skipped in large steps.  A fault in one of them is found wherever it is.
   for (std::size_t before = 0; before < 40; ++before) {
     std::string row = "[";
     for (std::size_t i = 0; i < before; ++i) row += std::to_string(i * i) + ",";

@@ -11,7 +11,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-// The sources that the candidates make of `text`.
+// The sources that the candidates make from `text`.
 std::vector<std::string> made(const Source& source, const std::vector<Candidate>& candidates) {
   std::vector<std::string> out;
   for (const Candidate& candidate : candidates) {

@@ -1,5 +1,4 @@
-// The edits that are made for each break, before any is tried: tests/golden/mend has templates, and what is made of
-// them.
+// The edits that are made for each break, before any is tried: tests/golden/mend has templates, and the edits for them.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -36,7 +35,7 @@ std::string describe(const Splice& splice, const std::string& again) {
   return out + (splice.is_close ? ", to the end of the turn\n" : "\n");
 }
 
-// Candidates that were not told before, each with the texts that its edits put in place of others.
+// Candidates that were not shown before, each with the texts that its edits insert.
 class Teller {
  public:
   explicit Teller(const Source& source) : source_(source) {}
@@ -62,7 +61,7 @@ class Teller {
   std::set<std::string> told_;
 };
 
-// What is made of the source alone: of each condition, line and serialised value.
+// The edits for the source alone: for each condition, line and serialised value.
 std::string told_of_source(const Source& source, Teller& teller) {
   std::string out;
   for (std::size_t at = 0; at < source.tokens().size(); ++at) {
@@ -83,7 +82,7 @@ std::string told_of_source(const Source& source, Teller& teller) {
   return out + "serialised\n" + teller.tell(verbatim_candidates(source));
 }
 
-// What is made of the first break of each scenario.
+// The edits for the first break of each scenario.
 std::string told_of_breaks(const audit::Subject& subject, const Source& source, Teller& teller) {
   std::string out;
   const auto stage = audit::Stage::make(subject, {"default", {}});

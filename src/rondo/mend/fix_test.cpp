@@ -16,7 +16,7 @@ Fix fixed(const std::string& source, std::optional<std::string> eos = std::nullo
   input.chat_template = jinja::Template::compile(source, {}, "t").value();
   auto made = fix(input, {});
   REQUIRE(made.ok());
-  // What was made is a template, and needs no further mending.
+  // The result is a template that needs no further mending.
   if (made.value().is_append_only) {
     input.chat_template = jinja::Template::compile(made.value().source, {}, "t").value();
     CHECK(fix(input, {}).value().was_append_only);
@@ -91,7 +91,7 @@ TEST_CASE("fix: what a first prompt or a first turn says is never changed") {
   CHECK(result.source.ends_with("(assistant:{{ '\\n' }}{% endif %}"));
 }
 
-// What breaks, and the sentences of what was done about it.
+// What breaks, and the sentences about what was done.
 std::string told(const Fix& fix) {
   std::string out;
   for (const std::string& edit : fix.edits) out += edit + "\n";
@@ -168,14 +168,14 @@ TEST_CASE("fix: what the prompt opens under a switch, history has under the same
 }
 
 TEST_CASE("fix: no edit writes what the model said twice, or what follows the turn otherwise") {
-  // Each prompt shows the last message alone, and what it is asked about: there is no turn that an edit could keep.
+  // Each prompt shows only the last message and the question about it: there is no turn that an edit could keep.
   const Fix result = fixed("Judge: {{ messages[-1].content }}. Say yes or no.[fin]");
   CHECK_FALSE(result.is_append_only);
   CHECK(result.edits.empty());
   CHECK_FALSE(result.refusal.empty());
 }
 
-// A template with invented markers and generation marks around `marked`, between what stands before and behind it.
+// A template with invented markers and generation marks around `marked`, between the text before and after it.
 std::string with_marks(const std::string& before, const std::string& marked, const std::string& behind) {
   return "{%- for m in messages %}\n  {%- if m.role == 'assistant' %}\n" + before + "    {%- generation %}\n" + marked +
          "    {%- endgeneration %}\n" + behind +
@@ -212,7 +212,7 @@ TEST_CASE("fix: generation marks are added where they are asked for") {
                             {}, "t")
                             .value();
   CHECK(fix(input, {}).value().marks.empty());
-  // A turn of any role is written by the same statement: marks there would cover questions.
+  // The same statement writes turns of any role, so marks there would cover questions.
   CHECK(fix(input, {.may_add_marks = true, .on_progress = {}}).value().marks.empty());
   const std::string source =
       "{%- for m in messages %}{%- if m.role == 'assistant' %}{{- '<|assistant|>' + m.content + '<|fin|>' }}"

@@ -67,7 +67,7 @@ TEST_CASE("gguf: a whole file, and every prefix of it is refused") {
 }
 
 TEST_CASE("gguf: a tensor of each type has the bytes of its blocks") {
-  // Of 256 elements, by ggml's numbers of types; 0: there is no such type.
+  // Bytes of 256 elements, by ggml's type numbers; 0 if there is no such type.
   const std::vector<std::uint64_t> bytes = {
       1024, 512, 144, 160, 0,    0,    176,  192, 272, 288, 84, 110, 144, 176, 210, 292, 66, 74,  98,  50, 144, 110,
       82,   136, 256, 512, 1024, 2048, 2048, 56,  512, 0,   0,  0,   54,  66,  0,   0,   0,  136, 144, 36, 72,  0};

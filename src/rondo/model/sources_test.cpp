@@ -152,7 +152,7 @@ TEST_CASE("a folder gives the tokenizer that transformers would take, and what s
   CHECK(source().added_tokens != nullptr);
   folder.file("sp.model", small_model());
   CHECK(source().sentence_piece != nullptr);
-  folder.file("m.model.v3", "YWI= 5\n");  // the first of their names
+  folder.file("m.model.v3", "YWI= 5\n");  // the first by name
   CHECK(source().ranks != nullptr);
   folder.file("tokenizer.model", small_model());
   CHECK(source().sentence_piece != nullptr);
@@ -160,7 +160,7 @@ TEST_CASE("a folder gives the tokenizer that transformers would take, and what s
   CHECK(source().tekken_json != nullptr);
   folder.file("tokenizer.json", "{\"model\": {}}");
   CHECK(source().tokenizer_json != nullptr);
-  // A file named for itself.
+  // A file that is named itself.
   CHECK(load_tokenizer_source(folder.file("t.model.v3", "YWI= 5\n")).value().ranks != nullptr);
   const Result<TokenizerSource> bad = load_tokenizer_source(folder.file("bad.model", "nothing"));
   CHECK(bad.error().message == "is neither a SentencePiece model nor a rank file");

@@ -1,4 +1,4 @@
-// The client against servers that send bytes of their own making.
+// The client against servers that send arbitrary bytes.
 #include "net/client.h"
 
 #include <arpa/inet.h>
@@ -18,7 +18,7 @@
 namespace rondo::net {
 namespace {
 
-// Answers the n-th connection with the n-th text, as soon as a request's head is there, and closes it.
+// Answers the n-th connection with the n-th text as soon as a request's head has arrived, and closes it.
 class RawServer {
  public:
   explicit RawServer(std::vector<std::string> answers) : answers_(std::move(answers)) {

@@ -105,7 +105,7 @@ TEST_CASE("net: what one task writes comes whole and in order, however long its 
   const auto server = server_of(loop, [&](Exchange exchange) {
     exchange.start(200, {});
     const auto held = std::make_shared<Exchange>(std::move(exchange));
-    // In one task, then a task for each piece, while those before are on their way.
+    // First in one task, then in a task for each piece while earlier ones are still on their way.
     for (std::size_t i = 0; i < 200; ++i) held->write(pieces[i]);
     for (std::size_t i = 200; i < pieces.size(); ++i) loop.post([&, i, held] { held->write(pieces[i]); });
     loop.post([held] { held->finish(); });
@@ -153,7 +153,7 @@ TEST_CASE("net: destroying a call closes its connection, and the server hears of
   kept->write("into nothing");
   kept->finish();
   CHECK(kept->buffered() == 0);
-  kept->on_gone([&] { loop.stop(); });  // said again to who asks late
+  kept->on_gone([&] { loop.stop(); });  // reported again to a late caller
   loop.run();
 }
 
@@ -249,7 +249,7 @@ TEST_CASE("net: a kept connection that died is replaced once") {
   const auto server = server_of(loop, handler);
   const auto client = client_of(loop);
   CHECK(fetch(loop, *client, get_of(*server)).ok());
-  // The kept connection dies with the request, before a byte of the answer; so does the fresh one.
+  // The kept connection dies with the request before a byte of the answer, and so does the new one.
   Recorder recorder(loop);
   Request request = get_of(*server, "/die");
   request.body = "body";
@@ -280,7 +280,7 @@ TEST_CASE("net: more calls than connections wait for their turn, and too many fa
   CHECK(client->connections() == 2);
   REQUIRE(log.size() == 1);
   CHECK(log[0] == "4 queue: all connections are in use, and too many calls wait for one");
-  calls[2].reset();  // gives its place in the queue up
+  calls[2].reset();  // gives up its place in the queue
   for (int i = 0; i < 3; ++i) {
     if (i < static_cast<int>(running.size())) running[static_cast<std::size_t>(i)].reply(200, {}, "");
     testing::settle(loop);
@@ -360,7 +360,7 @@ TEST_CASE("net: a paused stream makes the server wait, and loses nothing") {
   testing::settle(loop);
   CHECK(recorder.body.empty());
   CHECK(written < kPieces);
-  // Again within the data, several times.
+  // Again inside the data, several times.
   int pauses = 0;
   recorder.data_seen = [&] {
     if (++pauses > 5) return;
@@ -392,7 +392,7 @@ TEST_CASE("net: a client that does not read is cut off") {
   testing::settle(loop);
   for (int i = 0; i < 1000 && !exchange->is_gone(); ++i) exchange->write(std::string(100'000, 'x'));
   CHECK(exchange->is_gone());
-  CHECK_FALSE(was_gone);  // told by the loop
+  CHECK_FALSE(was_gone);  // the loop reports it
   testing::settle(loop);
   CHECK(was_gone);
 }
@@ -405,7 +405,7 @@ TEST_CASE("net: a client that takes no byte for long is cut off, however little 
                                   exchange = std::move(got);
                                   exchange->on_gone([&] { loop.stop(); });
                                   exchange->start(200, {});
-                                  exchange->write(std::string(20'000'000, 'x'));  // more than the system takes
+                                  exchange->write(std::string(20'000'000, 'x'));  // more than the system accepts
                                 },
                                 {.stall = Milliseconds(20)});
   const auto client = client_of(loop);

@@ -1,4 +1,4 @@
-// The server against clients that send bytes of their own making.
+// The server against clients that send arbitrary bytes.
 #include "net/server.h"
 
 #include <doctest/doctest.h>
@@ -184,7 +184,7 @@ TEST_CASE("server: all bodies together have a limit, whatever each one's") {
   REQUIRE(kept.size() == 1);
   kept.front().reply(200, {}, "");
   loop.run();
-  // What was held is free again.
+  // The memory that was held is free again.
   const auto second = post(100);
   while (kept.size() < 2) loop.run();
 }

@@ -31,7 +31,7 @@ std::string masked(unsigned first, std::string_view payload, std::string_view ma
   return out;
 }
 
-// What a reader makes of the bytes, so many at once: "text:abc", "ping:", "failed:1002".
+// What a reader makes of the bytes, given this many at once: "text:abc", "ping:", "failed:1002".
 std::string read(const std::string& bytes, std::size_t step,
                  websocket::ReaderOptions options = {.message_bytes = 1000}) {
   websocket::Reader reader(options);
@@ -79,12 +79,12 @@ TEST_CASE("what the protocol does not allow is a failure with its code") {
     return at == std::string::npos ? "read: " + out : out.substr(at + 7);
   };
   CHECK(failed("\x81\x01x") == "1002");        // not masked
-  CHECK(failed(masked(0xC1, "x")) == "1002");  // packed without agreement
+  CHECK(failed(masked(0xC1, "x")) == "1002");  // compressed without agreement
   CHECK(failed(masked(0xA1, "x")) == "1002");  // reserved bits
   CHECK(failed(masked(0x83, "x")) == "1002");  // reserved opcodes
   CHECK(failed(masked(0x8B, "x")) == "1002");
-  CHECK(failed(masked(0x80, "x")) == "1002");                      // nothing to go on with
-  CHECK(failed(masked(0x01, "x") + masked(0x81, "y")) == "1002");  // within another
+  CHECK(failed(masked(0x80, "x")) == "1002");                      // there is nothing to continue
+  CHECK(failed(masked(0x01, "x") + masked(0x81, "y")) == "1002");  // inside another message
   CHECK(failed(masked(0x09, "x")) == "1002");                      // control frames in pieces, and long ones
   CHECK(failed(masked(0x89, std::string(126, 'x'))) == "1002");
   CHECK(failed(masked(0x88, "x")) == "1002");
@@ -118,7 +118,7 @@ TEST_CASE("what is packed is unpacked, in any window") {
   bool is_too_big = false;
   CHECK(!websocket::unpack(websocket::pack(std::string(100'000, 'y'), 15), 50'000, is_too_big));
   CHECK(is_too_big);
-  // A final block and an empty one behind it, as RFC 7692 allows.
+  // A final block followed by an empty one, as RFC 7692 allows.
   CHECK(websocket::unpack(std::string("\xf3\x48\xcd\xc9\xc9\x07\x00\x00", 8), 99, is_too_big) == "Hello");
   CHECK(read_all(masked(0xC1, std::string("\xf2\x48\xcd\xc9\xc9\x07\x00", 7)),
                  {.message_bytes = 1000, .deflates = true}) == "text:Hello ");
@@ -148,7 +148,7 @@ constexpr const char* kHandshake =
     "GET /chat HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\n"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n";
 
-// A server that sends back what it is sent.
+// A server that sends back what it receives.
 class Echo {
  public:
   explicit Echo(const WebSocketOptions& options = {}, const ServerOptions& server_options = {}) {

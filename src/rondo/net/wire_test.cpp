@@ -17,7 +17,7 @@ std::string shown(const Result<wire::RequestHead>& head) {
 
 std::string request(const std::string& head) { return shown(wire::read_request(head, 8)); }
 
-// The body behind `framing`, then what is left; or the error.
+// The body after `framing`, then what is left; or the error.
 std::string body_of(wire::Framing framing, const std::vector<std::string>& pieces) {
   wire::BodyReader reader(framing);
   std::string body;

@@ -136,7 +136,7 @@ TEST_CASE("what stands where in a render") {
   CHECK(spot_at(rendered, 5).begin == 5);
   CHECK(input_from(rendered, 0, 1).begin == 1);
   CHECK(input_from(rendered, 0, 0).run == nullptr);
-  CHECK(input_from(rendered, 4, 0).begin == 1);  // the run holds the byte
+  CHECK(input_from(rendered, 4, 0).begin == 1);  // the run contains the byte
 }
 
 TEST_CASE("a field is a message's own, and reasoning that of its message") {

@@ -10,7 +10,7 @@
 namespace rondo::probe {
 namespace {
 
-// Each turn as `header|data|tail`, and that the functions for one turn say the same as the one for all.
+// Each turn as `header|data|tail`.  Also checks that the functions for one turn agree with the one for all.
 std::vector<std::string> turns_of(const std::string& source, const std::string& messages) {
   const auto chat_template = jinja::Template::compile(source, {}, "turns").value();
   const json::Array list = json::parse(messages).value().as_array();

@@ -1,4 +1,4 @@
-// test: a suite of tests of a template, and what became of them.
+// test: runs a suite of tests of a template, and returns the results.
 #include <string>
 #include <utility>
 
@@ -9,7 +9,7 @@
 namespace rondo::protocol {
 namespace {
 
-// What a request says of the model, in place of what the suite says.
+// What a request says about the model replaces what the suite says.
 core::Source read_source(Fields& fields) {
   core::Source out;
   out.path = fields.text("model").value_or("");

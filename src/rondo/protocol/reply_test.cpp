@@ -40,7 +40,7 @@ TEST_CASE("columns of errors count code points where the line is known") {
   CHECK(column(3) == 2);
   CHECK(column(6) == 3);
   CHECK(column(7) == 4);
-  CHECK(column(9) == 6);  // behind the line's end bytes are all that is known
+  CHECK(column(9) == 6);  // after the line's end only bytes are known
 }
 
 TEST_CASE("strict parsing tells the offset") {

@@ -11,7 +11,7 @@ constexpr const char* kFolder = RONDO_SOURCE_DIR "/tests/golden/batch/model";
 
 json::Object object(const char* text) { return json::parse(text).value().as_object(); }
 
-// What reading `request` as a conversation says, "" for nothing.
+// The complaint when `request` is read as a conversation; "" for none.
 std::string complaint(const char* request, const ConversationDefaults& defaults) {
   const json::Object given = object(request);
   Fields fields(given);
@@ -120,7 +120,7 @@ TEST_CASE("requests that name the same model get the same") {
   CHECK(plain->tokenizer() == nullptr);
   both.tokenizer = "/no/such";
   CHECK(models.model(both).error().code == ErrorCode::kNotFound);
-  // A text that reads like a path is a text, and the other way round.
+  // A text that reads like a path is a text, and vice versa.
   TemplateFields file;
   file.file = "x";
   CHECK(models.model(file).error().code == ErrorCode::kNotFound);

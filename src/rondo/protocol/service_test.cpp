@@ -96,8 +96,8 @@ TEST_CASE("people see more of tokens") {
   CHECK(traced.find("kinds")->as_array().front() == json::Value("special"));
 }
 
-// A template that takes arguments as an object, contents as text and needs names in results; what was sent is none of
-// it.
+// The template accepts arguments as an object and contents as text, and needs names in results.  The request has none
+// of these.
 TEST_CASE("origins and owners of shaped messages are those that were sent") {
   const Service service({});
   json::Value asked = json::parse(R"JSON({"op": "render", "mode": "lenient", "spans": true, "messages": [

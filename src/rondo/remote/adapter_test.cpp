@@ -1,4 +1,4 @@
-// Adapters against servers that answer what a test has written down.
+// Adapters against servers with scripted answers.
 #include "remote/adapter.h"
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ using engine::StopReason;
 using engine::TokenId;
 using testing::Listening;
 
-// A server whose answers are written down, by path.
+// A server with scripted answers, by path.
 struct Scripted {
   explicit Scripted(net::Loop& loop) {
     auto made = net::Server::make(loop, {}, [this](net::Exchange exchange) {
@@ -39,8 +39,7 @@ struct Scripted {
   void json(const std::string& path, int status, const std::string& body) {
     answers[path] = [status, body](net::Exchange exchange) { exchange.reply(status, {}, body); };
   }
-  // Events; each in a piece of its own.  The stream stays open where the last one is "...", and breaks off where it is
-  // "!".
+  // Events, each in a piece of its own.  The stream stays open if the last one is "...", and breaks off if it is "!".
   void events(const std::string& path, const std::vector<std::string>& datas) {
     answers[path] = [this, datas](net::Exchange exchange) {
       exchange.start(200, {{"Content-Type", "text/event-stream"}});
@@ -180,7 +179,7 @@ TEST_CASE("adapter: llama-server's holes are filled with what the tokenizer make
     CHECK(outcome.usage.cached_tokens == 2);
     CHECK(setup.engine.bodies["/tokenize"][0].find("\"content\":\"é\"") != std::string::npos);
   }
-  // Another way to the same text, another number, no answer: not exact, and nothing is made up.
+  // Other tokens for the same text, another number, no answer: the result is not exact, and nothing is invented.
   for (const char* answer : {R"({"tokens":[7,6]})", R"({"tokens":[1,6,7]})", "no"}) {
     setup.engine.json("/tokenize", 200, answer);
     Listening listener(setup.loop);

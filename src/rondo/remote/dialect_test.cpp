@@ -77,7 +77,7 @@ TEST_CASE("vLLM: a request by both ways in") {
   CHECK(text_of(sampling, "seed") == "5");
   CHECK(text_of(sampling, "logit_bias") == R"({"4":-100.0,"5":1.5})");
   CHECK(text_of(sampling, "skip_special_tokens") == "false");  // no id goes without its text
-  CHECK(body.find("return_token_ids") == nullptr);             // which would have the prompt sent back
+  CHECK(body.find("return_token_ids") == nullptr);             // which would return the prompt too
   const auto completions = make_vllm(info_of(ServerKind::kVllm, "/v1/completions"));
   body = body_of(*completions, request);
   CHECK(text_of(body, "prompt") == "[1,2,3]");

@@ -64,7 +64,7 @@ struct Fixture {
     return said.value();
   }
 
-  // What a bridge appends behind the completion.
+  // What a bridge appends after the completion.
   [[nodiscard]] std::string appended(std::string_view completion, const char* new_messages) const {
     const ParsedCompletion said = read(completion);
     const std::vector<TokenId> sampled = ids(completion);

@@ -11,8 +11,7 @@ namespace {
 
 using tokenizer::TokenId;
 
-// A template that keeps nothing as it was sampled: it trims content, writes arguments anew, and drops reasoning of
-// history.
+// A template that keeps nothing as sampled: it trims content, rewrites arguments, and drops reasoning from history.
 const char* const kTemplate =
     "{% for m in messages %}~turn~{{ m.role }}\n"
     "{% if m.role == 'assistant' %}"
@@ -192,7 +191,7 @@ TEST_CASE_FIXTURE(Fixture, "raw text is read with its control tokens") {
   add(R"([{"role": "user", "content": "~end~"}, {"role": "assistant", "content": "ok", "raw": " ok~end~"}])");
   const Encoded out = encoded();
   CHECK(out.ids.back() == ids("~end~").front());
-  CHECK(std::ranges::count(out.ids, ids("~end~").front()) == 2);  // the user's is text
+  CHECK(std::ranges::count(out.ids, ids("~end~").front()) == 2);  // the user's text is only text
   CHECK(masked(out, out.sampled_mask) == " ok~end~");
 }
 
@@ -228,7 +227,7 @@ TEST_CASE_FIXTURE(Fixture, "reasoning that the template drops stays in the promp
   CHECK(text(out.ids) == out.text);
   CHECK(masked(out, out.sampled_mask) == "~muse~A~mused~one~end~|" + call);
   CHECK(masked(out, out.content_mask) == "a|A|one|b|B|look|{\"at\": \"~end~\"}|nothing");
-  CHECK(std::ranges::count(out.ids, ids("~end~").front()) == 5);  // that of the arguments is text
+  CHECK(std::ranges::count(out.ids, ids("~end~").front()) == 5);  // the text in the arguments is only text
   CHECK(message_text(out, 1) == "~turn~assistant\n~muse~A~mused~one~end~\n");
   CHECK(std::ranges::find(out.fields, "messages[1].reasoning", &FieldSpan::path) != out.fields.end());
   CHECK(notes.empty());
@@ -281,7 +280,7 @@ TEST_CASE_FIXTURE(Fixture, "what of earlier reasoning stays is the policy's to s
           .value();
   CHECK(reasoning(Retention::kTemplate) == "AB");
   CHECK(reasoning(Retention::kThinkingBetweenToolCalls) == "B");
-  // One that never shows any.
+  // A template that never shows any.
   chat_template = jinja::Template::compile(
                       "{% for m in messages %}~turn~{{ m.role }}\n{{ m.content }}~end~\n{% endfor %}", {}, "test")
                       .value();

@@ -1,4 +1,4 @@
-// Rollouts of an invented template: every id, whose it is and whether it was sampled.
+// Rollouts of an invented template: every id, its owner, and whether it was sampled.
 #include "render/rollout.h"
 
 #include <doctest/doctest.h>
@@ -91,7 +91,7 @@ std::string text_of(const RolloutModel& model, std::span<const TokenId> ids) {
   return model.parts().tokenizer->decode(ids, {}).value();
 }
 
-// The text in stretches of one owner ("-" for nobody); "*" marks what was sampled.
+// The text in stretches of one owner ("-" for none); "*" marks what was sampled.
 std::string shown(const Rollout& rollout) {
   const std::vector<std::int32_t> owners = rollout.message_indices();
   const std::vector<std::uint8_t> sampled = rollout.sampled_mask();
@@ -209,7 +209,7 @@ TEST_CASE("a turn that was cut off is closed by nobody's ids") {
         "the completion was cut off; \" mull*)\" closes what it left open\nthe completion has no stop token; \"~fin~\" "
         "was added\n");
   CHECK(rollout.messages()[2].find_string("reasoning_content") == "Hm");
-  // What was appended is open no more: the next turn is read from its own beginning.
+  // The appended text is closed: the next turn is read from its own beginning.
   CHECK(completed(rollout, "Well~fin~").message.content == "Well");
 }
 
@@ -367,7 +367,7 @@ TEST_CASE("ranges of sampled turns must be in order") {
 
 namespace {
 
-// A rollout of two turns with reasoning, the first one's behind a call, and then a user's message.
+// A rollout of two turns with reasoning, the first one after a call, and then a user's message.
 struct TwoTurns {
   std::string text;
   Extension last;
@@ -568,7 +568,7 @@ TEST_CASE("a window and the whole history give the same, also where turns are nu
   }
 }
 
-// The results came in another order than the calls, and each call got the id of the other one's result.
+// The results came in another order than the calls, and each call got the id of the other's result.
 TEST_CASE("ids of parallel calls are never swapped") {
   auto parts = model_of(kKeeping)->parts();
   parts.rules.orders_results = true;

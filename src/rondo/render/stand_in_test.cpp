@@ -10,7 +10,7 @@
 namespace rondo::render {
 namespace {
 
-// The calls and content of each rung; `~` stands for the other type of arguments.
+// The calls and content of each rung; `~` means the other type of arguments.
 std::string ladder_text(const ParsedCompletion& completion, const json::Array& answers) {
   constexpr const char* kCalls[] = {"own", "ids", "results", "first", "none"};
   constexpr const char* kContent[] = {"own", "shape", "other", "text"};
@@ -43,13 +43,13 @@ json::Value user() { return json::Object{{"role", "user"}, {"content", "u"}}; }
 TEST_CASE("each rung of the ladder is another stand-in") {
   // Text without calls is the whole turn.
   CHECK(ladder_text(said("Hello", 0), {user()}) == "own/own");
-  // A turn that says nothing is shown by few templates.
+  // Few templates show an empty turn.
   CHECK(ladder_text(said("", 0), {user()}) == "own/text");
   CHECK(ladder_text(said(" ", 0), {user()}) == "own/text");
   // Results that answer no call of the turn.
   CHECK(ladder_text(said("Hello", 0), {result()}) ==
         "own/own results/own ~results/own results/shape ~results/shape results/other ~results/other");
-  // The result gives the call its id; without a result it is made up.
+  // The result gives the call its id; without a result the id is made up.
   CHECK(ladder_text(said("", 1), {result()}) ==
         "own/own ~own/own own/other ~own/other own/text ~own/text "
         "results/own ~results/own results/other ~results/other results/text ~results/text none/text");
@@ -169,11 +169,11 @@ TEST_CASE("results that do not fit the calls are told") {
   CHECK(notes("a") == "1 of the turn's 2 calls have no result\n");
   CHECK(notes("abc") == "there are 3 tool results for 2 calls\n");
   completion.message.tool_calls[0].id = "a";
-  CHECK(notes("xy") == "");  // with one id of the model's own, the results' ids may be anybody's
+  CHECK(notes("xy") == "");  // if the model wrote one id itself, the results' ids may be anybody's
   completion.message.tool_calls[1].id = "b";
   CHECK(notes("ab") == "");
   CHECK(notes("ba") == "the result of call \"b\" comes out of order\n");
-  // One that is missing is not out of order.
+  // A missing one is not out of order.
   CHECK(notes("b") == "1 of the turn's 2 calls have no result\n");
   CHECK(notes("aa") == "the call \"a\" has more than one result\n1 of the turn's 2 calls have no result\n");
   CHECK(notes("abx") ==

@@ -75,7 +75,7 @@ TEST_CASE_FIXTURE(Fixture,
   };
   CHECK(count(glues, "user", "Hi") == "1 0");
   CHECK(count(glues, "user", "<|user|><|wizard|>") == "1 0");
-  CHECK(count(glues, "wizard", "Hi") == "0 0");  // nobody knows such a role
+  CHECK(count(glues, "wizard", "Hi") == "0 0");  // nobody knows this role
   CHECK(count(compares, "wizard", "<|user|>") == "0 1");
 }
 
@@ -103,7 +103,7 @@ TEST_CASE_FIXTURE(Fixture, "where generation blocks cover what is not sampled") 
 }
 
 TEST_CASE_FIXTURE(Fixture, "history leaves the generation prompt between two markers, not inside one") {
-  // The prompt opens with `<muse>`, history writes `<call>` in its place: the bracket is the model's.
+  // The prompt opens with `<muse>`, but history writes `<call>` instead: the bracket is the model's.
   const char* const source =
       "{% for m in messages %}[{{ m.role }}]{% if m.call %}<call>{% endif %}{{ m.content }}~end~{% endfor %}"
       "{% if add_generation_prompt %}[assistant]<muse>{% endif %}";
@@ -113,7 +113,7 @@ TEST_CASE_FIXTURE(Fixture, "history leaves the generation prompt between two mar
 
 TEST_CASE_FIXTURE(
     Fixture, "the model begins behind the whole generation prompt, also where a word ends it and a marker follows") {
-  // `assistant<` touches in history; the marker is no token of the vocabulary.
+  // History writes `assistant<` without a gap, and the marker is not a token of the vocabulary.
   const char* const source =
       "{% for m in messages %}<from>{{ m.role }}<says>{{ m.content }}~end~{% endfor %}"
       "{% if add_generation_prompt %}<from>assistant{% endif %}";
@@ -137,7 +137,7 @@ TEST_CASE_FIXTURE(Fixture,
   const Encoded all = encoded(true, source);
   CHECK(masked(all, {}) == "~call~add~called~~call~sum~called~~see~|Yes~ask~|So~call~add~called~");
   CHECK(masked(all, {.messages = {1, 1, 1, 0, 1, 0}}) == "~call~add~called~~call~sum~called~~see~");
-  // What opens the model's own next turn is no stop.
+  // The text that opens the model's own next turn is not a stop.
   messages.push_back(json::parse(R"({"role": "assistant", "content": "Ok"})").value());
   CHECK(masked(encoded(true, source), {.messages = {0, 0, 0, 0, 0, 1, 1}}) == "So~call~add~called~|Ok");
 }
@@ -150,7 +150,7 @@ TEST_CASE_FIXTURE(Fixture, "turns without a header begin where the prompt ended"
 }
 
 TEST_CASE_FIXTURE(Fixture, "the extents of all turns are those of each") {
-  // Results look for the name of the call that they answer; one message stands at the top, whatever its place.
+  // Results search for the name of the call that they answer.  One message is written at the top, whatever its place.
   const char* const source =
       "{% for m in messages %}{% if m.role == 'system' %}[system]{{ m.content }}~end~{% endif %}{% endfor %}"
       "{% for m in messages %}{% if m.role == 'tool' %}[tool]"

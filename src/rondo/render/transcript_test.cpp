@@ -1,4 +1,4 @@
-// Transcripts of invented templates: which way is taken, why, and that the text is what rendering all messages gives.
+// Transcripts of invented templates: which way is taken, why, and that the text equals a render of all messages.
 #include "render/transcript.h"
 
 #include <doctest/doctest.h>
@@ -73,7 +73,7 @@ TEST_CASE("several messages at once, with calls and their results") {
         "<user>a;<assistant>b;<user>c;<assistant>d;<user>e;<assistant>[f];<tool>4;<assistant>four;<assistant>");
 }
 
-// Why a template's transcript is rendered in full when a question comes.
+// Why a transcript is rendered in full when a question comes.
 std::string why_full(const std::string& source, const char* messages = kTwo) {
   Transcript transcript = begun(source, messages);
   const Grown grown = added(transcript, kQuestion);
@@ -103,9 +103,9 @@ TEST_CASE("what looks back is rendered in full, and the result says why") {
         "messages[4]: the template changes what stands before the last message");
 }
 
-// The template does something with the message that no trial had made it do: from then on nothing is known.
+// The template does something with the message that no trial had triggered.  From then on nothing is known.
 TEST_CASE("reasoning in the content of calls, which a later question drops, is rendered in full") {
-  // As a template of the corpus: no field of reasoning, and the older turn's calls are written anew.
+  // Like a template of the corpus: it has no reasoning field, and rewrites the calls of older turns.
   const std::string source =
       "{%- set q = namespace(last=-1) -%}{%- for m in messages -%}{%- if m.role == 'user' -%}{%- set q.last = "
       "loop.index0 -%}{%- endif -%}{%- endfor -%}{%- for m in messages -%}<{{ m.role }}>"
@@ -184,7 +184,7 @@ TEST_CASE("a transcript may begin with nothing") {
   CHECK(added(transcript, "[]").kept == transcript.text().size());
 }
 
-// With the prefix rendered first, and then the whole.
+// First renders the prefix, and then the whole.
 TEST_CASE("004:350-358: what a message adds is the whole text behind that of the messages before it") {
   Transcript transcript = Transcript::start(transcripts_of(kPlain, {}, false), parsed_messages(kTwo)).value();
   const std::string prefix = transcript.text();
@@ -202,7 +202,7 @@ TEST_CASE(
   Transcript transcript = begun(kPlain);
   CHECK(to_string(added(transcript, kQuestion).way) == "incremental");
   CHECK(to_string(added(transcript, R"([{"role": "assistant", "content": "f"}])").way) == "incremental");
-  // Another conversation is another transcript, of the same model.
+  // Another conversation is another transcript of the same model.
   const Transcript other = Transcript::start(transcripts_of(kPlain), parsed_messages(kQuestion)).value();
   CHECK(other.text() == "<user>e;<assistant>");
   CHECK(transcript.text().ends_with("<user>e;<assistant>f;<assistant>"));

@@ -11,7 +11,7 @@
 namespace rondo::replay {
 namespace {
 
-// Hands out a log in pieces of `piece` bytes.
+// Delivers a log in pieces of `piece` bytes.
 LogReader reader_of(const std::string& log, std::size_t piece, LogLimits limits = {}) {
   return LogReader(
       [&log, piece, at = std::size_t{0}](char* out, std::size_t size) mutable {

@@ -1,4 +1,4 @@
-// Replays of a few requests; every byte of their prompts is a token, and so is each marker.
+// Replays of a few requests.  Every byte of their prompts is a token, and so is each marker.
 #include "replay/replay.h"
 
 #include <doctest/doctest.h>
@@ -49,7 +49,7 @@ TEST_CASE("a chain of replies goes on with what was asked, with instructions or 
   CHECK(plain.conversations == 1);
   CHECK(hits(plain) == 8 + 5);
   CHECK(plain.causes.empty());
-  // Instructions are those of each request: what the first one had is not sent again.
+  // Instructions belong to each request: those of the first are not sent again.
   const ReplayReport dropped =
       replay({asked(R"("input": "hello", "instructions": "abcd")", "r1", "fine"), asked(before, "r2", "x")});
   CHECK(dropped.requests == 2);

@@ -52,7 +52,7 @@ TEST_CASE("what is appended is no change") {
 }
 
 TEST_CASE("the same message in another form") {
-  // A reply says that it has no content in one way, the client in another.
+  // A reply says in one form that it has no content, and the client in another.
   for (const char* none : {R"("content": "")", R"("content": null, "refusal": null)", R"("name": null)"}) {
     const std::string call = R"(, "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": "{}"}}]}])";
     CHECK(compared(R"([{"role": "assistant", "content": null)" + call,
@@ -78,7 +78,7 @@ TEST_CASE("the same message in another form") {
             head + R"("{}"}}]}])",
             R"([{"role": "assistant", "tool_calls": [{"id": "2", "function": {"name": "f", "arguments": "{}"}}]}])") ==
         "call-ids-changed at messages[0].tool_calls[0].id: 1 -> 2; | 1 goes on");
-  // Another value is another message.
+  // Another value makes another message.
   CHECK(compared(head + R"("{\"a\":1}"}}]}])", head + R"("{\"a\":2}"}}]}])").starts_with("branched at messages[0]"));
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("an edited message names the field that was edited") {
         "message-edited at messages[0].content: 12C -> 21C; | 2 goes on");
   CHECK(compared(result("a", "\"12C\""), result("a", R"([{"type": "text", "text": "21C"}])")) ==
         "message-edited at messages[0].content: 12C -> 21C; | 2 goes on");
-  // Where more than the content is another one, the message is.
+  // If more than the content differs, the whole message does.
   CHECK(compared(result("a", "\"12C\""), result("b", "\"21C\"")) ==
         "message-edited at messages[0]: 12C -> 21C; | 2 goes on");
   CHECK(compared(result("a", "\"12C\""), result("a", "null")) == "message-edited at messages[0]: 12C -> ; | 2 goes on");
@@ -156,7 +156,7 @@ TEST_CASE("images are no text, and tell messages apart") {
 }
 
 TEST_CASE("changes of a text, line by line, in whole words") {
-  CHECK(changes("a\n", "a") != "");  // a line end more is one
+  CHECK(changes("a\n", "a") != "");  // one more line end is a change
   CHECK(changes("", "") == "");
   CHECK(changes("same", "same") == "");
   CHECK(changes("cch=3fa2; ok", "cch=3fb2; ok") == "4 3fa2 -> 3fb2; ");

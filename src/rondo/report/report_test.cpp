@@ -76,7 +76,7 @@ TEST_CASE("how bad a case is: as the findings that name it say, else as the rule
   Report report;
   Case played = case_of(Verdict::kBreaks, Verdict::kHolds);
   CHECK(level_of(report, case_of(Verdict::kHolds, Verdict::kHolds)) == Level::kNote);
-  CHECK(level_of(report, played) == Level::kWarning);  // of no known cause
+  CHECK(level_of(report, played) == Level::kWarning);  // without a known cause
   Break& broken = played.broken.emplace();
   broken.cause.kind = causes::CauseKind::kWhitespaceAdded;
   CHECK(level_of(report, played) == Level::kNote);

@@ -37,7 +37,7 @@ constexpr const char* kTrimming = R"JINJA(
 {%- if add_generation_prompt -%}{{- '[assistant:' -}}{%- endif -%}
 )JINJA";
 
-// Refuses one word, and is silent from another one on.
+// Refuses one word, and writes nothing from another one on.
 constexpr const char* kTouchy = R"JINJA(
 {%- set ns = namespace(quiet=false) -%}
 {%- for m in messages -%}
@@ -63,7 +63,7 @@ std::shared_ptr<const format::Format> test_format() {
 }
 
 struct Fixture {
-  // Two control tokens stand for more than a byte; their text as data is so many bytes.
+  // Two control tokens take more than a byte; as data, their text is as many tokens as bytes.
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer = test::byte_tokenizer({"~fin~", "\n~x~", "~y "}, "~fin~");
   const char* source = kTemplate;
   std::unique_ptr<engine::Fake> engine;
@@ -86,7 +86,7 @@ struct Fixture {
     session.emplace(std::move(started).value());
   }
 
-  // The account of the prompt behind one sampled turn and a user's message.
+  // The account of the prompt after one sampled turn and a user's message.
   session::Rerender rerendered_after(const std::string& completion) {
     start({completion, "two~fin~"}, R"([{"role": "user", "content": "hi"}])");
     const auto first = session->step({});
@@ -157,7 +157,7 @@ TEST_CASE_FIXTURE(Fixture, "a failed addition leaves the session as it was") {
 
 TEST_CASE_FIXTURE(Fixture, "a re-render of the same text in other tokens is not blamed on a line of the template") {
   source = kTrimming;
-  // The template cuts a space off, but the break is before it: what was a control token is text in history.
+  // The template trims a space, but the break is before it: what was a control token is text in history.
   const session::Rerender again = rerendered_after("one\n~x~two ~fin~");
   REQUIRE(again.broken.has_value());
   CHECK(again.reusable == tokenizer->encode_ids("[user:hi~fin~[assistant:one", {}).size());
@@ -171,7 +171,7 @@ TEST_CASE_FIXTURE(Fixture, "tokens that part only in what they spell are told ap
   source = kTrimming;
   const auto cause_after = [&](const char* completion) { return rerendered_after(completion).broken.value().cause; };
   const std::string stripped = "line 4 `{{- (m.content or '') | trim -}}` cuts white space off messages[1].content";
-  // The text differs right behind the control token, or inside it.
+  // The text differs directly after the control token, or inside it.
   CHECK(cause_after("one\n~x~ ~fin~").kind == causes::CauseKind::kRetokenized);
   CHECK(cause_after("one~y ~fin~").sentence == stripped);
   CHECK(cause_after("one ~fin~").sentence == stripped);

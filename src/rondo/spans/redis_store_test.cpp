@@ -83,7 +83,7 @@ TEST_CASE("gateways on one server are as one: turns, order and secret") {
   CHECK(two.value().store->lineage(digest(-1), digest(2)).value().empty());
   auto connection = RedisConnection::open(server->address());
   REQUIRE(connection.ok());
-  // What is left of an empty store: what it is, its counters, its secret.
+  // What remains of an empty store: its type, its counters, its secret.
   CHECK(connection.value()->ask({"DBSIZE"}).value().number == 4);
   CHECK(connection.value()->ask({"GET", "rondo:bytes"}).value().text == "0");
 }
@@ -153,7 +153,7 @@ TEST_CASE("a server that takes no more keeps what it has") {
   CHECK(put(*store, turn(2, 1)).ok());
 }
 
-// A connection to a server that says these bytes, whatever it is asked; its end is `server`.
+// A connection to a server that answers with these bytes, whatever it is asked; its end is `server`.
 std::unique_ptr<RedisConnection> saying(const std::string& bytes, int& server) {
   std::array<int, 2> ends{};
   REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) == 0);

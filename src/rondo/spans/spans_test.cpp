@@ -19,7 +19,7 @@ json::Value parsed(const std::string& text) {
   return std::move(out).value();
 }
 
-// A gateway in front of a model that says what it is told to.
+// A gateway for a model that says what it is told to.
 struct Gateway {
   std::shared_ptr<const core::Model> model = core::testing::memory_model();
   MemoryStore store;
@@ -142,13 +142,13 @@ TEST_CASE("a changed message: what is before it is reused, later turns stand as 
   CHECK(plan.cause->name == "message-edited");
   CHECK(plan.cause->path == "messages[3].content");
   CHECK(plan.cause->lost_tokens > 0);
-  // The answer is written by the template; the last turn was sampled.
+  // The template writes the answer; the last turn was sampled.
   const auto of_answer = std::ranges::find(plan.owners, 4) - plan.owners.begin();
   CHECK(plan.sampled[static_cast<std::size_t>(of_answer) + 12] == 0);
   CHECK(std::ranges::count(plan.sampled, 1) ==
         static_cast<std::ptrdiff_t>(gateway.spans.turn(gateway.scope, keys[0]).value()->completion.size() +
                                     gateway.spans.turn(gateway.scope, keys[2]).value()->completion.size()));
-  // With its key the answer stands as sampled, too.
+  // With its key, the answer too is kept as sampled.
   gateway.messages[4].as_object().set("id", mint_id("msg", keys[1], 0));
   const Plan with_key = gateway.plan();
   CHECK(std::ranges::count(with_key.sampled, 1) > std::ranges::count(plan.sampled, 1));
@@ -260,7 +260,7 @@ TEST_CASE("a call that was cut off is known by its key, as far as a client shows
   REQUIRE(plan.parent != nullptr);
   CHECK(begins_with(plan.ids, gateway.ids_of(key)));
   CHECK(plan.expected == gateway.ids_of(key).size());
-  // Of another conversation, in which nothing of the kind was asked, it is not the parent.
+  // A turn of another conversation, in which nothing like this was asked, is not the parent.
   gateway.messages[0] = parsed(kMore);
   CHECK(gateway.plan().parent == nullptr);
 }
@@ -311,7 +311,7 @@ TEST_CASE("a turn whose session was forgotten, or of which nothing is known, is 
   const Plan plan = gateway.plan();
   CHECK(gateway.store.erase(gateway.scope.id(), *plan.session).value());
   CHECK(gateway.plan().how == How::kRender);
-  // Between the plan and its reply: the turn stands for itself.
+  // Between the plan and its reply; the turn is then kept on its own.
   const TurnKey key = gateway.keep(plan, "Yes~fin~", R"({"role": "assistant", "content": "Yes"})");
   CHECK(begins_with(gateway.ids_of(key), plan.ids));
   Spans fresh(gateway.store, {1, 2, 3});
@@ -388,7 +388,7 @@ TEST_CASE("turns in memory take no more of it than they may, whether they are lo
     }
     std::size_t found = 0;
     for (std::size_t i = 0; i < kTurns; ++i) found += cache.find(digest(i)) == nullptr ? 0 : 1;
-    const std::size_t least = sizeof(Turn) + ids * 9;  // that one takes
+    const std::size_t least = sizeof(Turn) + ids * 9;  // the memory that one takes
     CHECK(found > kMost / least / 4);
     CHECK(found < kMost / least);
     CHECK(cache.find(digest(kTurns - 1)) != nullptr);

@@ -285,7 +285,7 @@ TEST_CASE("a file of the version without objects gets them") {
 
 using Open = std::function<Result<std::unique_ptr<Store>>()>;
 
-// In the child: puts turns until it is killed, and says of each that it is kept.
+// Runs in the child: puts turns until it is killed, and reports each one that is kept.
 [[noreturn]] void put_until_killed(const Open& open, int acknowledged) {
   auto store = open();
   for (int number = 0; store.ok() && number < 1'000'000; ++number) {
@@ -298,7 +298,7 @@ using Open = std::function<Result<std::unique_ptr<Store>>()>;
   ::_exit(0);
 }
 
-// Kills a process that writes once it has told of so many turns; what it told of is there.
+// Kills a writing process once it has reported this many turns.  The reported turns are in the store.
 void kill_writer(const Open& open, std::size_t after) {
   std::array<int, 2> pipe{};
   REQUIRE(::pipe(pipe.data()) == 0);

@@ -110,7 +110,7 @@ TEST_CASE("a call that was cut off is shown as a client could read it") {
   CHECK(shows("{}"));
   CHECK(!shows(R"({"a": 2})"));
   CHECK(!shows(R"({"a": 1, "b": "long"})"));
-  // A word that is complete, in an object that is not: a client may wait for what follows it.
+  // A complete word in an incomplete object: a client may wait for what follows it.
   const json::Value open = parsed(R"([{"role": "assistant", "content": "Hm", "tool_calls": [{"function":
       {"name": "f", "arguments": "{\"a\": 1, \"b\": true\n  "}}]}])")[0];
   for (const auto& [arguments, is_shown] : {std::pair(R"({"a": 1, "b": true})", true), std::pair(R"({"a": 1})", true),
@@ -122,7 +122,7 @@ TEST_CASE("a call that was cut off is shown as a client could read it") {
   }
   const json::Value whole = parsed(R"([{"role": "assistant", "content": "Hm"}])")[0];
   CHECK(!shows_cut_reply(whole, whole, true));
-  // A call that is complete may be left out only where the reply broke off.
+  // A complete call may be left out only if the reply broke off.
   const json::Value calling =
       parsed(R"([{"role": "assistant", "content": "Hm", "tool_calls": [{"function": {"name": "f",
       "arguments": "{}"}}]}])")[0];

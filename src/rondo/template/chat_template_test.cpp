@@ -46,7 +46,7 @@ std::string continued(const std::string& source, std::string_view messages, cons
   return rendered.value().text.bytes();
 }
 
-// The prompt behind one message with this content, which the template trims.
+// The prompt after one message with this content, which the template trims.
 std::string continued_trimmed(const std::string& content) {
   chat::Conversation input;
   input.messages.emplace_back(json::Object{{"role", "a"}, {"content", content}});
@@ -128,7 +128,7 @@ TEST_CASE("a continued text that the template leaves out, or splits, is said to 
   CHECK(continued("{{ messages[0].content | replace('one', '') }}", messages) ==
         "error: the template does not write messages[0].content, which is to be continued");
   CHECK(continued("{{ messages[0].content | trim }}", messages) == "one two");
-  // Nothing but white space in front of the text is white space too.
+  // If there is only white space before the text, that is white space of the text too.
   CHECK(continued("\u00a0{{ messages[0].content | trim }}", R"([{"role":"a","content":""}])") == "");
 }
 

@@ -29,7 +29,7 @@ constexpr const char* kCalls = R"([{"role": "user", "content": "U"},
                                                          {"name": "g", "arguments": "{}"}]},
     {"role": "tool", "tool_call_id": "1", "content": "R"}, {"role": "tool", "content": {"b": 2}}])";
 
-// What was told of the first messages alone was not told of those that came later.
+// What was said about the first messages does not apply to those that came later.
 TEST_CASE("what polyfills change in new messages is told as of those before them") {
   Polyfills polyfills;
   polyfills.late_system = polyfills.results = polyfills.repeated = true;

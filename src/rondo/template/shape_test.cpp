@@ -10,7 +10,7 @@ namespace {
 
 struct Outcome {
   std::string messages;  // without the brackets of the array
-  std::string changes;   // a line each
+  std::string changes;   // one per line
 };
 
 Outcome shaped(std::string_view text, const MessageRules& rules, const ShapingContext& context = {}) {
@@ -52,7 +52,7 @@ TEST_CASE("arguments are given as the template takes them") {
     CHECK(arguments(none).messages ==
           R"({"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":{}}}]})");
   }
-  // What is no object keeps its text.
+  // A value that is not an object keeps its text.
   CHECK(arguments(R"(,"arguments":"{\"a\": ")").messages ==
         R"({"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":{"arguments":"{\"a\": "}}}]})");
   rules.arguments = MessageRules::Arguments::kText;
@@ -67,7 +67,7 @@ TEST_CASE("a call is given as an object with a type and a function") {
   const Outcome out = shaped(R"([{"role":"assistant","tool_calls":[{"name":"f","parameters":{"a":1}}]}])", rules);
   CHECK(out.messages.find(R"("type":"function","function":{"name":"f","arguments":{"a":1}}})") != std::string::npos);
   CHECK(out.changes.find("messages[0].tool_calls[0].parameters: given inside of `function`\n") != std::string::npos);
-  // A template that takes bare calls still knows arguments by one name only.
+  // A template that accepts bare calls still knows arguments by one name only.
   CHECK(shaped(R"([{"role":"assistant","tool_calls":[{"name":"f","parameters":{"a":1}}]}])", {}).messages ==
         R"({"role":"assistant","tool_calls":[{"name":"f","parameters":{"a":1},"arguments":{"a":1}}]})");
 }
@@ -132,12 +132,12 @@ TEST_CASE("reasoning is given where the template looks for it") {
   CHECK(shaped(message, rules).messages == R"({"role":"assistant","reasoning":"R","content":"<<R>>C"})");
   CHECK(shaped(message, rules).changes == "messages[0].reasoning: given in front of the content\n");
   CHECK(shaped(R"([{"role":"assistant","reasoning":"","content":"C"}])", rules).changes.empty());
-  // Texts in parts are joined with it; what has no text stays as it is.
+  // Texts in parts are joined with it; a part without text is unchanged.
   CHECK(shaped(R"([{"role":"assistant","reasoning":"R","content":[{"type":"text","text":"C"}]}])", rules).messages ==
         R"({"role":"assistant","reasoning":"R","content":"<<R>>C"})");
   const std::string image = R"({"role":"assistant","reasoning":"R","content":[{"type":"image_url","image_url":{}}]})";
   CHECK(shaped("[" + image + "]", rules).messages == image);
-  // The change that put something in front is found among those of the message.
+  // The change that put something in front is found among the message's changes.
   json::Array messages =
       json::parse(R"([{"role":"assistant","content":"A","tool_calls":[{"name":"f","arguments":"{}"}]},
           {"role":"assistant","reasoning":"R","content":"C"}])")
@@ -197,7 +197,7 @@ TEST_CASE("results are put in the order of their calls where nothing else tells 
   CHECK(messages[2].find_string("tool_call_id") == "c");
   CHECK(shaping.order == std::vector<std::size_t>{0, 2, 1, 3});
   CHECK(sent_index(shaping, 1) == 2);
-  // New messages alone, behind calls that are known.
+  // Only new messages, after calls that are known.
   json::Array results(messages.begin() + 1, messages.begin() + 3);
   std::swap(results[0], results[1]);
   CHECK(shape(results, rules, {{{"a", ""}, {"b", ""}, {"c", ""}}, 0}).order == std::vector<std::size_t>{1, 0});
@@ -295,7 +295,7 @@ TEST_CASE("reasoning among the parts of a content is reasoning where the templat
   CHECK(out.messages == R"({"role":"assistant","content":"a","reasoning_content":"t"})");
   CHECK(
       out.changes.starts_with("messages[0].content: the reasoning among its parts is given as `reasoning_content`\n"));
-  // Under a name of the template's own it is told with the place that it was sent at.
+  // A field with the template's own name is reported with the place at which it was sent.
   rules.reasoning_field = "plan";
   CHECK(shaped(sent, rules).changes.find("messages[0].content: given as `plan`\n") != std::string::npos);
   rules = {};

@@ -7,7 +7,7 @@
 namespace rondo::tester {
 namespace {
 
-// Each line behind a letter for its kind.
+// Each line after a letter for its kind.
 std::string shown(const std::vector<ShownLine>& lines) {
   std::string out;
   for (const ShownLine& line : lines) out += std::string(1, to_string(line.kind)[0]) + " " + line.text + "\n";

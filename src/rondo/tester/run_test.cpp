@@ -11,7 +11,7 @@ namespace {
 using core::testing::memory;
 using core::testing::memory_model;
 
-// What becomes of one case, with the template of core's tests.
+// The result of one case, with the template of core's tests.
 std::string run(const std::string& text, const std::shared_ptr<const core::Model>& model = memory_model()) {
   const auto test = read_case(json::parse(text).value(), {});
   REQUIRE_MESSAGE(test.ok(), test.error().to_string());

@@ -64,7 +64,7 @@ TEST_CASE("dumps: the parts of a text and their paths") {
 }
 
 TEST_CASE("dumps: keys name their members by what their escapes stand for") {
-  // Printed by the letter: in a path, the bytes themselves.
+  // Printed by letter; in a path, as the bytes themselves.
   const std::string out = parts(R"({"\u001f\u000A\n\r\t\b\f\"\\": 1, "x\u007f": "a"})");
   CHECK(out.find("scalar tools.\x1f\n\n\r\t\b\f\"\\ \"1\"\n") != std::string::npos);
   CHECK(out.find("data tools.x\x7f[0,1) \"a\"\n") != std::string::npos);

@@ -60,7 +60,7 @@ TEST_CASE("steps of different kinds are different paths") {
 TEST_CASE("only what is below a variable called messages belongs to a message") {
   PathTable paths;
   const PathId messages = paths.variable("messages");
-  CHECK(kNoMessage < 0);  // so that it is the index of none
+  CHECK(kNoMessage < 0);  // so that it is not an index
   CHECK(paths.message(messages) == kNoMessage);
   CHECK(paths.message(paths.index(messages, 0)) == 0);
   const PathId inner = paths.member(paths.index(messages, 2), "messages");
@@ -85,7 +85,7 @@ TEST_CASE("parts are enumerated once, and as what they were first") {
   CHECK(paths.member(list, "a") != first);
   CHECK(paths.to_string(paths.index(list, 3)) == "list[3]");
 
-  // A huge object is not, but a list of any length is.
+  // A huge object is not enumerated, but a list of any length is.
   std::vector<std::string> names;
   for (int i = 0; i < 65; ++i) names.push_back("k" + std::to_string(i));
   CHECK(members_of(paths, paths.variable("huge"), names) == PathId::kNone);

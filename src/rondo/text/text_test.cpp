@@ -55,7 +55,7 @@ TEST_CASE("paths of all parts are made at once, and are those that single ones h
   CHECK(paths.member(first, "name") != role);
   CHECK(paths.key_of(first, "role") == paths.key_of_member(role));
   CHECK(paths.to_string(paths.key_of_member(role)) == "messages[0].#role");
-  // Of the same shape, and of one that begins alike.
+  // An object of the same shape, and one that begins alike.
   CHECK(paths.to_string(members(paths.index(messages, 1), {"role", "content"})) == "messages[1].role");
   CHECK(paths.to_string(members(paths.index(messages, 2), {"role", "contest"})) == "messages[2].role");
   CHECK(paths.to_string(paths.member(paths.index(messages, 2), "contest")) == "messages[2].contest");
@@ -95,7 +95,7 @@ TEST_CASE("the key of an enumerated member needs no entry, and may have parts it
   CHECK(paths.parent(key) == args);
   CHECK(paths.depth(key) == 2);
   CHECK(paths.prefix(key, 1) == args);
-  // What was parsed out of a key: its parts are not those of the member.
+  // Text parsed from a key: its parts are not those of the member.
   CHECK(members(key) == PathId::kNone);
   CHECK(paths.indices(key, 2) == PathId::kNone);
   CHECK(paths.to_string(paths.index(key, 0)) == "args.#a[0]");
@@ -215,7 +215,7 @@ TEST_CASE_FIXTURE(Fixture, "when a part has ended, those before the part around 
   const Text::Part inner = text.begin_part();
   text.end_part(inner, keep, change_nothing);
   append(text, "cd");
-  append(text, "ef");  // goes on with what the outer part has
+  append(text, "ef");  // continues what the outer part has
   CHECK(text.runs().size() == 2);
   CHECK(text.runs_of(outer).size() == 1);
   text.end_part(outer, keep, change_nothing);
@@ -283,7 +283,7 @@ TEST_CASE_FIXTURE(Fixture, "only what has the same origin and stands right behin
   other = next;
   other.kind = RunKind::kScalar;
   CHECK(runs(other) == 2);
-  // Numbers stand for values of their own; structure does not.
+  // Numbers represent values of their own; structure does not.
   first.kind = next.kind = RunKind::kScalar;
   CHECK(runs(next) == 2);
   first.kind = next.kind = RunKind::kSerialiser;
@@ -300,7 +300,7 @@ TEST_CASE_FIXTURE(Fixture, "every slice has its bytes and their sources") {
       const Text part = text.slice(begin, end);
       REQUIRE(part.bytes() == text.bytes().substr(begin, end - begin));
       REQUIRE(part.verify(origins).value_or("") == "");
-      // Each byte that was copied comes from where it came from in the whole.
+      // Each copied byte has the same source as in the whole.
       std::size_t at = begin;
       for (const Run& run : part.runs()) {
         if (run.kind == RunKind::kLiteral && run.origin == 0) CHECK(run.source_offset == 5 + at);

@@ -24,7 +24,7 @@ std::vector<Found> find(const std::vector<AddedToken>& tokens, std::string_view 
   return out;
 }
 
-// The slow twin, without white space and words: at every place the longest allowed token.
+// The slow twin, without white space and words: the longest allowed token at every place.
 std::vector<Found> find_slowly(const std::vector<AddedToken>& tokens, std::string_view text,
                                const EncodeOptions& options) {
   std::vector<bool> allowed(text.size(), options.allowed == nullptr);
@@ -64,7 +64,7 @@ std::shared_ptr<const Tokenizer> make(const std::string& added, const std::strin
   return tokenizer.value();
 }
 
-// Of the ids that the small vocabulary does not have.
+// Only ids that the small vocabulary does not have.
 std::string added_in(const std::string& added, std::string_view text, const std::string& rest = "") {
   std::string out;
   for (const Piece& piece : make(added, rest)->encode(text, {})) {
@@ -133,7 +133,7 @@ TEST_CASE("added tokens: so many, and such, that looking at each or starting ove
   CHECK(found.back() == Found{{21 + (1U << 20U), 22 + (1U << 20U)}, 100000});
 }
 
-// What the reference gives for these is what stands here.
+// The expectations are the results of the reference.
 TEST_CASE("added tokens: white space, words, and what stands in stripped white space") {
   CHECK(added_in(R"({"content": "[A]", "rstrip": true}, {"content": "  "})", "x[A]  b") == "5[1,6)6[4,6)");
   CHECK(added_in(R"({"content": "[A]", "rstrip": true}, {"content": " q"})", "x[A]  q b") == "5[1,6)6[5,7)");
@@ -149,7 +149,7 @@ TEST_CASE("added tokens: white space, words, and what stands in stripped white s
 TEST_CASE("added tokens: the same content twice, ids and normalised text") {
   CHECK(added_in(R"({"content": "[A]"}, {"content": "[A]", "lstrip": true})", "x [A]") == "5[1,5)");
   CHECK(make(R"({"content": "[A]", "special": true}, {"content": "[A]"})")->is_special(5));
-  // The ids of the file do not count.
+  // The ids in the file do not count.
   CHECK(make(R"({"content": "[A]", "id": 77}, {"content": "q", "id": 9}, {"content": "[B]", "id": 3})")->find("[B]") ==
         6);
   const std::string lower = R"(, "normalizer": {"type": "Lowercase"})";

@@ -14,13 +14,13 @@ namespace {
 namespace fs = std::filesystem;
 using testing::OwnFolder;
 
-// What stands alone in a folder; "" if nothing does.
+// The only file in a folder; "" if there is none.
 std::string only_file(const std::string& folder) {
   const fs::directory_iterator it(folder);
   return it == fs::directory_iterator() ? "" : it->path().string();
 }
 
-// Large enough to be worth a cache: a thousand letters and what they merge to.
+// Large enough to be worth a cache: a thousand letters and their merges.
 std::string large(const std::string& model, bool scored) {
   std::string vocab;
   std::string merges;
@@ -139,7 +139,7 @@ TEST_CASE("nothing in a cache file is believed") {
   model = good;
   model.scores = {1.0};
   CHECK_FALSE(accepts(model));
-  // Sizes that claim more than there is, with a right checksum.
+  // Sizes that claim more than there is, with a correct checksum.
   const std::string file = to_file(good, key);
   for (std::size_t at = 0; at < file.size(); ++at) {
     std::string damaged = file;

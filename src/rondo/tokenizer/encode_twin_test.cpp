@@ -1,6 +1,6 @@
-// Encoding beside its slow, clear twin: the expression by PCRE2, byte by byte, the lowest merge searched each time; no
-// scanner, no cache, no symbol of more than one byte to start with.  Vocabularies are samples of real ones and random
-// ones.
+// Encoding compared with its slow, clear twin: PCRE2 runs the expression, everything works byte by byte, and the lowest
+// merge is searched each time.  There is no scanner, no cache, and no initial symbol of more than one byte.
+// Vocabularies are samples of real ones and random ones.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ using MergeTexts = std::vector<std::pair<std::string, std::string>>;
 
 std::size_t below(Random& random, std::size_t count) { return random() % count; }
 
-// The expressions of tokenizer files that have a scanner.
+// The expressions of tokenizer files for which there is a scanner.
 const std::string kPatterns[] = {
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)",
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
@@ -58,7 +58,7 @@ class Twin {
     json::Array merges;
     for (const auto& [left, right] : spelled_)
       merges.push_back(json::Array{byte_level::to_text(left), byte_level::to_text(right)});
-    json::Array added;  // their ids are counted in the order of the file
+    json::Array added;  // their ids follow the order of the file
     for (const std::string& content : kAdded) {
       added.push_back(
           json::Object{{"id", added_.at(content)}, {"content", content}, {"special", true}, {"normalized", false}});
@@ -76,7 +76,7 @@ class Twin {
 
   [[nodiscard]] std::vector<Piece> encode(const std::string& input) const {
     std::string text;
-    std::vector<Range> origins;  // of each byte of `text`
+    std::vector<Range> origins;  // for each byte of `text`
     for (std::size_t at = 0; at < input.size();) {
       const utf8::Decoded next = utf8::decode(input, at);
       const Range origin{static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(at + next.size)};
@@ -229,8 +229,7 @@ std::shared_ptr<const Tokenizer> load(const Twin& twin) {
   return loaded.value();
 }
 
-// From now on the tokenizer knows where it can cut: it finds that out when it has merged enough characters beyond
-// ASCII.
+// From now on the tokenizer knows where it can cut.  It finds that out after merging enough characters beyond ASCII.
 void accustom(const Tokenizer& tokenizer) {
   std::string text;
   for (char32_t c = 0x4E00; c < 0x4E00 + 2500; ++c) utf8::append(text, c);
@@ -259,7 +258,7 @@ void check(const MergeTexts& merges, int texts, Random& random) {
   }
 }
 
-// Merges neighbours of a random text, some of them across characters or inside of them.
+// Merges of neighbours in a random text, some of them across characters or inside them.
 MergeTexts random_merges(Random& random) {
   std::vector<std::string> letters(3 + below(random, 8));
   for (std::string& letter : letters) letter = random_character(random);
@@ -315,7 +314,7 @@ MergeTexts sampled(const MergeTexts& all, Random& random) {
   if (below(random, 3) == 0) {
     out.assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
   } else {
-    // The low ones build characters, without which the others are never reached.
+    // The low ones build characters; without them the others are never reached.
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (below(random, all.size()) < count * (i < 4000 ? 8 : 1)) out.push_back(all[i]);
     }
@@ -328,7 +327,7 @@ bool is_full() { return std::getenv("RONDO_TEST_FULL") != nullptr; }
 
 }  // namespace
 
-// The character is whole only when the last of these has merged, though the merge that makes it comes first.
+// The character is complete only after the last of these merges, although the merge that makes it comes first.
 TEST_CASE("a character whose parts merge after it does not merge on too early") {
   const Twin twin({{"\xE4", "\xB8\x80"}, {"b", "\u4e00"}, {"b", "b"}, {"\xB8", "\x80"}}, kPatterns[0], false);
   const std::string text = "bb\u4e00";
@@ -406,7 +405,7 @@ TEST_CASE("a megabyte in one piece") {
   for (const bool whole : {false, true}) {
     const auto tokenizer = load(Twin(merges, kPatterns[1], whole));
     const std::string text((std::size_t{1} << 20U) + 64 + 16 + 2 + 1, 'a');
-    // Of equal pairs the leftmost merge first, so that only the end is short.
+    // Of equal pairs the leftmost merge first, so only the end is short.
     std::vector<TokenId> expected((text.size() >> kDoublings), *tokenizer->find(tokens[kDoublings]));
     for (const int size : {4, 1, 0}) expected.push_back(*tokenizer->find(tokens[static_cast<std::size_t>(size)]));
     CHECK(tokenizer->encode_ids(text, {}) == expected);

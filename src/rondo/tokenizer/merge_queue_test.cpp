@@ -21,7 +21,7 @@ TEST_CASE("the queue of merges takes out what a sorted set would") {
   for (int round = 0; round < 400; ++round) {
     queue.clear();
     std::set<Order> twin;
-    // Few ranks with many pairs, or many ranks; no two pairs are at one place with one rank.
+    // Few ranks with many pairs, or many ranks.  No two pairs have the same place and rank.
     const std::uint32_t ranks = round % 2 == 0 ? 4 : 100000;
     const auto push = [&](std::uint32_t from) {
       const MergeQueue::Candidate next{from + 1 + static_cast<std::uint32_t>(random() % ranks),
@@ -35,7 +35,7 @@ TEST_CASE("the queue of merges takes out what a sorted set would") {
       REQUIRE(!twin.empty());
       REQUIRE(order_of(found) == *twin.begin());
       twin.erase(twin.begin());
-      // What a merge leads to mostly comes later, and now and then at once.
+      // A merge usually leads to a later one, and now and then to an immediate one.
       if (++taken < 2000 && random() % 3 != 0) push(random() % 8 == 0 ? 0 : found.rank);
     }
     CHECK(twin.empty());

@@ -1,4 +1,4 @@
-// The models of tokenizer.json; what is expected is what the reference gives, in bytes.
+// The models of tokenizer.json.  The expectations are the reference's results, in bytes.
 #include <doctest/doctest.h>
 
 #include "tokenizer/json_score.h"
@@ -67,7 +67,7 @@ TEST_CASE("scores are what the reference's JSON library makes of them") {
   CHECK(json_score("-0") == 0.0);
   CHECK(json_score("1.5e-2") == 0.015);
   CHECK(json_score("12E+3") == 12000.0);
-  // One bit beside the nearest double.
+  // One bit away from the nearest double.
   CHECK(json_score("-17.034176848787065") == -17.034176848787062);
   CHECK(json_score("-3.28657070499962283038") == -3.2865707049996224);
   CHECK(json_score("12345678901234567890123") == doctest::Approx(12345678901234567890123.0));

@@ -1,5 +1,5 @@
-// Random small tokenizers with every part of the reference, against what it made of some texts: testdata/pipelines.jsonl,
-// written by tools/oracles/tokenizer_fuzz/record_pipelines.py.
+// Random small tokenizers with every part of the reference, against what the reference made of some texts:
+// testdata/pipelines.jsonl, written by tools/oracles/tokenizer_fuzz/record_pipelines.py.
 #include <doctest/doctest.h>
 
 #include <sstream>

@@ -23,7 +23,7 @@ std::string rewritten(std::string_view pattern, Dialect dialect = Dialect::kOnig
 
 }  // namespace
 
-// What is expected is what the reference finds.
+// The expectations are what the reference finds.
 TEST_CASE("word characters and boundaries") {
   CHECK(found(R"(\w+)", "a1_\u00e9\u0301 \u2160-\u24b6.\u20e3") == "|a1_\u00e9\u0301|\u2160|\u24b6|\u20e3|");
   CHECK(found(R"(\w)", "\u00bd\u00b2\u2153") == "|\u00bd|\u00b2|");

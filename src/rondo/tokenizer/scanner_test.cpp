@@ -107,7 +107,7 @@ TEST_CASE("regex: dialect and limits") {
   CHECK(find("[\\u4E00-\\u9FFF]+", "a\u4e2d\u6587") == "[\u4e2d\u6587]");
   CHECK(find("\\h+", "xyzAF09") == "[AF09]");
   CHECK_FALSE(Regex::compile("[").ok());
-  // Catastrophic for a backtracking matcher: given up, but nothing is lost.
+  // Catastrophic for a backtracking matcher: it gives up, but nothing is lost.
   const std::string nasty(40, 'a');
   CHECK(find("(a|aa)+[bc]", nasty) == "[" + nasty + "]");
 }
@@ -131,7 +131,7 @@ TEST_CASE("regex: nested quantifiers end, and lose nothing") {
       const std::string text(size, 'a');
       std::vector<Range> found;
       regex.value().find_all(text, {0, static_cast<std::uint32_t>(size)}, found);
-      // Given up at once, or seen to match nowhere.
+      // Given up at once, or found to match nowhere.
       for (const Range range : found) CHECK(range == Range{0, static_cast<std::uint32_t>(size)});
     }
   }

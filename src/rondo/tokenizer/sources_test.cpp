@@ -51,7 +51,7 @@ using Ids = std::vector<TokenId>;
 TEST_CASE(
     "rank file: neighbours merge whose bytes together are a token, the lowest rank first; a piece that is a token is "
     "it") {
-  // 256 ab, 257 bc, 258 cd, 259 abcd: no two tokens make "abcd" on the way that ranks lead.
+  // 256 ab, 257 bc, 258 cd, 259 abcd: following the ranks, no two tokens make "abcd".
   const auto source = ranks({"ab", "bc", "cd", "abcd"}, R"({"pat_str": "\\S+|\\s+"})");
   CHECK(ids(source, "abc") == Ids{256, 'c'});
   CHECK(ids(source, "abcd") == Ids{259});
@@ -95,7 +95,7 @@ TEST_CASE("patterns in the dialect of Rust's regex crate") {
   CHECK(from_rust_dialect(R"([a&&[^$]]$)") == R"([a&&[^$]]\z)");
   CHECK(from_rust_dialect("[a") == "[a");
   CHECK(from_rust_dialect("$\\") == "\\z\\");
-  // A set within a set, and what both have.
+  // A set inside a set, and what both contain.
   CHECK(ids(ranks({"ab", "b1"}, R"({"pat_str": "[\\p{L}&&[^b]]+|."})"), "ab1") == Ids{'a', 'b', '1'});
   const std::string last_line = R"x({"pat_str": "\\w\\n$|(?s:.)"})x";
   CHECK(ids(ranks({"a\n", "b\n"}, last_line), "a\nb\n") == Ids{'a', '\n', 257});
@@ -305,8 +305,8 @@ TEST_CASE("GGUF t5: the best sum of scores, spaces as the flags say, the end tok
 TEST_CASE("GGUF rwkv: the longest token each time, bytes written with escapes") {
   const auto source = gguf("rwkv", {"<s>", "a", "ab", "abc\\x41\\n", "\\xff", "\\\\"}, {3, 1, 1, 1, 1, 1});
   CHECK(ids(source, "abcA\nab\xFF\\<s>") == Ids{3, 2, 4, 5, 0});
-  CHECK(ids(source, "abcAa") == Ids{2, 1});  // what starts no token vanishes
-  std::string places;                        // the next token takes over its place
+  CHECK(ids(source, "abcAa") == Ids{2, 1});  // a character that starts no token vanishes
+  std::string places;                        // the next token takes its place
   for (const Piece& piece : Tokenizer::load(source).value()->encode("abcAaa", {}))
     places += std::to_string(piece.begin) + "-" + std::to_string(piece.end) + " ";
   CHECK(places == "0-2 2-5 5-6 ");

@@ -7,7 +7,7 @@ namespace {
 
 std::string word(TokenId id) { return "word " + std::to_string(id); }
 
-// Every token below `count` is found by its text, one by one and together; what was not added is not.
+// Every token below `count` is found by its text, alone and together with others; a text that was not added is not.
 void check_found(const Vocabulary& vocabulary, TokenId count) {
   std::vector<std::string> words;
   for (TokenId id = 0; id < count; ++id) words.push_back(word(id));
@@ -70,7 +70,7 @@ TEST_CASE("vocabulary: of equal tokens the first is found, or the last; holes ar
 TEST_CASE("vocabulary: tokens of bytes, and the texts that spell them") {
   Vocabulary vocabulary(true);
   vocabulary.add("\u0120a", 0);  // the spelling of " a"
-  vocabulary.add("\u20ac", 1);   // no letter of that alphabet: kept as it is
+  vocabulary.add("\u20ac", 1);   // not a letter of that alphabet, so it is kept
   vocabulary.add_bytes("\xff", 2);
   CHECK(vocabulary.find(" a") == 0);
   CHECK(vocabulary.bytes(0) == " a");

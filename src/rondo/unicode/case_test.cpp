@@ -20,7 +20,7 @@ class Digest {
   std::uint64_t value_ = 0xCBF29CE484222325U;
 };
 
-// Visits all code points of planes in which any has properties or images.
+// Visits all code points of the planes in which any has properties or images.
 template <typename Visit>
 void for_each_scalar(const Visit& visit) {
   for (char32_t c = 0; c < 0x32000; ++c) {
@@ -33,8 +33,8 @@ std::u32string text_of(const CaseImage& image) { return {image.code_points, imag
 
 }  // namespace
 
-// The numbers of the two tables were recorded with Python 3.11: how many code points, and the digest of them, for
-// mappings of each with its image.
+// Python 3.11 gave the numbers of the two tables: how many code points, and their digest, which for mappings includes
+// the images.
 
 TEST_CASE("properties of all code points are those of Python's str methods") {
   struct Row {

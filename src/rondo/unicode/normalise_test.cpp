@@ -28,7 +28,7 @@ std::string joined(const std::vector<Normalised>& units) {
 }  // namespace
 
 TEST_CASE("texts of marks, jamo and ligatures are normalised as Python's unicodedata does it") {
-  // A text and its forms NFC, NFD, NFKC, NFKD; random ones of characters that are as old as Unicode 3.2.
+  // A text and its forms NFC, NFD, NFKC, NFKD.  The random ones use characters as old as Unicode 3.2.
   const char* const rows[][5] = {
       {"P\u11a9\u00e7\u0149\u1108\u00d1\u0314\u00c5\u0339", "P\u11a9\u00e7\u0149\u1108\u00d1\u0314\u00c5\u0339",
        "P\u11a9c\u0327\u0149\u1108N\u0303\u0314A\u0339\u030a", "P\u11a9\u00e7\u02bcn\u1108\u00d1\u0314\u00c5\u0339",
@@ -172,7 +172,7 @@ TEST_CASE("texts of marks, jamo and ligatures are normalised as Python's unicode
 
 TEST_CASE("the forms of every code point agree with each other") {
   for (char32_t c = 1; c < 0x2FA20; ++c) {
-    // Left out: ideographs, syllables (tested by themselves), private use, scripts without marks that compose.
+    // Left out: ideographs, syllables (tested on their own), private use, and scripts without marks that compose.
     if ((c >= 0x3400 && c < 0xA000) || (c >= 0xAC00 && c < 0xF900) || (c >= 0x12000 && c < 0x1D000) ||
         (c >= 0x20000 && c < 0x2F800))
       continue;
@@ -202,12 +202,13 @@ TEST_CASE("a syllable is its jamo, and only those") {
     REQUIRE(normalise(text_of(syllable), Form::kNfd) == jamo);
     REQUIRE(normalise(jamo, Form::kNfc) == text_of(syllable));
   }
-  // One before and one behind the jamo that compose.
+  // One before and one after the jamo that compose.
   for (const char* alone : {"\u10ff\u1161", "\u1113\u1161", "\u1100\u1160", "\u1100\u1176", "\uac00\u11a7",
                             "\uac00\u11c3", "\uac01\u11a8", "\ud7a4\u11a8", "\uabff"}) {
     for (const Form form : {Form::kNfc, Form::kNfkc}) {
       CHECK_MESSAGE(normalise(alone, form) == alone, alone);
-      CHECK_MESSAGE(joined(normalise_aligned(alone, form)) == alone, alone);  // without asking first whether it is
+      CHECK_MESSAGE(joined(normalise_aligned(alone, form)) == alone,
+                    alone);  // without asking first whether it is normalised
     }
   }
   CHECK(is_normalised("\uac00", Form::kNfc));
@@ -225,7 +226,7 @@ TEST_CASE("marks compose with their starter unless one of their class or a highe
   CHECK(normalise("e\u0316a\u0301", Form::kNfc) == "e\u0316\u00e1");
   CHECK(normalise("\u0301\u0316", Form::kNfd) == "\u0316\u0301");
   CHECK(normalise("\u4e2d\u6587e\u0301\u6587\u0301", Form::kNfc) == "\u4e2d\u6587\u00e9\u6587\u0301");
-  CHECK(normalise("\u0301\u4e2d\u0316", Form::kNfd) == "\u0301\u4e2d\u0316");  // each begins anew behind a starter
+  CHECK(normalise("\u0301\u4e2d\u0316", Form::kNfd) == "\u0301\u4e2d\u0316");  // each begins anew after a starter
   CHECK(normalise("\u0301x\u0316", Form::kNfd) == "\u0301x\u0316");
   CHECK_FALSE(is_normalised("\u0301\u0316", Form::kNfd));
   CHECK(is_normalised("\u0316\u0301\u4e2d\u0316x\u0316", Form::kNfd));
@@ -244,7 +245,7 @@ TEST_CASE("what is ill-formed becomes a replacement, and sources never go backwa
   }
   CHECK(units[4].begin == 7);
   CHECK(units[4].end == 8);
-  // In order already: each has its own bytes.
+  // In order already, so each keeps its own bytes.
   const auto ordered = normalise_aligned("\u0316\u0301", Form::kNfd);
   CHECK(ordered[0].end == 2);
   CHECK(ordered[1].begin == 2);

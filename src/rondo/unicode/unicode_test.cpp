@@ -81,7 +81,7 @@ TEST_CASE("newer characters are replaced by ones of the same size") {
   const std::string first = out;
   REQUIRE(substitute_newer("\u00e9\u180E\u4e2d\u180E", out));
   CHECK(out == "\u00e9\u200B\u4e2d\u200B");
-  // What was replaced once needs nothing more.
+  // What was replaced once needs no further replacement.
   std::string again;
   CHECK_FALSE(substitute_newer(first, again));
 }
@@ -144,7 +144,7 @@ TEST_CASE("classes of the reference's parts") {
   CHECK(reference::is_control(0xFFFD));
   CHECK_FALSE(reference::is_control('\n'));
   CHECK(reference::is_nonspacing(0x0301));
-  CHECK_FALSE(reference::is_accent(0x0897));  // younger than its tables
+  CHECK_FALSE(reference::is_accent(0x0897));  // newer than its tables
   CHECK(reference::is_punctuation('$'));
   CHECK(reference::is_numeric(0x00BD));
   CHECK(reference::is_word(0x200D));

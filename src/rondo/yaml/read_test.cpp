@@ -15,7 +15,7 @@ std::string said(std::string_view text) {
   return value.ok() ? json::to_compact(value.value()) : value.error().to_string();
 }
 
-// The first line of what is wrong.
+// The first line of the error.
 std::string wrong(std::string_view text, const Limits& limits = {}) {
   const auto value = read(text, limits);
   if (value.ok()) return json::to_compact(value.value());

@@ -1,4 +1,4 @@
-// Finder against std::string_view, which is its slow twin.
+// Finder against its slow twin, std::string_view.
 #include <doctest/doctest.h>
 #include <random>
 #include <string>
@@ -12,7 +12,7 @@ TEST_CASE("finder: finds what string_view finds, forwards and backwards") {
   for (int round = 0; round < 2'000; ++round) {
     std::string text;
     for (std::size_t i = random() % 400; i > 0; --i) text += static_cast<char>('a' + random() % 4 / 3);
-    // Keys on both sides of the length from which they are searched in another way.
+    // Keys on both sides of the length at which the search method changes.
     std::string key;
     for (std::size_t i = random() % 2 == 0 ? random() % 5 : 60 + random() % 12; i > 0; --i) {
       key += static_cast<char>('a' + random() % 16 / 15);
