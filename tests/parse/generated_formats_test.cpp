@@ -34,17 +34,15 @@ struct Bound {
 };
 constexpr Bound kBounds[] = {
     {Law::kReads, 0},
-    // 0.05: content behind a section whose close is all that may end the turn.
-    {Law::kKeepsAll, 0.2},
+    {Law::kKeepsAll, 0},
     {Law::kPieces, 0},
-    // 0.2: calls that the prompt forces behind reasoning whose marks begin as theirs do.
-    {Law::kAccepts, 1},
-    // 0.1: a close that is damaged and then content itself.
+    // 0: calls that the prompt forces behind reasoning whose marks begin as theirs do.
+    {Law::kAccepts, 0.5},
+    // 0.2: two marks that touch and share a sign.
     {Law::kRefuses, 2},
-    // 0.1: a token that ends both a call and content.
-    {Law::kReadsIds, 1},
-    // 0.03: a token that ends both a call and, for want of another, a turn.
-    {Law::kBridges, 1},
+    // 0.03: a token that ends both a call and content.
+    {Law::kReadsIds, 0.5},
+    {Law::kBridges, 0},
     {Law::kReturns, 0},
     {Law::kTravels, 0},
 };

@@ -479,6 +479,16 @@ bool Machine::between() {
     section_.expects_call = true;
     return true;
   }
+  if (thoughts_.have_call && section_.is_open && (found.kind == MatchKind::kNone || found.id == kCallOpen)) {
+    // In reasoning nothing else looks for openers that are plain punctuation.
+    const Match open = syntax_->call_open.match(std::string_view(buffer_).substr(at), is_end_, starts());
+    if (open.kind == MatchKind::kPartial) return false;
+    if (open.kind == MatchKind::kFull) {
+      pos_ = at + open.size;
+      begin_attempt(true, Opening::kMarker);
+      return start_body();
+    }
+  }
   phase_ = thoughts_.have_call ? Phase::kReasoning : Phase::kTop;
   thoughts_.is_layout = thoughts_.have_call;
   top_.is_blank = top_.is_layout = true;
