@@ -257,7 +257,7 @@ class EventSource {
   [[nodiscard]] std::string problem() const {
     return is_ready_ && parser_.problem != nullptr ? parser_.problem : "the text cannot be read";
   }
-  [[nodiscard]] std::size_t problem_index() const { return is_ready_ ? parser_.problem_mark.index : 0; }
+  [[nodiscard]] std::size_t problem_index() const { return parser_.problem_mark.index; }
 
  private:
   yaml_parser_t parser_{};

@@ -34,7 +34,16 @@ TEST_CASE("plain scalars are what the core schema says, and only that") {
   CHECK(said("[123456789012345678901234567890, 0xFFFFFFFFFFFFFFFF, 0x10000000000000000]") ==
         R"([123456789012345678901234567890,18446744073709551615,"0x10000000000000000"])");
   CHECK(said("[.inf, -.Inf, .nan]") == "[Infinity,-Infinity,NaN]");
+  CHECK(said("[!!float .inf, !!float .nan]") == "[Infinity,NaN]");
+  CHECK(wrong("a: !!int .nan").starts_with("line 1:4: the tag "));
   CHECK(said("['no', \"12\", 'null']") == R"(["no","12","null"])");
+}
+
+TEST_CASE("numbers are whole ones or floats as they are written") {
+  for (const char* text : {"12", "-7", "0x1F", "0o17"})
+    CHECK_MESSAGE(read(text).value().kind() == json::Kind::kInteger, text);
+  for (const char* text : {"1.0", "1e5", ".5", ".nan", "-.inf"})
+    CHECK_MESSAGE(read(text).value().kind() == json::Kind::kFloat, text);
 }
 
 TEST_CASE("texts keep their lines as their style says") {
