@@ -1,6 +1,7 @@
 """Flips single operators in a sample of a folder's lines and sees whether the folder's fast tests catch it.
 
-Usage: python3 -m tools.testing.mutate [FOLDER...] [--flips N] [--seed S] [--fast SECONDS] [--own] [--most N] [-- CMAKE-OPTION...]
+Usage: python3 -m tools.testing.mutate [FOLDER...] [--flips N] [--seed S] [--fast SECONDS] [--own] [--most N] [--again]
+                                       [-- CMAKE-OPTION...]
 
 FOLDERs are those of src/rondo; without any, all.  A flip is one operator of one line (mutations.py says which); the sample is drawn by
 folder and seed, so that it repeats.  What does not compile is not counted, and another is drawn.  A flip is caught when a test
@@ -8,11 +9,12 @@ fails, crashes or hangs.  The tests of a folder are its own program rondo_FOLDER
 library (CTest's labels) and take less than --fast seconds of processor time; they run as in a fresh clone, with the small corpus.
 With --own only the folder's own program is built and run, where it has one: a quick first look, as the others only catch more.
 With --most N, N others are: those that cover the fewest folders.
+With --again nothing is drawn: the survivors that are known of the folders are tried once more, after tests were added.
 
 Works on copies of the sources with build trees of their own, in build/mutate: an interrupted run leaves no trace elsewhere.
 tools/testing/mutate_allow.txt lists flips that change no behaviour, with the reason.  They are not counted, but tried: an entry whose
-flip is caught, or which fits no line any more, is an error.  Survivors are listed, also in build/mutate/survivors.txt.  Exit
-status 1 if in any folder less than 85 % are caught.
+flip is caught, or which fits no line any more, is an error.  Survivors are listed, and those of each folder's last run stay in
+build/mutate/survivors.txt.  Exit status 1 if in any folder less than 85 % are caught.
 """
 import argparse
 import concurrent.futures
@@ -22,6 +24,7 @@ import os
 import pathlib
 import queue
 import random
+import re
 import resource
 import shutil
 import signal
@@ -219,10 +222,33 @@ def sources(folder):
             if not path.endswith(("_test.cpp", "/testing.h")) and path not in generated]
 
 
+class Survivors:
+    """The flips that survived each folder's last run, as describe() writes them, in a file that is written as a folder ends."""
+
+    PATTERN = re.compile(r"(src/rondo/([^/]+)/\S+?):\d+:\d+: (\S+ -> \S+(?: #\d+)?)   (.*)")
+
+    def __init__(self):
+        self.file, self.lines = PLACE / "survivors.txt", {}
+        for line in self.file.read_text(encoding="utf-8").splitlines() if self.file.is_file() else []:
+            self.lines.setdefault(self.PATTERN.fullmatch(line)[2], []).append(line)
+
+    def keep(self, folder, lines):
+        self.lines[folder] = lines
+        shown = [line for _, of_folder in sorted(self.lines.items()) for line in of_folder]
+        self.file.write_text("".join(f"{line}\n" for line in shown), encoding="utf-8")
+
+    def have(self, folder, flip):
+        found = [self.PATTERN.fullmatch(line) for line in self.lines.get(folder, [])]
+        return (flip.path, flip.name(), flip.text) in {(match[1], match[3], match[4]) for match in found}
+
+
+def all_flips(folder):
+    return [flip for path in sources(folder) for flip in mutations.find(path, lint.read(path))]
+
+
 def draw(folder, seed, allowed):
     """(flips that are allowed, others: one of each line, in the order of the draw, which no entry of the list changes)"""
-    flips = [flip for path in sources(folder) for flip in mutations.find(path, lint.read(path))]
-    lines = {}
+    flips, lines = all_flips(folder), {}
     for flip in flips:
         lines.setdefault((flip.path, flip.line), []).append(flip)
     order = random.Random(f"{seed} {folder}")
@@ -263,7 +289,7 @@ def counted_trials(trials_of, drawn, wanted):
     return counted
 
 
-def test_folder(folder, trees, options, allowed, durations):
+def test_folder(folder, trees, options, allowed, durations, survivors):
     """(the trials that count, those of flips that are allowed)"""
     started = time.monotonic()
     tests = fast_tests(trees[0], folder, options, durations)
@@ -276,11 +302,14 @@ def test_folder(folder, trees, options, allowed, durations):
     for tree in trees:
         free.put(tree)
     excused, drawn = draw(folder, options.seed, allowed)
+    if options.again:
+        excused, drawn = [], [flip for flip in all_flips(folder) if survivors.have(folder, flip)]
     with concurrent.futures.ThreadPoolExecutor(len(trees)) as pool:
         def trials_of(flips):
             return pool.map(lambda flip: try_flip(free, tests, flip), flips)
 
-        return counted_trials(trials_of, drawn, options.flips), list(trials_of(excused))
+        wanted = len(drawn) if options.again else options.flips
+        return counted_trials(trials_of, drawn, wanted), list(trials_of(excused))
 
 
 def prepared_trees(cmake_options):
@@ -304,6 +333,7 @@ def parse_arguments(arguments):
     parser.add_argument("--fast", type=float, default=6.0)
     parser.add_argument("--own", action="store_true")
     parser.add_argument("--most", type=int)
+    parser.add_argument("--again", action="store_true")
     at = arguments.index("--") if "--" in arguments else len(arguments)
     options = parser.parse_args(arguments[:at])
     for folder in options.folders:
@@ -314,19 +344,24 @@ def parse_arguments(arguments):
 
 def main(arguments):
     options, cmake_options = parse_arguments(arguments)
+    survivors, durations = Survivors(), Durations()
     folders = options.folders or all_folders()
+    if options.again:
+        folders = [folder for folder in folders if survivors.lines.get(folder)]
     allowed = read_allowed(folders)
     trees = prepared_trees(cmake_options)
-    rows, survivors, needless, durations = [], [], [], Durations()
+    rows, needless = [], []
     for folder in folders:
-        counted, excused = test_folder(folder, trees, options, allowed, durations)
+        counted, excused = test_folder(folder, trees, options, allowed, durations, survivors)
         lived = [describe(trial.flip) for trial in counted if not trial.caught]
+        survivors.keep(folder, lived)
         rows.append((folder, len(counted), len(counted) - len(lived)))
-        survivors += lived
+        if len(folders) > 1:
+            report(rows[-1:])
         needless += [f"{describe(trial.flip)} ({trial.caught})" for trial in excused if trial.caught]
-    (PLACE / "survivors.txt").write_text("".join(f"{line}\n" for line in survivors), encoding="utf-8")
-    if survivors:
-        print("\nsurvivors (build/mutate/survivors.txt):\n  " + "\n  ".join(survivors))
+    print("\nsurvivors (build/mutate/survivors.txt):")
+    for line in (line for folder in folders for line in survivors.lines[folder]):
+        print(f"  {line}")
     for line in needless:
         print(f"tools/testing/mutate_allow.txt allows what is caught; remove the entry: {line}")
     for name, output in durations.failed.items():
