@@ -107,6 +107,7 @@ TEST_CASE("wrong types and values are refused with their field") {
   CHECK(refusal(kChat, chat_with(R"("temperature": 3)")) ==
         "temperature: `temperature` must be between 0 and 2, found 3");
   CHECK(refusal(kChat, chat_with(R"("n": 0)")) == "n: `n` must be at least 1, found 0");
+  CHECK(refusal(kChat, chat_with(R"("max_tokens": 0)")) == "max_tokens: `max_tokens` must be at least 1, found 0");
   CHECK(refusal(kChat, chat_with(R"("n": 1.5)")) == "n: `n` must be an integer, found 1.5");
   CHECK(refusal(kChat, chat_with(R"("stop": [1])")) == "stop: `stop` must hold texts, found an integer");
   CHECK(refusal(kChat, chat_with(R"("stream_options": {"include_usage": 1})")) ==
@@ -224,6 +225,7 @@ TEST_CASE("a Messages request") {
   CHECK(out.previous_message_id == "msg_1");
   CHECK(out.session.group == "u");
   CHECK(out.max_tokens == 100);
+  CHECK(request(kMessages, R"({"max_tokens": 0, "messages": [{"role": "user", "content": "Hi"}]})").max_tokens == 0);
   const GenerateRequest line =
       request(kMessages, R"({"max_tokens": 1, "thinking": {"type": "adaptive", "display": "omitted"},
       "system": "x-anthropic-billing-header: a=1\nBe brief.", "messages": [{"role": "user", "content": "Hi"}]})");
