@@ -227,6 +227,10 @@ void Vm::test_top(const Instruction& instruction) {
 
 namespace {
 
+std::string macro_name(const Function& function) {
+  return "macro " + (function.name.empty() ? std::string("None") : "'" + function.name + "'");
+}
+
 // The keyword arguments of a macro's call.  Each is taken once, by the parameter with its name.
 class Keywords {
  public:
@@ -254,9 +258,10 @@ class Keywords {
     return out;
   }
   // Fails if any are left.
-  void require_none(const std::string& macro) const {
+  void require_none(const Function& function) const {
     const auto unused = std::find(used_.begin(), used_.end(), false);
     if (unused == used_.end()) return;
+    const std::string macro = macro_name(function);
     for (std::size_t i = 0; i < named_.size(); ++i) {
       if (used_[i] || named_[i].name != "caller") continue;
       runtime_.fail(macro + " was invoked with two values for the special caller argument. This is most likely a bug.");
@@ -270,10 +275,6 @@ class Keywords {
   std::span<const NamedValue> named_;
   std::span<bool> used_;
 };
-
-std::string macro_name(const Function& function) {
-  return "macro " + (function.name.empty() ? std::string("None") : "'" + function.name + "'");
-}
 
 }  // namespace
 
@@ -295,7 +296,7 @@ void Vm::bind_arguments(const Function& function, Activation& activation, const 
   if (function.kwargs_slot != kNoSlot) {
     activation.slots[function.kwargs_slot] = keywords.rest();
   } else {
-    keywords.require_none(macro_name(function));
+    keywords.require_none(function);
   }
   if (function.varargs_slot != kNoSlot) {
     activation.slots[function.varargs_slot] = jinja::make_tuple(
