@@ -281,12 +281,18 @@ TEST_CASE("net: more calls than connections wait for their turn, and too many fa
   REQUIRE(log.size() == 1);
   CHECK(log[0] == "4 queue: all connections are in use, and too many calls wait for one");
   calls[2].reset();  // gives up its place in the queue
-  for (int i = 0; i < 3; ++i) {
+  calls.push_back(client->fetch(get_of(*server, "/5"), [&](Result<Response> response) {
+    log.push_back(response.ok() ? "5 ok" : "5 " + response.error().message);
+  }));
+  testing::settle(loop);
+  CHECK(log.size() == 1);
+  for (int i = 0; i < 4; ++i) {
     if (i < static_cast<int>(running.size())) running[static_cast<std::size_t>(i)].reply(200, {}, "");
     testing::settle(loop);
   }
-  CHECK(running.size() == 3);
-  CHECK(log.size() == 4);
+  CHECK(running.size() == 4);
+  REQUIRE(log.size() == 5);
+  CHECK(log[4] == "5 ok");
   CHECK(client->connections() == 2);
 }
 

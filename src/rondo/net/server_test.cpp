@@ -240,13 +240,17 @@ TEST_CASE("server: a request can be refused before its body is read, in the call
 TEST_CASE("server: an answer's headers cannot begin another answer") {
   Loop loop;
   const auto server = Server::make(loop, {}, [](Exchange exchange) {
-    exchange.reply(200, {{"A", "b\r\nC: d"}, {"Content-Length", "999"}, {"E", "f"}}, "x");
+    exchange.reply(
+        200, {{"A", "b\r\nC: d"}, {"Content-Length", "999"}, {"E", "f"}, {"connection", "upgrade"}, {"DATE", "never"}},
+        "x");
   });
   const std::string answer =
       testing::raw_exchange(loop, server.value()->port(), {"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"});
   CHECK(answer.find("C: d") == std::string::npos);
   CHECK(answer.find("999") == std::string::npos);
   CHECK(answer.find("E: f\r\n") != std::string::npos);
+  CHECK(answer.find("upgrade") == std::string::npos);  // the server's own say how the connection goes on, and when
+  CHECK(answer.find("never") == std::string::npos);
 }
 
 TEST_CASE("server: a client that ends its side is gone") {

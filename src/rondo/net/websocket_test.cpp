@@ -31,7 +31,8 @@ std::string masked(unsigned first, std::string_view payload, std::string_view ma
   return out;
 }
 
-// What a reader makes of the bytes, given this many at once: "text:abc", "ping:", "failed:1002".
+// What a reader makes of the bytes, given this many at once: "text:abc", "ping:", "failed:1002".  Nothing is read
+// after a failure.
 std::string read(const std::string& bytes, std::size_t step,
                  websocket::ReaderOptions options = {.message_bytes = 1000}) {
   websocket::Reader reader(options);
@@ -49,7 +50,9 @@ std::string read(const std::string& bytes, std::size_t step,
       out += message.payload + " ";
       return true;
     });
-    if (failure) return out + "failed:" + std::to_string(failure->code);
+    if (!failure) continue;
+    const auto late = reader.read(masked(0x81, "late"), [&](const Message&) { return out += "late ", true; });
+    return out + (late ? "failed again:" : "failed:") + std::to_string(failure->code);
   }
   return out;
 }
@@ -131,6 +134,7 @@ TEST_CASE("the first offer of packing that can be met is taken") {
   const std::string plain = "permessage-deflate; server_no_context_takeover; client_no_context_takeover";
   CHECK(agreed("permessage-deflate") == plain);
   CHECK(agreed("permessage-deflate; client_max_window_bits") == plain);
+  CHECK(agreed("x-other\t, permessage-deflate ; client_max_window_bits = 15 ,other") == plain);
   CHECK(agreed("x-other, permessage-deflate; server_no_context_takeover") == plain);
   CHECK(agreed("permessage-deflate; server_max_window_bits=\"10\"") == plain + "; server_max_window_bits=10");
   CHECK(agreed("permessage-deflate; server_max_window_bits=8, permessage-deflate") == plain);
