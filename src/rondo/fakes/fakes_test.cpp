@@ -6,7 +6,6 @@
 
 #include "base/utf8.h"
 #include "fakes/engine_server.h"
-#include "fakes/memory.h"
 #include "json/parse.h"
 #include "json/print.h"
 #include "net/client.h"
@@ -172,6 +171,7 @@ TEST_CASE("fake vllm: a stream of completions tells the prompt's ids in its firs
   // Without the flag there are no ids at all.
   const json::Value plain = subject.ask("/v1/completions", R"({"prompt": [1, 2, 3], "max_tokens": 2})");
   CHECK(shown(plain, "choices.0.token_ids") == "null");
+  CHECK(shown(plain, "choices.0.logprobs") == "null");
   CHECK(shown(plain, "choices.0.finish_reason") == "\"length\"");
 }
 
@@ -318,6 +318,22 @@ TEST_CASE("fake sglang: length, log probabilities, several choices, abort by nam
   CHECK(subject.send("/abort_request", R"({"rid": "r"})").status == 200);
   testing::settle(subject.loop);
   CHECK(recorder.body.find("\"type\":\"abort\"") != std::string::npos);
+}
+
+TEST_CASE("fake engines: an abort ends every choice of a request") {
+  Subject subject(options_of(Dialect::kSglang));
+  subject.server->set_fault({.kind = Fault::Kind::kHang, .after = 2});
+  testing::Recorder recorder(subject.loop);
+  const auto call = subject.begin(
+      "/generate", R"({"rid": "r", "input_ids": [7, 7], "stream": true, "sampling_params": {"n": 2}})", recorder);
+  testing::settle(subject.loop);
+  CHECK(subject.send("/abort_request", R"({"rid": "r"})").status == 200);
+  testing::settle(subject.loop);
+  const std::string abort = "\"type\":\"abort\"";
+  const std::size_t first = recorder.body.find(abort);
+  REQUIRE(first != std::string::npos);
+  CHECK(recorder.body.find(abort, first + 1) != std::string::npos);
+  CHECK(subject.server->log().back().completions == std::vector<Ids>{{300}, {300}});
 }
 
 // --- llama-server ---
@@ -538,61 +554,6 @@ TEST_CASE("fake engines: a client that closes is noticed, and a server that stop
   CHECK(subject.server->log().back().cached == 0);
   subject.server->clear_log();
   CHECK(subject.server->log().empty());
-}
-
-TEST_CASE("fake model: what was cut off goes on as it would have, and seeds differ") {
-  const Model model(options_of(Dialect::kVllm).model);
-  const Ids prompt = {9, 9, 9};
-  const Completion whole = model.complete(prompt, {.max_tokens = 20});
-  Ids half = prompt;
-  half.insert(half.end(), whole.ids.begin(), whole.ids.begin() + 7);
-  const Completion rest = model.complete(half, {.max_tokens = 13});
-  CHECK(Ids(whole.ids.begin() + 7, whole.ids.end()) == rest.ids);
-  CHECK(model.complete(prompt, {.max_tokens = 20, .seed = 1}).ids != whole.ids);
-  CHECK(model.complete({{5, 1, 2, 3, 65, 226}}, {.max_tokens = 20}).ids == Ids{130, 172, 66, 2});
-  CHECK(model.complete({{5, 1, 2, 3}}, {.max_tokens = 8, .ignore_end = true}).ids.size() == 8);
-}
-
-TEST_CASE("fake model: scripts") {
-  const auto read = [](const std::string& text) { return read_model(parsed(text)); };
-  const auto good = read(
-      R"({"vocabulary": 1000, "end_ids": [9], "pieces": {"300": "Hi"}, "rules": [{"suffix": [1], "completion": [300, 9]}]})");
-  REQUIRE(good.ok());
-  const Model model(good.value());
-  const Completion completion = model.complete({{5, 1}}, {});
-  CHECK(completion.ids == Ids{300, 9});
-  CHECK(completion.stop == Stop::kEnd);
-  CHECK(model.text_of(completion.ids) == "Hi");
-  CHECK(read(R"({"rules": [{"suffix": "x"}]})").error().message ==
-        "script.rules[0].suffix must be an array, found a string");
-  CHECK(read(R"({"pieces": {"x": "a"}})").error().message == "script.pieces: `x` must be an id, with a text");
-  CHECK(read(R"({"first_plain": 600})").error().message == "script.first_plain must be below script.vocabulary");
-  CHECK(read("[]").error().message == "script must be an object, found an array");
-  CHECK(read(R"({"odd": 1})").error().message == "script: unknown member `odd`");
-}
-
-TEST_CASE("fake model: a conversation is said turn by turn") {
-  const auto read = read_model(parsed(R"({"end_ids": [9], "opens": [1, 2], "turns": [[11, 12, 9], [13, 9]],
-                            "rules": [{"suffix": [7, 1, 2], "completion": [8, 9]}]})"));
-  REQUIRE(read.ok());
-  const Model model(read.value());
-  CHECK(model.complete({{5, 1, 2}}, {}).ids == Ids{11, 12, 9});
-  CHECK(model.complete({{5, 1, 2, 11}}, {}).ids == Ids{12, 9});
-  CHECK(model.complete({{5, 1, 2, 11, 12, 9, 6, 1, 2}}, {}).ids == Ids{13, 9});
-  CHECK(model.complete({{1, 2, 1, 2, 1, 2}}, {}).ids == Ids{13, 9});
-  CHECK(model.complete({{1, 2, 7, 1, 2}}, {}).ids == Ids{8, 9});
-  CHECK(model.complete({{5, 1, 2, 12}}, {}).ids != Ids{11, 12, 9});
-}
-
-TEST_CASE("fake caches: the beginnings used longest ago are forgotten") {
-  BlockMemory memory(1, 10);
-  memory.keep(Ids{1, 2, 3, 4}, "");
-  memory.keep(Ids{5, 6, 7}, "");
-  CHECK(memory.known(Ids{1, 2, 3, 4, 9}, "") == 4);
-  memory.keep(Ids{8, 9, 10, 11}, "");
-  CHECK(memory.known(Ids{1, 2, 3, 4, 9}, "") < 4);
-  CHECK(memory.known(Ids{8, 9, 10, 11, 12}, "") == 4);
-  CHECK(memory.known(Ids{}, "") == 0);
 }
 
 }  // namespace

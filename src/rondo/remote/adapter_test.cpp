@@ -338,7 +338,10 @@ TEST_CASE("probe: each server is known by its answers") {
       setup.engine.json("/metrics", 200,
                         "# HELP vllm:cache_config_info Information\n"
                         "vllm:cache_config_info{block_size=\"32\",engine=\"0\",num_gpu_blocks=\"100\"} 1.0\nx 1\n");
-      if (status == 400) setup.engine.json("/metrics", 200, "vllm:cache_config_info{num_gpu_blocks=\"None\"");
+      if (status == 400)  // the labels of another metric are not those of this one
+        setup.engine.json("/metrics", 200,
+                          "# HELP vllm:cache_config_info Information\n"
+                          "vllm:cache_config_info{num_gpu_blocks=\"None\"} 1.0\nx{block_size=\"64\"} 1\n");
     }
   }
   {

@@ -87,6 +87,25 @@ TEST_CASE("vLLM: a request by both ways in") {
   CHECK(text_of(body, "add_special_tokens") == "false");
 }
 
+TEST_CASE("SGLang: a request") {
+  engine::Request request = request_of();
+  request.stop_ids = {9, 8};
+  request.logprobs = 2;
+  const auto sglang = make_sglang(info_of(ServerKind::kSglang));
+  const json::Value body = body_of(*sglang, request);
+  CHECK(text_of(body, "input_ids") == "[1,2,3]");
+  CHECK(text_of(body, "stream") == "true");
+  CHECK(text_of(body, "rid") == "\"id-1\"");
+  CHECK(text_of(body, "return_logprob") == "true");
+  CHECK(text_of(body, "top_logprobs_num") == "2");
+  const json::Value& sampling = *body.find("sampling_params");
+  CHECK(text_of(sampling, "stop_token_ids") == "[9,8]");
+  CHECK(text_of(sampling, "max_new_tokens") == "7");
+  CHECK(text_of(sampling, "sampling_seed") == "5");
+  CHECK(text_of(sampling, "no_stop_trim") == "true");          // the id that stops is told too
+  CHECK(text_of(sampling, "skip_special_tokens") == "false");  // no id goes without its text
+}
+
 TEST_CASE("ids of every length are written as numbers") {
   std::vector<TokenId> ids;
   std::string text;
@@ -179,6 +198,17 @@ TEST_CASE("vLLM: events of both ways in") {
   CHECK(event.parts[0].stop_id == 8);
   CHECK(event.parts[0].tokens[0].logprob == -1.0F);
   CHECK(event.parts[0].tokens[0].best.size() == 2);
+  event = read(
+      *vllm, reading,  // log probabilities of fewer ids than there are, and of none
+      R"({"choices":[{"token_ids":[5,6],"logprobs":{"token_logprobs":[-1],"top_logprobs":[{"token_id:5":-1}]}}]})");
+  CHECK(event.parts[0].tokens[0].logprob == -1.0F);
+  CHECK(std::isnan(event.parts[0].tokens[1].logprob));
+  CHECK(event.parts[0].tokens[1].best.empty());
+  event = read(*vllm, reading,
+               R"({"choices":[{"token_ids":[5],"logprobs":{"content":[{"token_id":5,"logprob":-1,"top_logprobs":)"
+               R"([{"logprob":-1},{"token_id":-5,"logprob":-1},{"token_id":7,"logprob":-2}]}]}}]})");
+  REQUIRE(event.parts[0].tokens[0].best.size() == 1);
+  CHECK(event.parts[0].tokens[0].best[0].id == 7);
   event = read(
       *vllm, reading,
       R"({"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":0}}})");
