@@ -1,4 +1,5 @@
-// JSON: any bytes parse or give an Error, and what was parsed survives printing and parsing again.
+// JSON: any bytes parse or give an Error, and what was parsed survives printing and parsing again.  Tapes too, which no JSON
+// text begins as.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -7,6 +8,7 @@
 
 #include "json/parse.h"
 #include "json/print.h"
+#include "json/tape.h"
 
 namespace {
 
@@ -27,6 +29,11 @@ Value reparsed(const std::string& text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
+  if (rondo::json::is_tape(text)) {
+    const auto value = rondo::json::parse_tape(text);
+    if (value.ok()) require(reparsed(rondo::json::to_compact(value.value())) == value.value());
+    return 0;
+  }
   const auto prefix = rondo::json::parse_prefix(text);
   const auto parsed = rondo::json::parse(text);
   if (!parsed.ok()) {

@@ -1,14 +1,17 @@
 // A library of include/rondo.h in an instance of the module: how its functions are called, and what comes back.
 import { RondoError } from './errors.mjs';
+import { tapeOf } from './tape.mjs';
 import { System } from './wasi.mjs';
 
 const DONE = 0; // RONDO_OK
 // The structs of include/rondo.h, in bytes.
 const LIBRARY_SIZE = 16, TEXT_SIZE = 8, ERROR_SIZE = 72, EVENT_SIZE = 32;
-const CHAT_TEXTS = ['messages', 'tools', 'documents', 'kwargs', 'options'];
 const MODEL_TEXTS = ['path', 'chat_template', 'template_text', 'tokenizer', 'tokenizer_json', 'tokenizer_config', 'generation_config', 'options'];
 const EVENT_KINDS = [, 'content', 'reasoning', 'call_start', 'call_id', 'arguments', 'call_end'];
 const MOST_ID = 0x7fffffff;
+const TAPE_HEAD = 8; // bytes before the items of a tape
+// Node's, which copies text as it is; browsers decode and encode.
+const { Buffer } = globalThis;
 
 // Handles of objects that nobody holds any more are closed.
 const forgotten = new FinalizationRegistry(({ library, kind, handle }) => library.close(kind, handle));
@@ -21,6 +24,7 @@ export class Library {
   #lent = []; // what the call in progress was given, to be freed
   #encoder = new TextEncoder();
   #decoder = new TextDecoder('utf-8', { ignoreBOM: true }); // which keeps the mark: it is a character of the text
+  #bytes; // the memory, for Node
   #broken = false;
 
   constructor(module, files, now) {
@@ -29,9 +33,10 @@ export class Library {
     this.#exports = instance.exports;
     system.attach(this.#exports.memory);
     this.#exports._initialize?.();
-    const at = (this.#library = this.#exports.malloc(LIBRARY_SIZE + 2 * TEXT_SIZE + ERROR_SIZE + EVENT_SIZE));
+    const at = (this.#library = this.#exports.malloc(LIBRARY_SIZE + 3 * TEXT_SIZE + ERROR_SIZE + EVENT_SIZE));
     const behind = at + LIBRARY_SIZE;
-    this.#places = { text: behind, made: behind + TEXT_SIZE, error: behind + 2 * TEXT_SIZE, event: behind + 2 * TEXT_SIZE + ERROR_SIZE };
+    const error = behind + 3 * TEXT_SIZE;
+    this.#places = { text: behind, made: behind + TEXT_SIZE, units: behind + 2 * TEXT_SIZE, error, event: error + ERROR_SIZE };
     this.#open(now);
   }
 
@@ -47,12 +52,13 @@ export class Library {
 
   /** A model by the fields of rondo_model_options. */
   openModel(fields) {
-    return this.#made(this.#exports.rondo_model_open, () => [this.#struct(MODEL_TEXTS, fields)]);
+    return this.#made(this.#exports.rondo_model_open, () => [this.#struct(MODEL_TEXTS.map((name) => this.#copied(fields[name])))]);
   }
 
   /** A parser or a rollout of a model. */
   open(kind, model, chat) {
-    return this.#made(this.#exports[`rondo_${kind}_open`], () => [model, this.#chat(chat)]);
+    const given = this.chat(chat);
+    return this.#made(this.#exports[`rondo_${kind}_open`], () => [model, given()]);
   }
 
   /** For an object that holds a handle: when the object is forgotten, the handle is closed. */
@@ -82,17 +88,24 @@ export class Library {
     return this.#text(value);
   }
 
+  /** A value that goes in as JSON does. */
+  json(value) {
+    const packed = packedOf(value);
+    return () => this.#pair(this.#placed(packed));
+  }
+
   ids(values) {
     return () => this.#array(values);
   }
 
-  chat(fields) {
-    return () => this.#chat(fields);
+  chat({ messages, tools, documents, kwargs, ...options }) {
+    const packed = [messages, tools, documents, kwargs, options].map(packedOf);
+    return () => this.#struct(packed.map((value) => this.#placed(value)));
   }
 
   #open(now) {
     const status = this.#call(() => {
-      const options = this.#struct(['cache_folder', 'now'], { now });
+      const options = this.#struct([undefined, now].map((text) => this.#copied(text))); // cache_folder, now
       new Uint8Array(this.#exports.memory.buffer, this.#library, LIBRARY_SIZE).fill(0);
       return this.#exports.rondo_library_open(this.#library, options, 0);
     });
@@ -136,6 +149,12 @@ export class Library {
     return new DataView(this.#exports.memory.buffer);
   }
 
+  get #memory() {
+    const { buffer } = this.#exports.memory; // another one whenever the memory has grown
+    if (this.#bytes?.buffer !== buffer) this.#bytes = Buffer.from(buffer);
+    return this.#bytes;
+  }
+
   #room(size) {
     const at = this.#exports.malloc(Math.max(size, 1));
     if (at === 0) throw new RondoError({ code: 'limit', message: 'there is no memory left' });
@@ -149,6 +168,33 @@ export class Library {
     const most = 3 * text.length; // bytes of UTF-8
     const at = this.#room(most);
     return [at, this.#encoder.encodeInto(text, new Uint8Array(this.#exports.memory.buffer, at, most)).written];
+  }
+
+  // The same of what packedOf() gives.
+  #placed(packed) {
+    if (typeof packed !== 'object') return this.#copied(packed);
+    const { items, text, wide } = packed;
+    const head = TAPE_HEAD + 4 * items.length;
+    const size = head + text.length * (wide ? 2 : 1);
+    const at = this.#room(size);
+    const { buffer } = this.#exports.memory;
+    new Uint8Array(buffer, at, TAPE_HEAD).set([0xff, wide ? 2 : 1, 0, 0]);
+    new Int32Array(buffer, at + 4, items.length + 1).set([items.length]);
+    new Int32Array(buffer, at + TAPE_HEAD, items.length).set(items);
+    this.#write(text, wide, at + head);
+    return [at, size];
+  }
+
+  // Writes the units of a text.
+  #write(text, wide, at) {
+    if (Buffer !== undefined) {
+      this.#memory.write(text, at, wide ? 2 * text.length : text.length, wide ? 'utf16le' : 'latin1');
+      return;
+    }
+    const { buffer } = this.#exports.memory;
+    if (!wide && this.#encoder.encodeInto(text, new Uint8Array(buffer, at, text.length)).read === text.length) return; // all of it ASCII
+    const units = wide ? new Uint16Array(buffer, at, text.length) : new Uint8Array(buffer, at, text.length);
+    for (let i = 0; i < text.length; ++i) units[i] = text.charCodeAt(i);
   }
 
   // A rondo_text or what looks like it.
@@ -170,10 +216,9 @@ export class Library {
     return this.#pair([at, numbers.length]);
   }
 
-  // A struct that begins with its size, and then has texts.
-  #struct(names, fields) {
-    const texts = names.map((name) => this.#copied(fields[name]));
-    const size = 4 + TEXT_SIZE * names.length;
+  // A struct that begins with its size, and then has texts, each an address and a size.
+  #struct(texts) {
+    const size = 4 + TEXT_SIZE * texts.length;
     const at = this.#room(size);
     const view = this.#view;
     view.setUint32(at, size, true);
@@ -181,15 +226,22 @@ export class Library {
     return at;
   }
 
-  #chat(fields) {
-    const { messages, tools, documents, kwargs, ...options } = fields;
-    const values = { messages, tools, documents, kwargs, options };
-    return this.#struct(CHAT_TEXTS, Object.fromEntries(CHAT_TEXTS.map((name) => [name, values[name] == null ? undefined : JSON.stringify(values[name])])));
-  }
-
   #read(at) {
     const view = this.#view;
-    return this.#decoder.decode(new Uint8Array(this.#exports.memory.buffer, view.getUint32(at, true), view.getUint32(at + 4, true)));
+    const [data, size] = [view.getUint32(at, true), view.getUint32(at + 4, true)];
+    return (Buffer === undefined ? undefined : this.#units(data, size)) ?? this.#decoder.decode(new Uint8Array(this.#exports.memory.buffer, data, size));
+  }
+
+  // A text in the units that Node copies; undefined where it is no UTF-8.
+  #units(data, size) {
+    const { units } = this.#places;
+    const width = this.#exports.rondo_wasm_units(data, size, units);
+    if (width === 0) return undefined;
+    const view = this.#view;
+    const at = view.getUint32(units, true);
+    const text = this.#memory.toString(width === 1 ? 'latin1' : 'utf16le', at, at + width * view.getUint32(units + 4, true));
+    if (at !== data) this.#exports.free(at);
+    return text;
   }
 
   #failure(status) {
@@ -234,6 +286,12 @@ export class Library {
     }
     return events;
   }
+}
+
+// A value on its way into the module, made before the call begins, which a value that has no JSON must not break: a tape, or where
+// there is none JSON text; undefined for nothing.
+function packedOf(value) {
+  return value == null ? undefined : (tapeOf(value) ?? JSON.stringify(value));
 }
 
 function checkedId(id) {

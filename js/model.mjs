@@ -35,7 +35,7 @@ export class Model {
 
   /** {ids, appended, ...}: the next prompt, the ids of the last one and of its completion unchanged and then the new messages. */
   bridge(promptIds, completionIds, newMessages, options = {}) {
-    const given = (library) => [library.ids(promptIds), library.ids(completionIds), library.text(JSON.stringify(newMessages))];
+    const given = (library) => [library.ids(promptIds), library.ids(completionIds), library.json(newMessages)];
     const { ids, owners, json } = this.#ask('bridge', { lossy: false, ...options }, ['ids', 'owners', 'json'], given);
     return { ids, message_indices: owners, ...json };
   }
@@ -80,13 +80,13 @@ export class Model {
   tokenize(text, options = {}) {
     if (options.offsets && this.#path !== undefined) return this.#host.batch({ op: 'tokenize', tokenizer: this.#path, text, ...options });
     const { library, handle } = this.#library();
-    return library.ask('tokenize', [handle, library.text(text), library.text(JSON.stringify(options))], ['ids']);
+    return library.ask('tokenize', [handle, library.text(text), library.json(options)], ['ids']);
   }
 
   /** {text} */
   detokenize(ids, options = {}) {
     const { library, handle } = this.#library();
-    return library.ask('detokenize', [handle, library.ids(ids), library.text(JSON.stringify(options))], ['text']);
+    return library.ask('detokenize', [handle, library.ids(ids), library.json(options)], ['text']);
   }
 
   /** As the method of tokenizers in @huggingface/transformers: ids, or with `tokenize: false` the text. */

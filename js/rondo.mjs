@@ -110,7 +110,7 @@ export class Rondo {
 
       render(context = {}) {
         const { library, handle } = this.#model();
-        return library.ask('jinja', [handle, library.text(JSON.stringify(context)), library.text(`{"now":"${rondo.#time()}"}`)], ['text']).text;
+        return library.ask('jinja', [handle, library.json(context), library.text(`{"now":"${rondo.#time()}"}`)], ['text']).text;
       }
 
       #model() {

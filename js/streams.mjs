@@ -89,7 +89,7 @@ export class Rollout {
 
   /** What follows the model's turn, none of role `assistant`: {ids, begin, kept, cuts, lossy, ...}, `ids` being what was appended. */
   extend(newMessages, options = {}) {
-    const texts = (library) => [library.text(JSON.stringify(newMessages)), library.text(JSON.stringify(options))];
+    const texts = (library) => [library.json(newMessages), library.json(options)];
     const { ids, json } = this.#held.ask('extend', ['ids', 'json'], texts);
     return { ids, ...json };
   }

@@ -6,9 +6,17 @@
 
 #include "chat/conversation.h"
 #include "json/parse.h"
+#include "json/tape.h"
 
 namespace rondo::capi {
 namespace {
+
+// What js/library.mjs calls takes JSON as tapes too.
+#ifdef __wasi__
+constexpr bool kTakesTapes = true;
+#else
+constexpr bool kTakesTapes = false;
+#endif
 
 std::string quoted(const char* name) { return "`" + std::string(name) + "`"; }
 
@@ -48,7 +56,7 @@ Outcome<std::optional<json::Value>> json_of(rondo_text text, const char* name) {
   auto view = view_of(text, name);
   if (!view.ok()) return view.failure();
   if (view.value().empty()) return std::optional<json::Value>();
-  auto value = json::parse(view.value());
+  auto value = kTakesTapes && json::is_tape(view.value()) ? json::parse_tape(view.value()) : json::parse(view.value());
   if (value.ok()) return std::optional(std::move(value).value());
   Error error = value.error();
   error.source = name;
