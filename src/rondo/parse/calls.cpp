@@ -116,10 +116,12 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
                               : break_call(chat::CallStatus::kMalformed, "a tool call is malformed");
     }
   }
+  if (!is_found && !is_end_) return false;
   std::string text = buffer_.substr(begin, end - begin);
-  const bool is_whole =
-      is_name && syntax_->options.tools && syntax_->is_known_tool(text) && syntax_->is_name_enough(call_.piece);
-  if (!is_found && !(is_end_ && (!attempt_.is_open || is_whole))) return false;
+  const auto is_whole_call = [&] {
+    return is_name && syntax_->options.tools && syntax_->is_known_tool(text) && syntax_->is_name_enough(call_.piece);
+  };
+  if (!is_found && attempt_.is_open && !is_whole_call()) return false;
   if (text.empty() && is_name && !call_.has_name) return fail_attempt(end, "a tool call has no name");
   pos_ = end;
   ++call_.piece;
@@ -479,15 +481,11 @@ bool Machine::between() {
     section_.expects_call = true;
     return true;
   }
-  if (thoughts_.have_call && section_.is_open && (found.kind == MatchKind::kNone || found.id == kCallOpen)) {
+  if (thoughts_.have_call && section_.is_open && found.kind == MatchKind::kFull && found.id == kCallOpen) {
     // In reasoning nothing else looks for openers that are plain punctuation.
-    const Match open = syntax_->call_open.match(std::string_view(buffer_).substr(at), is_end_, starts());
-    if (open.kind == MatchKind::kPartial) return false;
-    if (open.kind == MatchKind::kFull) {
-      pos_ = at + open.size;
-      begin_attempt(true, Opening::kMarker);
-      return start_body();
-    }
+    pos_ = at + found.size;
+    begin_attempt(true, Opening::kMarker);
+    return start_body();
   }
   phase_ = thoughts_.have_call ? Phase::kReasoning : Phase::kTop;
   thoughts_.is_layout = thoughts_.have_call;
