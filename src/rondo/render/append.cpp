@@ -59,8 +59,8 @@ std::size_t already_sampled(std::span<const TokenId> trailing, const std::vector
   return same ? trailing.size() : 0;
 }
 
-// The size of the text of `trailing` if `rest`, which the template writes after the stop token, begins with it: the
-// model sampled it, with other ids at its end.
+// The size of the text of `trailing`, which has no added token, if `rest`, which the template writes after the stop
+// token, begins with it: the model sampled it, with other ids at its end.
 std::size_t sampled_text(const TurnContext& context, std::span<const TokenId> trailing, std::string_view rest) {
   const Result<std::string> text = context.tokenizer.decode(trailing, {});
   return text.ok() && rest.starts_with(text.value()) ? text.value().size() : 0;
@@ -99,11 +99,12 @@ Written write_suffix(const TurnContext& context, const SampledTurn& turn, const 
   const std::size_t skipped = already_sampled(trailing, pieces);
   bool is_sampled = skipped > 0;
   if (!is_sampled && !trailing.empty()) {
-    const std::string_view rest = std::string_view(suffix.full.text.bytes()).substr(written.begin);
-    const std::size_t there = lead.text.empty() ? sampled_text(context, trailing, rest) : 0;
-    is_sampled = there > 0;
-    written.begin += there;
-    if (!is_sampled && opens_a_turn(context, trailing) && !close.stop_opens_next) {
+    if (!opens_a_turn(context, trailing)) {
+      const std::string_view rest = std::string_view(suffix.full.text.bytes()).substr(written.begin);
+      const std::size_t there = sampled_text(context, trailing, rest);
+      is_sampled = there > 0;
+      written.begin += there;
+    } else if (!close.stop_opens_next) {
       lead.text = close.stop;
       lead.notes.push_back("the completion opened another turn behind its stop token; " + text::quoted(close.stop) +
                            " closes it");
