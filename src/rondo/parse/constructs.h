@@ -1,5 +1,6 @@
-// The state of each construct that the machine may be in: one struct per kind.  A new construct starts with a fresh
-// struct.  Internal to parse/.
+// The state of each construct that the machine may be in, one struct per kind.  Entering a construct starts with a
+// fresh struct.  Offsets "in the whole input" count the bytes that the machine was fed, including those of the prompt.
+// Internal to parse/.
 #pragma once
 
 #include <cstddef>
@@ -19,17 +20,17 @@
 
 namespace rondo::parse {
 
-// The prompt's tail, which began the turn before the first sampled byte.
+// What the prompt's tail already wrote of the turn, before the first sampled byte.
 struct PromptStart {
   std::size_t bytes = 0;       // bytes fed from the tail and from a continued message
   std::size_t generated = 0;   // bytes fed from the tail alone
   std::string open_reasoning;  // the end of the tail, if it opens the reasoning
-  std::string inline_open;     // the same for reasoning that is part of the content, until it is reported
-  bool is_generated = false;   // whether the tail ends with the template's own text for an answer
-  bool is_foreign = false;     // whether the tail is an earlier turn, or text of no message
+  std::string inline_open;     // the same if reasoning is part of the content; cleared once it is reported
+  bool is_generated = false;   // the tail ends with the template's own text for an answer
+  bool is_foreign = false;     // the tail is an earlier turn, or text that belongs to no message
 };
 
-// White space of the last marker that may still follow.
+// White space that the template writes after the last marker, as far as it may still follow.
 struct Trail {
   std::string text;
   bool of_reasoning = false;
@@ -38,10 +39,10 @@ struct Trail {
 // The place outside reasoning and calls.
 struct Top {
   bool is_blank = true;          // only white space came since the last marker
-  bool is_layout = false;        // ... and it is layout even if nothing follows
+  bool is_layout = false;        // ... and that white space is layout even if nothing follows
   bool is_wrapped = false;       // inside content that an opening marker began
-  bool has_header = false;       // where blocks have headings: the block's header was read, its heading not yet
-  std::size_t answer_begin = 0;  // where the content of an answer's fence begins; offset in the whole text
+  bool has_header = false;       // in a format with headings: the header was read, the heading was not
+  std::size_t answer_begin = 0;  // where the content of a fenced answer begins; offset in the whole input
 };
 
 // The place around calls.
@@ -58,16 +59,16 @@ struct Thoughts {
   bool is_layout = false;  // after that call there was only white space
 };
 
-// What opened a call: a marker, the last part of a marker, a bracket at the start of the text, or a bracket in the
-// text.
+// What opened a call: a whole marker, the last part of a marker, a bracket at the start of the text, or a bracket
+// inside the text.
 enum class Opening : std::uint8_t { kMarker, kHalf, kBare, kInText };
 
-// Text that may be a call, until its name is known.
+// Text that may be a call, as long as its name is unknown.
 struct Attempt {
   bool is_open = false;
-  std::size_t begin = 0;  // offset in the whole text
+  std::size_t begin = 0;  // offset in the sampled text
   Opening opening = Opening::kMarker;
-  bool is_reserved = false;  // a token of its own opened it, which nobody writes by chance
+  bool is_reserved = false;  // its opener has the shape of a control token, which nobody writes by chance
 };
 
 struct Call {
@@ -81,7 +82,7 @@ struct Call {
   bool is_string = false;      // the arguments are in a string
   std::size_t parameters = 0;  // how many parameters were read
   std::vector<chat::CallProblem> problems;
-  std::vector<std::pair<std::string, std::string>> swallowed;  // a parameter, and the name in a tag inside its value
+  std::vector<std::pair<std::string, std::string>> swallowed;  // a parameter, and a name in a tag inside its value
 };
 
 // A call that is a JSON object.
@@ -92,7 +93,7 @@ struct JsonCall {
   Capture capture = Capture::kNone;
   std::size_t capture_depth = 0;
   bool captures_scalar = false;
-  // Where the value begins; an offset in the whole text, so that dropping bytes does not move it.
+  // Where the captured value begins: an offset in the whole input, so dropping bytes from the buffer does not move it.
   std::size_t capture_begin = 0;
   // Arguments that were complete before the name was known.
   std::optional<std::pair<std::size_t, std::size_t>> early_arguments;
@@ -101,10 +102,10 @@ struct JsonCall {
   std::vector<json::Member> strays;  // members of the call's object that have no meaning there
 };
 
-// The brackets and quotes of a value that no markers surround.
+// Tracks the brackets and quotes of a value that no markers surround.
 struct Nesting {
   int depth = 0;
-  char quote = 0;  // of the open string
+  char quote = 0;  // the quote that began the open string; 0: none is open
   bool is_escaped = false;
   bool may_quote = true;    // whether a quote may begin at the next byte
   bool has_closed = false;  // whether a string, list or object has just ended
@@ -113,12 +114,12 @@ struct Nesting {
   bool take_quoted(char byte);
   // Returns true if `byte` begins a string.
   bool begin_quoted(char byte);
-  // Takes any other byte.
+  // Takes a byte outside strings that begins no string.
   void take(char byte);
 };
 
-// A parameter's value in the format's own markup: whether it may be one, what else ends in the same way, and the offset
-// in the whole text up to which that was counted.
+// A parameter's value that may be in the format's own markup.  `depth` counts the inner parameters of the same name
+// that are open, and `seen` is the offset in the whole input up to which they were counted.
 struct Markup {
   bool is_possible = false;
   std::size_t depth = 0;
@@ -131,20 +132,20 @@ struct Parameter {
   std::vector<const format::ValueForm*> forms;
   std::vector<std::unique_ptr<Marker>> closers;  // closers that contain the key
   MarkerSet closer_set;
-  std::span<const format::Escape> escapes;  // for strings
-  std::size_t next_unit = 0;  // offset in the whole text of the first unit that is_in_escape() has not seen
+  std::span<const format::Escape> escapes;  // those of raw strings
+  std::size_t next_unit = 0;  // offset in the whole input of the first unit that is_in_escape() has not seen
   bool is_streaming = false;
-  bool is_json = false;      // read as JSON, whose strings may contain what ends a value
-  bool is_doubtful = false;  // ... and a string of it contains a line end: a quote may have been forgotten
+  bool is_json = false;      // read as JSON, because a string in it may contain the text that ends a value
+  bool is_doubtful = false;  // ... and a string in it contains a line end: its quote may have been forgotten
   std::optional<TypeSet> types;
   SchemaPlace schema;
   Markup markup;
   Nesting nesting;
 };
 
-// A call in open reasoning: the state before it, and the events since then, which are not reported yet.
+// A call in reasoning that is still open: the state before the call, and the events since then, not yet reported.
 struct Held {
-  std::size_t begin = 0;  // where the call's opener begins; offset in the whole text
+  std::size_t begin = 0;  // where the call's opener begins; offset in the whole input
   chat::AssistantMessage before;
   std::optional<Error> mistake;
   std::vector<Event> events;

@@ -1,8 +1,9 @@
-// Reads one JSON value byte by byte: where values begin and end, under which keys, and what would close the value.
+// Reads one JSON value byte by byte.  Tells where values begin and end, under which keys they are, and what would close
+// the value from here.
 //
-// It also accepts mistakes of models that leave the end of the value clear: single quotes, Python's words, line ends
-// and unknown escapes in strings, a comma before a closing bracket.  is_loose() then returns true: the text is not
-// valid JSON.
+// The scanner also accepts mistakes of models that leave the end of the value clear: single quotes, Python's words,
+// line ends and unknown escapes in strings, a comma before a closing bracket. is_loose() then returns true, because the
+// text is not valid JSON.
 #pragma once
 
 #include <cstdint>
@@ -14,34 +15,37 @@ namespace rondo::parse {
 
 class JsonScanner {
  public:
-  // The effect of one byte.
+  // What one byte did.
   struct Step {
-    bool bad = false;           // the byte is not allowed here; the scanner's state is unchanged
+    bool bad = false;           // the byte is not allowed here, and the scan cannot continue
     bool begins_value = false;  // it is the first byte of a value
     bool ends_value = false;    // it is the last byte of a value (string, object, array)
     bool ended_before = false;  // a number or word ended just before it
-    bool left_over = false;     // ... and that was the outermost value: the byte is not part of it
+    bool left_over = false;     // ... and it was the outermost value: the byte is not part of it
   };
   [[nodiscard]] Step step(char byte);
 
-  // Returns true once the outermost value is complete.  A number or word at the top level ends only with the next byte.
+  // Returns true once the outermost value is complete.  A number or word at the top level ends only at the next byte.
   [[nodiscard]] bool done() const { return state_ == State::kDone; }
   [[nodiscard]] bool started() const { return state_ != State::kValue || !frames_.empty(); }
   [[nodiscard]] bool is_loose() const { return is_loose_; }
   void forget_loose() { is_loose_ = false; }
   // Returns true inside a string that contains a line end: its closing quote may have been forgotten.
   [[nodiscard]] bool is_doubtful() const { return is_doubtful_; }
-  // Returns how many bytes at the start of `text` are only the inside of a string.  step() need not see them.
+  // Returns how many bytes at the start of `text` lie inside the open string and change no state.  The caller need not
+  // pass them to step().
   [[nodiscard]] std::size_t plain_prefix(std::string_view text) const;
 
   // Returns the nesting depth: 0 outside, 1 inside the outermost object or array.
   [[nodiscard]] std::size_t depth() const { return frames_.size(); }
-  // Returns the key of the current or next value in the frame at `depth` (from 1), as written between the quotes; "" in
-  // arrays.
+  // Returns the key of the current or next value in the frame at `depth` (from 1), as written between its quotes; "" in
+  // an array.
+  //
+  // REQUIRES: 1 <= depth <= depth().
   [[nodiscard]] const std::string& key_at(std::size_t depth) const { return frames_[depth - 1].key; }
   [[nodiscard]] bool is_array_at(std::size_t depth) const { return frames_[depth - 1].is_array; }
 
-  // Returns the text that completes the value from here.
+  // Returns the text that completes the value from here: the rest of an open string or word, then the closing brackets.
   [[nodiscard]] std::string closing() const;
 
  private:
@@ -74,7 +78,7 @@ class JsonScanner {
   char quote_ = '"';
   bool is_loose_ = false;
   bool is_doubtful_ = false;
-  int escape_ = 0;      // how many bytes still belong to an escape
+  int escape_ = 0;      // 0: none; 1: after a backslash; 2 to 5: this minus one hexadecimal digits are still to come
   std::string scalar_;  // the number or word so far
   std::vector<Frame> frames_;
 };

@@ -1,8 +1,9 @@
 // The state machine behind Parser.  Internal to parse/.
 //
-// Input is appended to a buffer.  `head_` is the end of the bytes that events have reported, `pos_` is the cursor, and
-// the bytes between them are held back.  Each phase has one function.  It looks at the bytes from `pos_` on, reports
-// what is certain, and returns whether it made progress.  If `is_end_` is set, it must decide.
+// Input is appended to a buffer.  `head_` is the end of the bytes that events have reported, and `pos_` is the cursor.
+// The bytes between them are held back.  Each phase has one function.  It looks at the bytes from `pos_` on, reports
+// what is certain, and returns true if it made progress.  If `is_end_` is set, no more bytes will come, so it must
+// decide.
 #pragma once
 
 #include <memory>
@@ -23,7 +24,8 @@ namespace rondo::parse {
 
 inline constexpr std::string_view kFence = "```";
 inline constexpr std::size_t kLongestAttempt = 1U << 20U;  // bytes held back for a call whose name comes last
-// "```json\n" at the begin of `text`.
+// Matches the opening of a fence at the start of `text`: three backticks, a word such as `json` or none, and one
+// character of white space.
 [[nodiscard]] Match fence_at(std::string_view text, bool is_end);
 
 class Machine {
@@ -40,8 +42,8 @@ class Machine {
   void feed(std::string_view text, Input input = Input::kText);
   void feed_special(std::string_view bytes);
   void close();
-  // Returns the events since forget_events(), or since the start.  They include the text that the prompt's tail already
-  // has of a continued message.
+  // Returns the events since forget_events(), or since the start.  They include the events of the prompt's tail, that
+  // is, the text that the prompt already has of a continued message.
   [[nodiscard]] const std::vector<Event>& events() const { return events_; }
   void forget_events();
 
@@ -91,8 +93,8 @@ class Machine {
   [[nodiscard]] bool is_answer_text(const MarkerSet::Found& found) const;
   bool top_marker(const MarkerSet::Found& found);
   bool top_opener(const MarkerSet::Found& found);
-  // Reports text up to a marker, or up to what may become one.  Returns true if a whole marker was found: then pos_ is
-  // after it, and head_ is at the start of the marker's own white space.
+  // Reports text up to a marker, or up to where a marker may begin.  Returns true if it found a whole marker. pos_ is
+  // then after the marker, and head_ is before the white space that the template writes in front of it.
   bool scan(const MarkerSet& set, EventKind kind, MarkerSet::Found& found);
   void finish_open();
   void emit(EventKind kind, std::size_t end);
@@ -139,14 +141,14 @@ class Machine {
   [[nodiscard]] std::string heading_lead() const;
   [[nodiscard]] std::string completed_heading(std::string_view begun) const;
 
-  // attempts.cpp: text that may be a call
+  // attempts.cpp: text that may be a call, until its name is known
   void begin_attempt(bool in_section, Opening opening);
   [[nodiscard]] bool may_commit(const std::string& name) const;
-  // Whether no marker announces the call.
+  // Returns whether no marker announces the call.
   [[nodiscard]] bool is_bare() const {
     return attempt_.opening == Opening::kBare || attempt_.opening == Opening::kInText;
   }
-  // ... and no list of tools can tell whether it is a call: then it needs a name and arguments.
+  // ... and there is no list of tools that could tell.  Such text is a call only if it has a name and arguments.
   [[nodiscard]] bool needs_evidence() const { return is_bare() && !options().tools; }
   [[nodiscard]] bool is_named_by_marker() const;
   MatchKind named_call(std::size_t at);
@@ -248,7 +250,7 @@ class Machine {
   void stream_value(std::size_t end);
   bool finish_parameters();
 
-  // closing.cpp: what completes a turn that breaks off
+  // closing.cpp: what completes a turn that is cut off
   [[nodiscard]] std::string json_closing() const;
   [[nodiscard]] std::string parameters_closing() const;
   [[nodiscard]] std::string rest_of_escape(std::string_view written, std::span<const format::Escape> escapes,
@@ -261,7 +263,7 @@ class Machine {
   [[nodiscard]] std::string no_calls() const;
   [[nodiscard]] std::string opener_closing(std::string_view begun, bool is_whole = false) const;
 
-  // tags.cpp: tags that differ from what the format writes, and tags around a call's description
+  // tags.cpp: tags that differ from the format's own, and tags inside values
   struct DamagedOpener {
     Match match;
     const format::ValueForm* form = nullptr;
@@ -277,8 +279,8 @@ class Machine {
 
   std::shared_ptr<const Syntax> syntax_;
   std::shared_ptr<const Syntax> own_syntax_;  // the format's own syntax, while calls in another syntax are read
-  std::vector<std::string> closes_;           // what closes the wrappers around these calls
-  bool inline_reasoning_ = false;             // Options::inline_reasoning, adjusted by the prompt's tail
+  std::vector<std::string> closes_;           // what closes the wrappers around these calls, innermost last
+  bool inline_reasoning_ = false;             // Options::inline_reasoning, but false while the prompt's tail is read
 
   // Input.
   std::string buffer_;
@@ -286,7 +288,7 @@ class Machine {
   std::size_t base_ = 0;               // how many bytes were dropped from the front of the buffer
   std::size_t head_ = 0;
   std::size_t pos_ = 0;
-  mutable std::size_t space_begin_ = 0;  // the latest run of white space; offsets in the whole text
+  mutable std::size_t space_begin_ = 0;  // the latest run of white space; offsets in the whole input
   mutable std::size_t space_end_ = 0;
   bool is_end_ = false;
   bool is_closed_ = false;
@@ -308,7 +310,7 @@ class Machine {
 
   chat::AssistantMessage message_;
   std::vector<Event> events_;
-  bool events_are_old_ = false;  // the next call clears them
+  bool events_are_old_ = false;  // the next forget_events() clears them
   std::optional<Error> mistake_;
 };
 

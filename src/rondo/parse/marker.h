@@ -1,4 +1,4 @@
-// Markers: texts of the template, searched for in sampled text with tolerance for white space.
+// Markers: texts of the format, searched for in sampled text with tolerance for white space.
 #pragma once
 
 #include <array>
@@ -11,13 +11,13 @@
 
 namespace rondo::parse {
 
-// Knows which bytes of the input are the first of an added token.
+// Records which bytes of the input are the first byte of an added token.
 class TokenStarts {
  public:
-  // REQUIRES: `buffer` outlives this.
+  // REQUIRES: `buffer` outlives this object.
   explicit TokenStarts(const std::string& buffer) : buffer_(buffer) {}
 
-  // Adds the byte that is appended to the buffer next.
+  // Records the byte that is appended to the buffer next.
   void append(bool may_start) { starts_.push_back(may_start ? 1 : 0); }
   void drop_front(std::size_t bytes) { starts_.erase(0, bytes); }
   void clear() { starts_.clear(); }
@@ -36,13 +36,13 @@ struct Match {
   std::size_t size = 0;
 };
 
-// A marker's text without the white space at its ends.  Inside it, wherever the text has white space and between its
-// units, any amount of white space matches.
+// A marker's text without the white space at its ends.  Between its units, and wherever the text itself has white
+// space, up to 64 bytes of white space match, or none.
 class Marker {
  public:
   Marker() = default;
-  // `tokens` are the texts of added tokens.  The first of them that the marker contains must come as one token wherever
-  // the marker matches.
+  // `tokens` are the texts of added tokens.  If the marker contains any, the first one must come as one token for the
+  // marker to match.
   explicit Marker(std::string_view text, std::span<const std::string> tokens = {});
 
   // Returns true if the text is only white space; such a marker never matches.
@@ -54,21 +54,24 @@ class Marker {
   // Returns the text without white space at its ends.
   [[nodiscard]] const std::string& core() const { return core_; }
 
-  // Returns false for a marker of punctuation only (`[`, `>>>`), which may well be ordinary text.
+  // Returns false for a marker that is only punctuation (`[`, `>>>`), which may well be ordinary text.
   [[nodiscard]] bool is_distinct() const { return is_distinct_; }
-  // Returns true if the marker has the shape of a control token, which nobody writes by chance: a bar inside a bracket,
-  // or a word in capitals in square brackets.
+  // Returns true if the marker contains the shape of a control token, which nobody writes by chance: an angle bracket
+  // beside a bar, or a word in capitals in square brackets at its start.
   [[nodiscard]] bool is_reserved() const { return is_reserved_; }
 
-  // Returns whether the marker is at text[0].  kPartial means that `text` is too short to tell.  With `is_end` the
-  // result is never kPartial, and the first whole units of the marker count as all of it: a stop token that was cut
-  // off.  `starts` tells where added tokens begin in the buffer that contains `text`; nullptr: that does not matter.
+  // Returns whether the marker is at the start of `text`. kPartial means that `text` is too short to tell.  With
+  // `is_end` the result is never kPartial: a marker that the end cuts off after some of its whole units counts as
+  // complete.  `starts` tells where added tokens begin in the buffer that contains `text`; with nullptr, tokens do not
+  // matter.
   [[nodiscard]] Match match(std::string_view text, bool is_end, const TokenStarts* starts = nullptr) const;
 
-  // The rest of it, where `text` is its beginning, one of its units at least: "" where that is all of it.
+  // If `text` is the beginning of the marker and has at least one of its units, returns the rest of the marker, "" if
+  // nothing is missing.  Returns nullopt otherwise.
   [[nodiscard]] std::optional<std::string_view> missing_behind(std::string_view text) const;
 
-  // Returns how much of the white space at the end of `before` is the template's own.
+  // Returns how many bytes of white space at the end of `before` are the white space that the template writes before
+  // the marker.
   [[nodiscard]] std::size_t own_lead(std::string_view before) const;
 
  private:

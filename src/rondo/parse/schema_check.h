@@ -1,8 +1,8 @@
 // Checks the arguments of a call against the tool's schema: their types and their names.
 //
 // This is not a full validator.  It reports only what is wrong under every reading of the schema.  It accepts
-// everything that it does not know: patterns, bounds, `enum` beyond the types of its values, type names that JSON does
-// not have.
+// everything that it does not know: patterns, bounds, `enum` beyond the types of its values, and type names that JSON
+// does not have.
 #pragma once
 
 #include <vector>
@@ -12,11 +12,12 @@
 
 namespace rondo::parse {
 
-// Returns one problem for each parameter that has a wrong type or that the schema does not have.  Returns none if
-// `schema` says nothing about parameters.
+// Returns one problem for each parameter that has a wrong type or that the schema does not list.  If the arguments are
+// no object but the schema wants one, returns one problem for them as a whole.  Returns none if `schema` says nothing
+// about parameters.
 [[nodiscard]] std::vector<chat::CallProblem> schema_problems(const json::Value& arguments, const json::Value& schema);
 
-// Returns true if the schema lists its parameters and allows no others.
+// Returns true if the schema lists its parameters and allows no others.  Returns false if it is too large to tell.
 [[nodiscard]] bool lists_parameters(const json::Value& schema);
 
 }  // namespace rondo::parse

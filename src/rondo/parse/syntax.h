@@ -1,5 +1,5 @@
-// What the parsers of one format and one list of tools share: the markers, and where the parser looks for each of them.
-// Compiled once and immutable; machines in any number of threads may use it.  Internal to parse/.
+// What the parsers of one format and one list of tools share: the markers, and the places where each marker is looked
+// for.  Compiled once and immutable, so machines in any number of threads may use it.  Internal to parse/.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ class Syntax {
  public:
   // REQUIRES: as Parser.
   Syntax(std::shared_ptr<const format::Format> format, Options options);
-  // Copies `own` but replaces the calls of the format with `calls`.
+  // Copies `own`, but with `calls` in place of the format's calls.
   Syntax(const Syntax& own, format::Calls calls);
   Syntax(const Syntax&) = delete;  // the marker sets contain pointers into this object
   Syntax& operator=(const Syntax&) = delete;
@@ -48,16 +48,18 @@ class Syntax {
   [[nodiscard]] bool is_known_tool(std::string_view name) const { return !options.tools || tool(name) != nullptr; }
   // Returns the tool with that name; nullptr if there is none.
   [[nodiscard]] const chat::ToolDefinition* tool(std::string_view name) const;
-  // Makes a marker of the format, or of a part of the format.
+  // Makes a marker from a text of the format.
   [[nodiscard]] Marker make_marker(std::string_view text) const { return Marker(text, options.special_tokens); }
+  // Returns whether a call may end directly after the name in piece `piece`.
   [[nodiscard]] bool is_name_enough(std::size_t piece) const;
-  // Models sometimes leave out a literal that an id or a counter follows.  Returns the piece at which the call then
-  // continues; 0 if there is none.
+  // Models sometimes leave out a literal that an id or a counter follows.  Returns the piece at which such a call
+  // continues; 0 if the literal cannot be left out.
   [[nodiscard]] std::size_t behind_optional(std::size_t literal) const;
-  // Returns whether each call begins with its name and tools are given.
+  // Returns whether a tool's name alone can announce a call: no opener comes before the name, text of the format
+  // follows it, and tools are given.
   [[nodiscard]] bool has_named_calls() const;
-  // Returns whether each block of a turn has a heading that tells its kind: a heading that the format closes, or one
-  // that begins in the same way for calls and for an answer.
+  // Returns whether the blocks of a turn have headings that tell their kind: the format closes headings, or calls and
+  // answers begin in the same way.
   [[nodiscard]] bool has_headings() const;
   [[nodiscard]] std::vector<StateView> states() const;
 
@@ -65,17 +67,17 @@ class Syntax {
   Options options;
   std::vector<chat::ToolDefinition> tools;
 
-  bool has_plain_header = false;     // of words only, with which an answer may well begin
-  bool has_marked_sections = false;  // what opens the calls is no mere punctuation
-  // reasoning_section_set: in reasoning, where a section of calls is open.
+  bool has_plain_header = false;     // the header is only words, with which an answer may well begin
+  bool has_marked_sections = false;  // sections of calls have an opener that is not mere punctuation
+  // reasoning_section_set is for reasoning while a section of calls is open.
   MarkerSet blank_set, text_set, reasoning_set, reasoning_open_set, reasoning_section_set, reasoning_layout_set,
       reasoning_recover_set, section_set, after_set, between_set, parameter_set, follower_set, recover_set, key_set,
       stop_set;
   std::vector<Marker> piece_markers;  // by piece
   std::vector<MarkerSet> slot_sets;   // by piece
   std::vector<Marker> value_openers;  // by form of a parameter's value
-  std::vector<Marker> value_closers;  // the same; used where the key is no part of them
-  Marker inner_open;                  // what stands behind the last tag of a call's opener
+  std::vector<Marker> value_closers;  // the same; used if the closer does not contain the key
+  Marker inner_open;                  // the part of a call's opener after its last tag
   Marker call_open, call_close, section_close, separator, parameter_open, parameter_separator;
   std::string heading_open;  // the text that headings of reasoning and content begin with
   std::string blank_stop;    // a stop that is only white space
@@ -91,11 +93,11 @@ class Syntax {
   void compile_headings();
   void add_closers(MarkerSet& set);
 
-  bool is_foreign_ = false;  // whether the calls are not the format's own
+  bool is_foreign_ = false;  // the calls are not the format's own
   std::vector<std::unique_ptr<Marker>> markers_;
 };
 
-// Returns an opener that ends with a word and a dot without these; "" for other openers.
+// Returns `opener` without the word and the dot at its end; "" if it does not end with them.
 [[nodiscard]] std::string_view without_prefix_word(std::string_view opener);
 
 }  // namespace rondo::parse

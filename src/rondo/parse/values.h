@@ -1,5 +1,5 @@
-// Turns the values of tagged parameters, which are text in the format's own syntax, into JSON of the type that the
-// tool's schema requires.
+// Turns the values of tagged parameters, texts in the format's own syntax, into JSON of the type that the tool's schema
+// requires.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace rondo::parse {
 
-inline constexpr std::size_t kLongestName = 256;  // of a tool's name; OpenAI allows 64
+inline constexpr std::size_t kLongestName = 256;  // bytes in the name of a tool; OpenAI allows 64
 
 // A set of JSON types.
 class TypeSet {
@@ -34,35 +34,36 @@ class TypeSet {
   [[nodiscard]] bool empty() const { return bits_ == 0; }
   [[nodiscard]] bool has(Type type) const { return (bits_ & type) != 0; }
   [[nodiscard]] bool is_only(Type type) const { return bits_ == type; }
-  // Returns whether the type of `value` is in the set.  An integer fits where a number is allowed, and the reverse.
+  // Returns whether the set has the type of `value`.  Any number fits if integers or numbers are allowed.
   [[nodiscard]] bool allows(const json::Value& value) const;
 
  private:
   std::uint8_t bits_ = 0;
 };
 
-// Returns the part of `root` that "#/$defs/x" refers to; nullptr if it does not exist or the reference leads elsewhere.
+// Returns the part of `root` that a reference such as "#/$defs/x" leads to; nullptr if there is none or it leads out of
+// `root`.
 [[nodiscard]] const json::Value* resolve_reference(std::string_view reference, const json::Value& root);
-// Returns the types that `schema` allows; nullopt if it does not say.  `root` resolves local references.
+// Returns the types that `schema` allows; nullopt if it does not say.  Local references are looked up in `root`.
 [[nodiscard]] std::optional<TypeSet> schema_types(const json::Value& schema, const json::Value& root);
-// Returns the same in words: "an integer or null".  Returns "" if the schema does not say.
+// Returns these types in words, such as "an integer or null"; "" if the schema does not say.
 [[nodiscard]] std::string wanted_types(const json::Value& schema, const json::Value& root);
-// Returns the schema of property `key`; nullptr if there is none.
+// Returns the schema of property `key`; nullptr if there is none.  Local references are looked up in `root`.
 [[nodiscard]] const json::Value* property_schema(const json::Value& schema, const json::Value& root,
                                                  std::string_view key);
 
-// The quotes of strings inside nested values, besides JSON and Python quotes.
+// How strings inside nested values are quoted, besides JSON and Python quotes.
 struct NestedSyntax {
   std::string string_open;
   std::string string_close;
   bool python = false;  // reads True, False, None and (1, 2)
 };
 
-// Reads all of `text` as one value in JSON or Python spelling, or with bare keys and the format's own quotes.  Returns
-// nullopt if it is not such a value.
+// Reads all of `text` as one value in JSON or Python spelling.  Keys without quotes and the format's own quotes are
+// allowed too.  Returns nullopt if it is not such a value.
 [[nodiscard]] std::optional<json::Value> read_literal(std::string_view text, const NestedSyntax& syntax);
 
-// A schema inside its root.  The root resolves references; `schema` may be null.
+// A schema, and the root in which its references are looked up.  `schema` may be null.
 struct SchemaPlace {
   const json::Value* schema = nullptr;
   const json::Value* root = nullptr;
@@ -71,16 +72,16 @@ struct SchemaPlace {
 // Returns true if the schema lists the values that it allows.
 [[nodiscard]] bool has_choices(const SchemaPlace& place);
 // If `value` is a string that equals one of these values, apart from white space at its ends, returns that value;
-// otherwise returns `value`.
+// otherwise returns `value` unchanged.
 [[nodiscard]] json::Value as_choice(json::Value value, const SchemaPlace& place);
 
 // Reads `text` as an object or array in the format's own markup: a sequence of parameters or of items.  Returns nullopt
-// if it begins with neither.
+// if it begins with neither or is not well formed.
 [[nodiscard]] std::optional<json::Value> read_markup(std::string_view text, const format::Parameters& parameters,
                                                      const SchemaPlace& place);
 
-// Reads `text` as a value.  `forms` are the forms that it may have.  Without `types`, text that is valid JSON becomes
-// that value, and other text a string.
+// Reads `text` as a value.  `forms` are the forms that it may have.  Without `types`, valid JSON becomes that value,
+// and other text a string.  If nothing else fits, the value is a string.
 //
 // REQUIRES: `forms` is not empty.
 [[nodiscard]] json::Value read_value(std::string_view text, const std::vector<const format::ValueForm*>& forms,
