@@ -1,17 +1,17 @@
-// Answers that were asked for by a schema: models put the JSON into a fence.
+// Answers for which the request has a schema: models put the JSON into a fence.
 #include "format/units.h"
 #include "json/parse.h"
 #include "parse/machine.h"
 
 namespace rondo::parse {
 
-// Whether the content that begins here may be an answer in JSON.
+// Returns whether the content that begins here may be an answer in JSON.
 bool Machine::is_json_asked() const {
   return options().json_answer && message_.tool_calls.empty() && format::is_blank(message_.content);
 }
 
-// Reads up to the line that closes the fence.  If it holds JSON and the answer ends there, the JSON is the content;
-// else the answer is read as any text.
+// Reads up to the line that closes the fence.  If the fence holds valid JSON and the turn ends after it, the content is
+// that JSON.  Otherwise the fence is ordinary text.
 bool Machine::fenced_answer() {
   const std::size_t begin = top_.answer_begin - base_;
   while (true) {

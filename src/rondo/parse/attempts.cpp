@@ -1,4 +1,4 @@
-// Attempts: what may be a call, until its name is known.
+// Attempts: text that may be a call, as long as its name is unknown.
 #include <algorithm>
 
 #include "format/escapes.h"
@@ -10,7 +10,7 @@ namespace {
 
 using format::CallPiece;
 
-// An attempt that failed sooner is looked through for a marker; the limit bounds the work for each byte.
+// A failed attempt of at most this many bytes is searched for a marker.  The limit bounds the work per byte.
 constexpr std::size_t kLongestRescan = 256;
 
 }  // namespace
@@ -24,15 +24,17 @@ void Machine::begin_attempt(bool in_section, Opening opening) {
   section_.expects_call = top_.has_header = false;
 }
 
-// Whether a call may be reported, now that its name is known.  What opens a call proves it, except in reasoning, where
-// a model may also just talk about calls, and except where the opener is half missing: then the name must be a tool's.
+// Returns whether the call may be reported, now that its name is known.  A whole opener proves a call.  In reasoning it
+// does not, because a model may just talk about calls there, and neither does half an opener.  Then the name must be a
+// tool's.  Without a list of tools, reasoning needs an opener in the shape of a control token, and other text must
+// begin with the call.
 bool Machine::may_commit(const std::string& name) const {
   if (attempt_.opening == Opening::kMarker && !thoughts_.have_call) return true;
   if (syntax_->options.tools) return syntax_->is_known_tool(name);
   return thoughts_.have_call ? attempt_.is_reserved : attempt_.opening == Opening::kBare;
 }
 
-// Where in the text of a failed attempt, which ends at `end`, the next marker begins or may begin; `end` if none does.
+// Returns where the next marker begins, or may begin, in a failed attempt that ends at `end`; `end` if there is none.
 std::size_t Machine::marker_within(std::size_t end) const {
   if (end - head_ > kLongestRescan) return end;
   const MarkerSet& set = thoughts_.have_call ? open_reasoning_set() : syntax_->text_set;
@@ -45,15 +47,15 @@ std::size_t Machine::marker_within(std::size_t end) const {
   return end;
 }
 
-// Whether the attempt begins in the part that the prompt opened for the model.
+// Returns whether the attempt begins in the text that the prompt wrote for the model.
 bool Machine::is_prompt_part() const { return prompt_.is_generated && base_ + head_ < prompt_.generated; }
 
-// The part that the prompt opened for the model is markup, not text of the model's own.
+// Reports the prompt's part of an attempt as markup, because the model did not write it.
 void Machine::emit_prompt_part() {
   if (is_prompt_part()) emit(EventKind::kMarker, std::min(prompt_.generated - base_, buffer_.size()));
 }
 
-// Turns what was read into text.  Reading goes on at `resume`.
+// Turns the attempt into text.  Parsing resumes at `resume`, or earlier at a marker inside the attempt.
 bool Machine::fail_attempt(std::size_t resume, const char* why) {
   if (attempt_.opening == Opening::kMarker && !thoughts_.have_call) complain(attempt_.begin, why);
   attempt_.is_open = false;
@@ -61,7 +63,7 @@ bool Machine::fail_attempt(std::size_t resume, const char* why) {
   if (!had_calls) section_.is_open = false;
   closes_.clear();
   settle_format();
-  // White space behind it may be what the template writes before the next marker.
+  // White space at the end may be what the template writes before the next marker, so it is left for later.
   resume = std::max(resume, head_);
   while (resume > head_ && format::is_space(buffer_[resume - 1])) --resume;
   resume = marker_within(resume);
@@ -74,11 +76,13 @@ bool Machine::fail_attempt(std::size_t resume, const char* why) {
   return true;
 }
 
-// Whether a call of a format in JSON may stand at `at`.
+// Returns whether a call may begin at `at` in a format whose calls are JSON.
 bool Machine::is_json_at(std::size_t at) const {
   return syntax_->format->calls.envelope != format::Envelope::kTags && (buffer_[at] == '{' || buffer_[at] == '[');
 }
 
+// Begins the first call of a section.  An empty section is markup.  If anything else follows, the section's opener was
+// text.
 bool Machine::section() {
   const std::size_t at = skip_space(pos_);
   if (at == buffer_.size()) return false;
@@ -100,7 +104,8 @@ bool Machine::section() {
   return fail_attempt(at, "the tool calls hold no call");
 }
 
-// Models repeat the opener of a call.  True if that was read, or if more text is needed to tell (`wait`).
+// Skips an opener that the model wrote twice.  Returns true if it skipped one, or if more text is needed to tell (then
+// `wait` is set).
 bool Machine::repeated_open(bool& wait) {
   if (!attempt_.is_open || syntax_->call_open.empty() || !syntax_->call_open.is_distinct() ||
       attempt_.opening != Opening::kMarker)
@@ -114,7 +119,7 @@ bool Machine::repeated_open(bool& wait) {
   return match.kind != MatchKind::kNone;
 }
 
-// A section without any call is markup all the same.
+// Ends a section without calls.  Its markers are markup all the same.
 bool Machine::end_empty_section() {
   emit(EventKind::kMarker, pos_);
   attempt_.is_open = section_.is_open = false;
@@ -124,7 +129,7 @@ bool Machine::end_empty_section() {
   return true;
 }
 
-// Whether a distinct marker follows the name.  Such a call is recognised even without its opener.
+// Returns whether a distinct marker follows the name in each call.  Such a call is recognised even without its opener.
 bool Machine::is_named_by_marker() const {
   bool has_name = false;
   if (syntax_->format->calls.envelope != format::Envelope::kTags) return false;
@@ -138,7 +143,7 @@ bool Machine::is_named_by_marker() const {
   return false;
 }
 
-// A call that only its name announces, at the start of the text or after another call.
+// Begins a call that only its name announces, at the start of the text or after another call.
 MatchKind Machine::named_call(std::size_t at) {
   const format::Calls& calls = syntax_->format->calls;
   if (!calls.present || !format::is_blank(calls.section_open) || !syntax_->call_open.empty()) return MatchKind::kNone;
@@ -150,7 +155,7 @@ MatchKind Machine::named_call(std::size_t at) {
   return start_body() ? MatchKind::kFull : MatchKind::kNone;
 }
 
-// The name of a tool at `at`, with what the format writes after it.
+// Matches the name of a tool at `at`, together with the text that the format writes after a name.
 MatchKind Machine::tool_at(std::size_t at) const {
   if (!syntax_->has_named_calls()) return MatchKind::kNone;
   const format::Calls& calls = syntax_->format->calls;

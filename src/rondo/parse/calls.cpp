@@ -1,4 +1,4 @@
-// Tool calls: names, arguments, what ends a call.
+// Tool calls: names, arguments, and the ends of calls.
 #include <algorithm>
 
 #include "format/escapes.h"
@@ -14,7 +14,7 @@ using format::CallPiece;
 using format::is_blank;
 using format::is_space;
 
-constexpr std::size_t kMostBrackets = 64;  // closed once too often, with the white space between them
+constexpr std::size_t kMostBrackets = 64;  // bytes of surplus closing brackets, with the white space between them
 
 bool is_name_byte(char byte) {
   return static_cast<unsigned char>(byte) > 0x20 &&
@@ -47,6 +47,8 @@ bool Machine::pieces() {
   }
 }
 
+// Reads a literal of the format.  A literal that an id or a counter follows may be missing, together with that id.
+// After the arguments any literal may be missing.
 bool Machine::piece_literal(const Marker& literal) {
   if (literal.empty()) {
     ++call_.piece;
@@ -67,7 +69,7 @@ bool Machine::piece_literal(const Marker& literal) {
       }
     }
     if (attempt_.is_open) return fail_attempt(at, "the tool call does not go on as its format says");
-    phase_ = Phase::kAfterCall;  // what follows the arguments may be missing
+    phase_ = Phase::kAfterCall;  // a literal after the arguments may be missing
     return true;
   }
   pos_ = at + match.size;
@@ -76,7 +78,8 @@ bool Machine::piece_literal(const Marker& literal) {
   return true;
 }
 
-// A name, id or index: up to white space or to what the format writes behind it.  Inside an escape nothing ends a name.
+// Reads a name, id or index.  It ends at white space or before the text that the format writes after it.  Inside an
+// escape nothing ends it.
 bool Machine::piece_slot(CallPiece::Kind kind) {
   const bool is_name = kind == CallPiece::Kind::kName || kind == CallPiece::Kind::kNameInId;
   const std::span<const format::Escape> escapes =
@@ -107,7 +110,7 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
     } else if (!is_end_) {
       return false;
     }
-    // An object right behind the name of a tool is its arguments, also where the format has them one by one.
+    // An object directly after a tool's name is the arguments, even in a format that writes parameters one by one.
     const bool is_object = byte == '{' && (json_next || (is_name && syntax_->options.tools && end > begin &&
                                                          syntax_->is_known_tool(buffer_.substr(begin, end - begin))));
     is_found = is_found || is_object || is_space(byte);
@@ -143,7 +146,7 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
 
 namespace {
 
-// Where the counter of an id and the mark before it begin: `NAME:0`, `NAME#0`.
+// Returns where the counter of an id begins, together with the mark before it, as in `NAME:0` and `NAME#0`.
 std::size_t counter_begin(std::string_view id) {
   const std::size_t mark = id.find_last_not_of("0123456789");
   const bool is_mark = mark != std::string_view::npos && mark + 1 < id.size() && !format::is_word(id[mark]);
@@ -152,7 +155,8 @@ std::size_t counter_begin(std::string_view id) {
 
 }  // namespace
 
-// `functions.NAME:0`: the known tool that the id names, else the text between the last dot or colon and the counter.
+// Returns the name in an id such as `functions.NAME:0`, without its counter.  A known tool's name wins.  Otherwise it
+// is the text after the last dot or colon without a list of tools, and after the first one with such a list.
 std::string Machine::name_in_id(const std::string& id) const {
   constexpr std::string_view kBefore = ".:";
   std::string name = id.substr(0, counter_begin(id));
@@ -175,7 +179,7 @@ bool Machine::start_arguments() {
                                      [](const Marker& marker) { return !marker.empty(); });
   if (attempt_.is_open && !is_proven && !syntax_->parameter_open.empty() &&
       !(syntax_->options.tools && syntax_->is_known_tool(call_.name))) {
-    // So far only a word follows the opener, so the next text must be the format's.
+    // Only a word has followed the opener so far, so what comes next must be the format's own text.
     const std::size_t at = skip_space(pos_);
     if (at == buffer_.size() && !is_end_) return false;
     const MarkerSet::Found found =
@@ -199,7 +203,7 @@ bool Machine::start_arguments() {
   return true;
 }
 
-// Arguments in front of the name: they are held until that is known.
+// Reads arguments that come before the name.  They are held back until the name is known.
 bool Machine::early_arguments() {
   if (!scanner_.started()) pos_ = skip_space(pos_);
   if (pos_ == buffer_.size()) return false;
@@ -219,7 +223,8 @@ bool Machine::early_arguments() {
   return false;
 }
 
-// The name is known: the call is reported, with the bytes up to `upto`.  False if it turned out to be text.
+// Reports the call, now that its name is known, together with the bytes up to `upto`.  Returns false if the call turned
+// out to be text.
 bool Machine::commit(std::size_t upto) {
   if (!may_commit(call_.name)) {
     (void)fail_attempt(pos_, "text in the shape of a tool call names no tool");
@@ -250,7 +255,8 @@ bool Machine::commit(std::size_t upto) {
 
 bool Machine::has_escaped_arguments() const { return !syntax_->format->calls.argument_escapes.empty(); }
 
-// The character of JSON at `at` and how many bytes stand for it; nothing if an escape may have begun there.
+// Returns the JSON character at `at` and the number of bytes that stand for it; nullopt if an escape may have begun
+// there.
 std::optional<Machine::JsonUnit> Machine::json_unit(std::size_t at) const {
   if (!has_escaped_arguments()) return JsonUnit{buffer_[at], 1};
   const std::span<const format::Escape> escapes = syntax_->format->calls.argument_escapes;
@@ -260,12 +266,13 @@ std::optional<Machine::JsonUnit> Machine::json_unit(std::size_t at) const {
   return JsonUnit{size == 1 ? rest.front() : format::unescaped(rest.substr(0, size), escapes).front(), size};
 }
 
-// [begin, end) of the buffer, which is a part of a call's arguments, as JSON has it.
+// Returns [begin, end) of the buffer, a part of a call's arguments, as plain JSON without the format's escapes.
 std::string Machine::arguments_text(std::size_t begin, std::size_t end) const {
   return format::unescaped(std::string_view(buffer_).substr(begin, end - begin),
                            syntax_->format->calls.argument_escapes);
 }
 
+// Passes on JSON arguments as they come.  Arguments in a string are reported only when they are complete.
 bool Machine::json_arguments() {
   if (!call_.has_arguments) {
     const std::size_t at = skip_space(pos_);
@@ -308,7 +315,7 @@ bool Machine::json_arguments() {
     emit_arguments(head_, pos_, scanner_.is_loose());
     return arguments_done();
   }
-  // Should the JSON break off here, the white space before what ends the call is the template's own.
+  // If the JSON breaks off here, the white space before the text that ends the call is the template's own.
   const std::size_t own = syntax_->recover_set.possible_lead(std::string_view(buffer_).substr(head_, pos_ - head_));
   if (!call_.is_string) emit(EventKind::kArguments, whole_characters(pos_ - own));
   return false;
@@ -319,7 +326,7 @@ bool Machine::has_parameter(const std::string& key) const {
   return tool != nullptr && property_schema(tool->parameters, tool->parameters, key) != nullptr;
 }
 
-// The one parameter of the tool that is called, if it has one and that is a text; else "".
+// Returns the parameter of the called tool if it has exactly one and that is a string; "" otherwise.
 std::string Machine::only_text_parameter() const {
   const chat::ToolDefinition* tool = syntax_->tool(call_.name);
   const json::Value* properties = tool != nullptr ? tool->parameters.find("properties") : nullptr;
@@ -329,7 +336,8 @@ std::string Machine::only_text_parameter() const {
   return types && types->is_only(TypeSet::kString) ? only.key : "";
 }
 
-// Models write code where an object with the code is expected: text up to what ends the call.
+// Reads bare text as the value of the tool's only parameter, up to the text that ends the call.  Models write code
+// where an object that contains the code is expected.
 bool Machine::raw_arguments() {
   const MarkerSet::Found found = syntax_->recover_set.find(buffer_, pos_, is_end_, starts());
   const std::string_view before = std::string_view(buffer_).substr(head_, found.begin - head_);
@@ -350,7 +358,7 @@ bool Machine::arguments_done() {
   return true;
 }
 
-// The rest of the call's arguments cannot be read: they are passed on as they are, up to what ends the call.
+// Gives up on the rest of the arguments.  It is passed on as it is, up to the text that ends the call.
 bool Machine::break_call(chat::CallStatus status, const char* why) {
   complain(raw(pos_), why);
   set_status(status);
@@ -363,7 +371,7 @@ bool Machine::recover() {
   const bool is_text = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters || call_.has_arguments;
   const MarkerSet& set = thoughts_.have_call ? syntax_->reasoning_recover_set : syntax_->recover_set;
   if (!scan(set, is_text ? EventKind::kArguments : EventKind::kMarker, found)) return false;
-  if (found.id == kReasoningClose) {  // it follows a call that was only thought of
+  if (found.id == kReasoningClose) {  // the call before it was only a thought
     call_.is_reported = false;
     return reasoning_marker(found);
   }
@@ -372,6 +380,7 @@ bool Machine::recover() {
   return true;
 }
 
+// Reads the text that closes a call.  A missing close is a mistake, but the call stays a call.
 bool Machine::after_call() {
   if (syntax_->call_close.empty() && !call_.is_fenced) {
     end_call(raw(head_));
@@ -390,7 +399,7 @@ bool Machine::after_call() {
     if (!is_end_) return false;
     open_at_end_ = true;
   } else {
-    // Models close a bracket too often: what is followed by the call's close belongs to the call.
+    // Models write too many closing brackets.  Brackets belong to the call if the call's close follows them.
     std::size_t close = at;
     const bool is_json = syntax_->format->calls.envelope != format::Envelope::kTags;
     while (is_json && close < buffer_.size() && close - at < kMostBrackets &&
@@ -427,8 +436,8 @@ bool Machine::after_call() {
   return true;
 }
 
-// A second call in the markers of the one that ends at `at`, which are still open: it begins as they end, `call:` in
-// `<call>call:`.
+// Begins a second call in the markers of the call that ends at `at`.  Those markers are still open, so the call begins
+// with the end of the opener: `call:` of `<call>call:`.
 MatchKind Machine::second_call(std::size_t at) {
   const Marker& open = syntax_->inner_open;
   if (open.empty() || syntax_->format->calls.envelope != format::Envelope::kTags) return MatchKind::kNone;
@@ -457,6 +466,7 @@ void Machine::end_call(std::size_t raw_end) {
   push({EventKind::kCallEnd, raw(head_), raw(head_), "", message_.tool_calls.size() - 1, std::nullopt, false});
 }
 
+// Looks for another call after a call.  If there is none, returns to the text around the calls.
 bool Machine::between() {
   const std::size_t at = skip_space(pos_);
   if (at == buffer_.size()) return false;
@@ -482,7 +492,7 @@ bool Machine::between() {
     return true;
   }
   if (thoughts_.have_call && section_.is_open && found.kind == MatchKind::kFull && found.id == kCallOpen) {
-    // In reasoning nothing else looks for openers that are plain punctuation.
+    // In reasoning, nothing else looks for openers of mere punctuation.
     pos_ = at + found.size;
     begin_attempt(true, Opening::kMarker);
     return start_body();

@@ -1,4 +1,4 @@
-// What the format writes to close what is open where a text ends.
+// The text that the format writes to close everything that is open where a text ends.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -17,11 +17,12 @@ using format::ValueType;
 std::string Machine::closing_text() const {
   std::string out = construct_closing();
   if (phase_ == Phase::kReasoning || phase_ == Phase::kEnded || !thoughts_.have_call || has_meant_call()) return out;
-  // What has begun in the reasoning and names no tool yet is a thought.
+  // A call that has begun in reasoning is only a thought as long as it names no tool.  The reasoning is closed too.
   return is_named() ? out : out + syntax_->format->reasoning.close;
 }
 
-// Whether what may be a call has a name that makes it one: one that was read, or one that something follows.
+// Returns whether the call that has begun has a name that makes it one.  The name was read, or white space already
+// follows it.
 bool Machine::is_named() const {
   if (phase_ == Phase::kJson || call_.has_name) return call_.has_name && may_commit(call_.name);
   if (phase_ != Phase::kPieces) return false;
@@ -30,7 +31,7 @@ bool Machine::is_named() const {
   return end != begun.end() && may_commit(std::string(begun.begin(), end));
 }
 
-// What makes the JSON of a call complete; inside arguments as these are written.
+// Returns the text that completes the JSON of a call.  Inside arguments it uses the format's escapes.
 std::string Machine::json_closing() const {
   const bool is_inside = phase_ == Phase::kJsonArguments || phase_ == Phase::kEarlyArguments ||
                          envelope_.capture == JsonCall::Capture::kArguments;
@@ -38,7 +39,7 @@ std::string Machine::json_closing() const {
   const std::span<const format::Escape> escapes = syntax_->format->calls.argument_escapes;
   const std::string_view begun = std::string_view(buffer_).substr(pos_);
   if (begun.empty()) return format::escaped(scanner_.closing(), escapes);
-  // The escape that has begun becomes a character first.
+  // An escape has begun.  It must become a character first.
   const std::string rest = rest_of_escape(begun, escapes, "");
   JsonScanner after = scanner_;
   const std::string whole = std::string(begun) + rest;
@@ -54,7 +55,7 @@ std::string Machine::construct_closing() const {
     case Phase::kUndecided:
     case Phase::kFencedAnswer:
     case Phase::kEnded: return "";
-    // A call in the reasoning would be a thought if that were closed behind it.
+    // Reasoning that closes after a call would turn the call into a thought.
     case Phase::kReasoning: return has_meant_call() ? section : syntax_->format->reasoning.close;
     case Phase::kTop: return top_closing(begun) + section;
     case Phase::kBetween: return opener_closing(begun) + section;
@@ -77,19 +78,19 @@ std::string Machine::construct_closing() const {
   }
 }
 
-// Outside of reasoning and calls: an opener or a heading that has begun, the marks around the content.
+// Outside reasoning and calls: completes an opener or a heading that has begun, and closes the content.
 std::string Machine::top_closing(std::string_view begun) const {
   if (std::string call = opener_closing(begun); !call.empty()) return call;
   const std::string heading = heading_closing();
   if (heading.empty()) {
-    // An opener that is complete, but whose last word may go on.
+    // An opener may be complete although its last word could go on.
     if (std::string call = opener_closing(begun, true); !call.empty()) return call;
   }
   return heading + (top_.is_wrapped ? syntax_->format->content.close : "");
 }
 
-// What completes an escape that has begun where the text ends, if `closing` would become a part of it: as one of the
-// characters that begin it, where these have an escape.
+// Returns the rest of an escape that has begun where the text ends, if `closing` would otherwise become a part of it.
+// If the characters that begin the escape have an escape themselves, they stay as they are.
 std::string Machine::rest_of_escape(std::string_view written, std::span<const format::Escape> escapes,
                                     std::string_view closing) const {
   const std::string begun(written.substr(format::whole_units(written, escapes)));
@@ -101,6 +102,7 @@ std::string Machine::rest_of_escape(std::string_view written, std::span<const fo
   return found->written.substr(begun.size());
 }
 
+// Completes the parameter that is open.  A value that has not begun becomes an empty string, if the format has strings.
 std::string Machine::parameters_closing() const {
   const format::Parameters& parameters = syntax_->format->calls.parameters;
   const std::string repeated = parameters.key_in_close.empty() ? "" : parameters.key_in_close + parameter_.key;
@@ -123,7 +125,7 @@ std::string Machine::parameters_closing() const {
   return out;
 }
 
-// The rest of a call from `piece` on, without arguments.
+// Returns the rest of a call from `piece` on, with empty arguments.
 std::string Machine::rest_of_call(std::size_t piece) const {
   std::string out;
   const auto& pieces = syntax_->format->calls.pieces;
@@ -142,14 +144,14 @@ std::string Machine::after_arguments_closing() const {
   return rest_of_call(static_cast<std::size_t>(arguments - pieces.begin()) + 1);
 }
 
-// Where calls are the elements of a list, a list without calls is what a section without calls holds.
+// If calls are elements of a list, a section without calls contains an empty list.
 std::string Machine::no_calls() const {
   const bool is_list = syntax_->format->calls.envelope == format::Envelope::kJsonArray;
   return is_list && syntax_->call_open.empty() ? "[]" : "";
 }
 
-// What closes a call, or a section, whose opener `begun` is the beginning of, or (`is_whole`) all of; a bracket alone may as
-// well be text.
+// If `begun` is the beginning of an opener (all of one with `is_whole`), returns the text that completes it and closes
+// an empty call or section; "" otherwise.  A bracket alone may be text and does not count as a whole opener.
 std::string Machine::opener_closing(std::string_view begun, bool is_whole) const {
   const format::Calls& calls = syntax_->format->calls;
   if (!calls.present || !options().calls) return "";

@@ -1,4 +1,4 @@
-// Calls that are JSON objects: where their name, id and arguments stand.
+// Calls that are JSON objects: finds their name, id and arguments.
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +13,7 @@ namespace {
 
 using format::is_space;
 
-// The string that `text` is, quotes included; "" if it is none.
+// Returns the string that `text` spells, quotes included; "" if `text` is not a string.
 std::string decoded_string(std::string_view text) {
   if (const auto parsed = json::parse(text); parsed.ok()) {
     return parsed.value().is_string() ? parsed.value().as_string() : std::string();
@@ -24,6 +24,7 @@ std::string decoded_string(std::string_view text) {
 
 }  // namespace
 
+// Feeds the JSON of a call to the scanner.  The name decides whether the text is a call.  Until then it is held back.
 bool Machine::json_envelope() {
   bool wait_for_open = false;
   if (!scanner_.started() && repeated_open(wait_for_open)) return !wait_for_open;
@@ -68,7 +69,7 @@ bool Machine::json_envelope() {
   return false;
 }
 
-// Whether the value that ends at pos_ is a list without calls.  Such a list is markup: no text is lost with it.
+// Returns whether the value that ends at pos_ is an empty list.  A list without calls is markup, and no text is lost.
 bool Machine::ends_in_empty_list() const {
   if (buffer_[pos_ - 1] != ']') return false;
   std::size_t at = pos_ - 1;
@@ -76,7 +77,8 @@ bool Machine::ends_in_empty_list() const {
   return at > 0 && buffer_[at - 1] == '[';
 }
 
-// Whether the string that is being read was never closed: it contains a line end, and the end of a call follows.
+// Returns whether the closing quote of the open string was forgotten: the string contains a line end, and the end of a
+// call follows.  Sets `wait` if more text is needed.
 bool Machine::is_string_forgotten(bool& wait) const {
   if (!scanner_.is_doubtful()) return false;
   const MarkerSet::Found found = syntax_->recover_set.at(buffer_, pos_, is_end_, starts());
@@ -84,7 +86,8 @@ bool Machine::is_string_forgotten(bool& wait) const {
   return found.kind == MatchKind::kFull;
 }
 
-// Takes one character of a JSON envelope.  False if the phase changed instead; `failed` if it cannot stand there.
+// Takes one character of a JSON envelope.  Returns false if the phase changed instead.  Sets `failed` if the character
+// is not allowed there.
 bool Machine::json_step(JsonUnit unit, bool& failed) {
   const JsonScanner::Step step = scanner_.step(unit.byte);
   failed = step.bad;
@@ -107,6 +110,7 @@ bool Machine::json_step(JsonUnit unit, bool& failed) {
   return true;
 }
 
+// Returns whether the current value, inside `frames` frames, is where the format puts `role`.
 bool Machine::has_role(const std::vector<std::string>& role, std::size_t frames) const {
   if (role.empty() || frames < envelope_.depth) return false;
   const std::size_t depth = frames - envelope_.depth + 1;
@@ -114,7 +118,7 @@ bool Machine::has_role(const std::vector<std::string>& role, std::size_t frames)
   const bool is_last =
       key(depth - 1) == role.back() || (chat::is_arguments_key(key(depth - 1)) && chat::is_arguments_key(role.back()));
   if (!is_last) return false;
-  // Models also write the shape of the public APIs, where name and arguments may stand one level deeper.
+  // Models also write the shape of the public APIs, in which the name and the arguments may be one level deeper.
   if (depth != role.size()) return depth == 1 || (depth == 2 && key(0) == chat::kCallFunctionKey);
   for (std::size_t i = 0; i + 1 < role.size(); ++i) {
     if (key(i) != role[i]) return false;
@@ -122,7 +126,7 @@ bool Machine::has_role(const std::vector<std::string>& role, std::size_t frames)
   return true;
 }
 
-// Whether `key` may stand in the object of a call that no marker announces.
+// Returns whether `key` is allowed in a call that no marker announces.
 bool Machine::is_call_key(const std::string& key) const {
   const format::JsonRoles& roles = syntax_->format->calls.roles;
   if (roles.name_is_key || key == chat::kCallTypeKey || key == chat::kCallFunctionKey) return true;
@@ -132,6 +136,7 @@ bool Machine::is_call_key(const std::string& key) const {
   return begins(roles.name) || begins(roles.arguments) || begins(roles.id) || chat::is_arguments_key(key);
 }
 
+// Decides what the value that begins with `byte` is in the call, and remembers where it begins if its text is needed.
 void Machine::json_value_begins(char byte) {
   const bool is_container = byte == '{' || byte == '[';
   const std::size_t frames = scanner_.depth() - (is_container ? 1 : 0);
@@ -152,7 +157,7 @@ void Machine::json_value_begins(char byte) {
   }
   const format::JsonRoles& roles = syntax_->format->calls.roles;
   if (is_bare() && frames == envelope_.depth && !call_.has_name && !envelope_.early_arguments) {
-    // Without a marker only the format's own keys make a call.
+    // Without a marker, only the format's own keys make a call.
     if (!is_call_key(scanner_.key_at(envelope_.depth))) {
       (void)fail_attempt(pos_, "text in the shape of a tool call is none");
       return;
@@ -171,7 +176,7 @@ void Machine::json_value_begins(char byte) {
       (void)fail_attempt(pos_, "text in the shape of a tool call has no arguments");
       return;
     }
-    const bool is_held = needs_evidence() && call_.is_string;  // until it is known what the string holds
+    const bool is_held = needs_evidence() && call_.is_string;  // until the string is known to hold an object
     if (call_.has_name && !call_.is_reported && !is_held && !commit(pos_)) return;
     if (call_.is_reported) emit(EventKind::kMarker, pos_);
   } else if (has_role(roles.name, frames) && !call_.has_name) {
@@ -189,7 +194,7 @@ void Machine::json_value_begins(char byte) {
   envelope_.capture_begin = base_ + pos_;
 }
 
-// The captured value is [envelope_.capture_begin, pos_).
+// Takes the captured value, [envelope_.capture_begin, pos_).  Returns false if the attempt failed.
 bool Machine::json_value_ends() {
   const std::size_t begin = envelope_.capture_begin - base_;
   const JsonCall::Capture what = std::exchange(envelope_.capture, JsonCall::Capture::kNone);
@@ -222,7 +227,8 @@ bool Machine::json_value_ends() {
   return true;
 }
 
-// Reports a call whose arguments were complete before it was known to be one.  False if it turned out to be text.
+// Reports a call whose arguments were complete before the text was known to be a call.  Returns false if it turned out
+// to be text.
 bool Machine::commit_early() {
   const std::size_t begin = envelope_.early_arguments->first - base_;
   const std::size_t end = envelope_.early_arguments->second - base_;
@@ -235,7 +241,7 @@ bool Machine::commit_early() {
   return true;
 }
 
-// Reports the arguments [begin, end), of which [head_, end) is not reported yet.
+// Reports the arguments [begin, end).  The part [head_, end) is not reported yet.
 void Machine::emit_arguments(std::size_t begin, std::size_t end, bool is_loose) {
   if (call_.is_string) {
     emit(EventKind::kArguments, end, decoded_string(arguments_text(begin, end)));
@@ -248,7 +254,7 @@ void Machine::emit_arguments(std::size_t begin, std::size_t end, bool is_loose) 
   set_status(chat::CallStatus::kInvalidJson);
 }
 
-// The call's object ends at pos_.
+// The call's object ends at pos_.  Returns false if it is not a call.
 bool Machine::json_call_ends() {
   envelope_.depth = 0;
   if (!call_.is_reported) {
@@ -267,7 +273,7 @@ bool Machine::json_call_ends() {
   return true;
 }
 
-// Whether a member of a call's object is one that calls do not have.
+// Returns whether calls do not have a member `key`, so it may be a misplaced argument.
 bool Machine::is_stray_key(const std::string& key) const {
   const format::JsonRoles& roles = syntax_->format->calls.roles;
   const auto leads_to = [&key](const std::vector<std::string>& role) { return role.size() > 1 && role.front() == key; };
@@ -277,7 +283,7 @@ bool Machine::is_stray_key(const std::string& key) const {
   return !is_usual || has_parameter(key);
 }
 
-// Keeps the value of a stray key, [begin, end).
+// Keeps [begin, end), the value of a stray key.
 void Machine::keep_stray(std::size_t begin, std::size_t end) {
   const std::string_view text = std::string_view(buffer_).substr(begin, end - begin);
   auto parsed = json::parse(text);
@@ -286,8 +292,8 @@ void Machine::keep_stray(std::size_t begin, std::size_t end) {
   envelope_.strays.push_back({std::move(envelope_.stray_key), std::move(value)});
 }
 
-// Arguments that models write beside the place for arguments, or under another name, are the call's arguments.  Where
-// it has its own too, they are not mixed; the status tells of them.
+// Models write arguments beside the place for arguments, or under another name.  If the call has no arguments of its
+// own, these become its arguments.  If it has, the two are not mixed, but the status tells that something was left out.
 void Machine::report_strays() {
   if (envelope_.strays.empty()) return;
   const bool is_renamed = envelope_.strays.size() == 1 && envelope_.strays.front().value.is_object() &&
@@ -307,6 +313,7 @@ void Machine::report_strays() {
   set_status(chat::CallStatus::kMalformed);
 }
 
+// The byte at pos_ is not allowed.  Without a name yet the attempt fails.  Otherwise the arguments are broken.
 bool Machine::json_bad() {
   if (attempt_.is_open && (!call_.has_name || is_bare() || envelope_.early_arguments))
     return fail_attempt(pos_, "the JSON of a tool call cannot be read");
@@ -318,7 +325,8 @@ bool Machine::json_bad() {
   return true;
 }
 
-// The byte at pos_ does not fit: what was read is invalid, or, if the turn ends here, cut off.
+// Breaks the call at pos_, where a byte is not allowed.  If the turn ends there, the call is cut off; otherwise its
+// JSON is invalid.  Returns false if more text is needed.
 bool Machine::break_json() {
   const MarkerSet::Found found = syntax_->recover_set.at(buffer_, pos_, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;

@@ -1,5 +1,5 @@
-// Calls that are not written as the format says.  A model that was given tools may write a call in JSON, in Python or
-// in a tag that names it, after a control token, tag or fence of its own.  Such a call counts only if it names a tool.
+// Calls in another format.  A model that was given tools may write a call in JSON, in Python or in a tag that names it,
+// after a control token, tag or fence of its own.  Such a call counts only if it names a tool.
 #include <algorithm>
 #include <utility>
 
@@ -11,10 +11,10 @@ namespace {
 
 using format::is_space;
 
-constexpr std::size_t kLongestWord = 64;  // of a tag, of a fence's language
-constexpr std::size_t kMostWrappers = 3;  // one in the other
+constexpr std::size_t kLongestWord = 64;  // of a tag, or of a fence's language
+constexpr std::size_t kMostWrappers = 3;  // nested
 
-// In the names of tools and tags.
+// Tells whether `byte` may be in the name of a tool or a tag.
 bool is_tag_name_byte(char byte) { return format::is_word(byte) || byte == '-' || byte == ':' || byte == '.'; }
 
 std::size_t word_size(std::string_view text) {
@@ -23,14 +23,14 @@ std::size_t word_size(std::string_view text) {
 
 Match partial_or_none(bool is_end) { return {is_end ? MatchKind::kNone : MatchKind::kPartial, 0}; }
 
-// `literal` at the beginning of `text`.
+// Matches `literal` at the start of `text`.
 Match literal_at(std::string_view text, std::string_view literal, bool is_end) {
   const std::size_t same = std::min(text.size(), literal.size());
   if (text.substr(0, same) != literal.substr(0, same)) return {};
   return same < literal.size() ? partial_or_none(is_end) : Match{MatchKind::kFull, same};
 }
 
-// "<word>"
+// Matches `<word>` at the start of `text`.
 Match tag_at(std::string_view text, bool is_end) {
   if (!text.starts_with('<')) return {};
   const std::size_t end = 1 + word_size(text.substr(1));
@@ -47,7 +47,7 @@ format::Calls json_calls() {
   return calls;
 }
 
-// `NAME` LITERAL `KEY=VALUE, KEY=VALUE)`
+// Describes calls written as `NAME` LITERAL `KEY=VALUE, KEY=VALUE)`.
 format::Calls python_calls(const std::string& behind_name) {
   format::Calls calls;
   calls.present = true;
@@ -68,7 +68,7 @@ format::Calls python_calls(const std::string& behind_name) {
   return calls;
 }
 
-// OPEN NAME LITERAL `{...}` CLOSE
+// Describes calls written as OPEN NAME LITERAL `{...}` CLOSE.
 format::Calls tag_calls(std::string open, std::string behind_name, std::string close) {
   format::Calls calls;
   calls.present = true;
@@ -90,7 +90,8 @@ Match fence_at(std::string_view text, bool is_end) {
   return is_space(text[end]) ? Match{MatchKind::kFull, end + 1} : Match{};
 }
 
-// A wrapper at `at`: its size, and what will close it ("" for a control token, which any other closes).
+// Matches a wrapper at `at`.  Sets `close` to the text that will close it, or to "" for a control token, which any
+// other control token closes.
 Match Machine::wrapper_at(std::size_t at, std::string& close) const {
   const std::string_view text = std::string_view(buffer_).substr(at);
   close.clear();
@@ -107,8 +108,8 @@ Match Machine::wrapper_at(std::size_t at, std::string& close) const {
   return match;
 }
 
-// Whether a call of another format may stand at `at`, where none of this format's markers begins.  kFull: the attempt
-// to read it has begun.
+// Looks for a call of another format at `at`, where no marker of this format begins. kFull means that an attempt to
+// read one has begun.
 MatchKind Machine::foreign(std::size_t at) {
   if (!syntax_->options.tools || !syntax_->options.calls || own_syntax_ != nullptr || base_ + at < prompt_.bytes)
     return MatchKind::kNone;
@@ -132,12 +133,12 @@ MatchKind Machine::foreign(std::size_t at) {
   return kind;
 }
 
-// The format's own opener after a wrapper.
+// Begins a call of this format after a wrapper.
 MatchKind Machine::own_opener(const MarkerSet::Found& found, std::vector<std::string> closes) {
   if (found.id != kSectionOpen && found.id != kCallOpen) return MatchKind::kNone;
   pos_ = found.begin + found.size;
   thoughts_.have_call = false;
-  // Punctuation proves nothing in a fence either.
+  // Punctuation does not prove a call inside a wrapper either.
   begin_attempt(found.id == kSectionOpen, found.marker->is_distinct() ? Opening::kMarker : Opening::kHalf);
   closes_ = std::move(closes);
   if (found.id == kCallOpen) return start_body() ? MatchKind::kFull : MatchKind::kNone;
@@ -145,7 +146,7 @@ MatchKind Machine::own_opener(const MarkerSet::Found& found, std::vector<std::st
   return MatchKind::kFull;
 }
 
-// The call that is read from byte `body` on.
+// Begins a call whose body starts at byte `body`.
 MatchKind Machine::begin_foreign(std::size_t body, bool in_section, Opening opening) {
   thoughts_.have_call = false;
   begin_attempt(in_section, opening);
@@ -153,6 +154,7 @@ MatchKind Machine::begin_foreign(std::size_t body, bool in_section, Opening open
   return start_body() ? MatchKind::kFull : MatchKind::kNone;
 }
 
+// Finds out which kind of call begins at `at`.  `begin` is before its wrappers, if any.
 MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapped) {
   const MatchKind open = is_end_ ? MatchKind::kNone : MatchKind::kPartial;
   const char byte = buffer_[at];
@@ -171,12 +173,12 @@ MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapp
   if (size == 0 || size > kLongestName) return MatchKind::kNone;
   if (size == rest.size()) return open;
   std::string name(rest.substr(0, size));
-  // A word before a list of calls in JSON.  It is a mark that goes; a text such as `Hello.` stays content.
+  // A word directly before a list of calls in JSON is a mark, and is dropped.  A text such as `Hello.` stays content.
   if (begin == at && inner == at && rest[size] == '[' && std::ranges::all_of(name, format::is_word)) {
     const std::size_t list = skip_space(at + size + 1);
     if (list == buffer_.size()) return open;
     if (buffer_[list] != '{') return MatchKind::kNone;
-    if (!syntax_->call_open.empty()) {  // the format's opener may begin with such a bracket
+    if (!syntax_->call_open.empty()) {  // such a bracket may begin the format's opener
       const Match own = syntax_->call_open.match(std::string_view(buffer_).substr(list), is_end_, starts());
       if (own.kind != MatchKind::kNone) return own.kind == MatchKind::kPartial ? own.kind : MatchKind::kNone;
     }
@@ -187,7 +189,7 @@ MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapp
   return rest[size] == '(' ? python_call(inner, std::move(name), byte == '[', is_wrapped) : MatchKind::kNone;
 }
 
-// A tool's name on a line of its own, and an object.
+// Begins a call that is a tool's name on a line of its own, followed by an object.
 MatchKind Machine::line_call(std::size_t at, std::size_t name_size) {
   const std::size_t body = skip_space(at + name_size);
   if (body == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
@@ -198,7 +200,7 @@ MatchKind Machine::line_call(std::size_t at, std::size_t name_size) {
   return begin_foreign(at, false, Opening::kHalf);
 }
 
-// `[name(...), ...]`; after a wrapper also `name(...)` and `name.word(...)`.
+// Begins `[name(...), ...]`.  After a wrapper also `name(...)` and `name.word(...)`.
 MatchKind Machine::python_call(std::size_t at, std::string name, bool is_list, bool is_wrapped) {
   std::string behind = "(";
   if (!syntax_->is_known_tool(name)) {
@@ -212,7 +214,7 @@ MatchKind Machine::python_call(std::size_t at, std::string name, bool is_list, b
   return begin_foreign(at, is_list, Opening::kHalf);
 }
 
-// `<word=name>{...}</word>` or `<word name="name">{...}</word>`.
+// Begins `<word=name>{...}</word>` or `<word name="name">{...}</word>`.
 MatchKind Machine::tag_call(std::size_t at) {
   const MatchKind open = is_end_ ? MatchKind::kNone : MatchKind::kPartial;
   const std::string_view text = std::string_view(buffer_).substr(at);
@@ -238,8 +240,8 @@ MatchKind Machine::tag_call(std::size_t at) {
   return MatchKind::kNone;
 }
 
-// A call in JSON between the markers of a format in tags.  True if it begins, or if more text is needed to tell
-// (`wait`).
+// Begins a call in JSON between the markers of a format in tags.  Returns true if one begins, or if more text is needed
+// to tell (then `wait` is set).
 bool Machine::json_instead(bool& wait) {
   const format::Calls& own = syntax_->format->calls;
   if (!attempt_.is_open || !syntax_->options.tools || own_syntax_ != nullptr ||
@@ -262,7 +264,7 @@ bool Machine::json_instead(bool& wait) {
   return start_body();
 }
 
-// "```json" around the JSON of a call.
+// Matches a fence around the JSON of a call, such as "```json".
 Match Machine::fence_open(std::size_t at) {
   const Match match = fence_at(std::string_view(buffer_).substr(at), is_end_);
   call_.is_fenced = call_.is_fenced || match.kind == MatchKind::kFull;
@@ -273,14 +275,14 @@ Match Machine::fence_close(std::size_t at) const {
   return literal_at(std::string_view(buffer_).substr(at), kFence, is_end_);
 }
 
-// The text that closes the wrappers of a call, after the call.
+// Matches the text that closes the innermost wrapper, after its call.
 MatchKind Machine::wrapper_close(std::size_t at) {
   const std::string_view text = std::string_view(buffer_).substr(at);
   const std::string& close = closes_.back();
   Match match;
   if (control_token(close, true).kind == MatchKind::kFull) {
     match = control_token(text, is_end_);
-    if (match.kind == MatchKind::kFull && text.starts_with(close)) match = {};  // the next one's opener
+    if (match.kind == MatchKind::kFull && text.starts_with(close)) match = {};  // the opener of the next call
   } else {
     match = literal_at(text, close, is_end_);
   }
@@ -291,14 +293,14 @@ MatchKind Machine::wrapper_close(std::size_t at) {
   return match.kind;
 }
 
-// Reads calls as `calls` says until settle_format().
+// Reads calls as `calls` describes them until settle_format().
 void Machine::adopt(format::Calls calls) {
   own_syntax_ = syntax_;
   syntax_ = std::make_shared<const Syntax>(*own_syntax_, std::move(calls));
   parameter_.closer_set = MarkerSet();
 }
 
-// Behind calls of another format this one counts again.
+// Returns to the format's own calls after calls of another format.
 void Machine::settle_format() {
   if (own_syntax_ == nullptr || section_.is_open) return;
   syntax_ = std::exchange(own_syntax_, nullptr);

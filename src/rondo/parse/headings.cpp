@@ -12,15 +12,17 @@ namespace {
 
 constexpr std::size_t kLongestHeading = 256;
 
-// Completes the heading of a call whose name never came.  It is meant to name no tool.
+// Completes the heading of a call whose name never came.  No tool is expected to have this name.
 constexpr std::string_view kNobody = "none";
 
 constexpr std::string_view kWordEnds = " <>|";
 
-// The first word of `text`, which must begin with it.
+// Returns the first word of `text`.
+//
+// REQUIRES: `text` begins with that word.
 std::string_view word_at(std::string_view text) { return text.substr(0, text.find_first_of(kWordEnds)); }
 
-// The texts of a format's headings, those of calls first.
+// Returns the texts of a format's headings, those of calls first.
 std::vector<std::string_view> heading_texts(const format::Format& format) {
   std::vector<std::string_view> out;
   for (const format::CallPiece& piece : format.calls.pieces) out.emplace_back(piece.text);
@@ -28,8 +30,8 @@ std::vector<std::string_view> heading_texts(const format::Format& format) {
   return out;
 }
 
-// The missing part of the last word in `begun`, which begins a heading, or the word that a mark at its end asks for.
-// The words are those of the format's headings.
+// Returns the missing part of the last word in `begun`, the beginning of a heading.  If `begun` ends with a mark
+// instead, returns the word that follows this mark.  Words are those of the format's headings; "" if none fits.
 std::string rest_of_word(const format::Format& format, std::string_view begun) {
   const std::size_t before = begun.find_last_of(kWordEnds);
   const std::string_view last = before == std::string_view::npos ? begun : begun.substr(before + 1);
@@ -48,15 +50,15 @@ std::string rest_of_word(const format::Format& format, std::string_view begun) {
   return "";
 }
 
-// The name of a tool at the begin of `words`, as it is written.
+// Returns the name of the tool at the start of `words`, as written.
 std::string heading_name(std::string_view words) {
   return std::string(words.substr(0, words.find_first_of(" \t\r\n|<")));
 }
 
 }  // namespace
 
-// A heading at `at` that syntax_->blank_set does not contain literally: one that names a tool or has other words.
-// kPartial: more text is needed to decide.
+// Reads the heading of a block at `at`: of reasoning, an answer or a call.  Its words may differ from the format's, and
+// it may name a tool. kPartial means that more text is needed.
 MatchKind Machine::heading(std::size_t at) {
   const std::string_view text = std::string_view(buffer_).substr(at);
   const std::string_view close = syntax_->format->calls.heading_close;
@@ -75,7 +77,7 @@ MatchKind Machine::heading(std::size_t at) {
     return text.size() < kLongestHeading && !is_end_ ? MatchKind::kPartial : MatchKind::kNone;
   const std::string_view words = text.substr(0, end);
   const std::size_t behind = at + end + close.size();
-  // The model gave up the heading that it began, so the one after it counts.
+  // The model gave up a heading and began another one, which counts.
   const std::size_t again = syntax_->heading_open.empty() ? 0 : words.rfind(syntax_->heading_open);
   if (again != std::string_view::npos && again > 0 && words.starts_with(syntax_->heading_open)) {
     emit(EventKind::kMarker, at + again);
@@ -110,7 +112,8 @@ MatchKind Machine::heading(std::size_t at) {
   return MatchKind::kFull;
 }
 
-// Reads a call whose heading's `words` begin with a tool's name.  The arguments begin at `behind`.
+// Reads a call.  `words`, the rest of its heading, begin with a tool's name.  The arguments begin at `behind`.  Returns
+// false if there is no name.
 bool Machine::call_heading(std::string_view words, std::size_t behind) {
   const std::string name = heading_name(words);
   if (name.empty()) return false;
@@ -124,14 +127,14 @@ bool Machine::call_heading(std::string_view words, std::size_t behind) {
   return true;
 }
 
-// The text that completes a block whose heading is cut off: the rest of the heading, and the text that closes the block
-// unless that is a stop of the turn.
+// Returns the text that completes a block whose heading is cut off: the rest of the heading, then the text that closes
+// the block unless that is a stop.  Returns "" if no heading has begun.
 std::string Machine::heading_closing() const {
   if (!syntax_->has_headings() || !top_.is_blank) return "";
   std::string_view begun = format::trimmed(std::string_view(buffer_).substr(head_));
   const bool has_space = head_ < buffer_.size();
   if (top_.has_header) return (begun.empty() && !has_space ? heading_lead() : "") + completed_heading(begun);
-  // The header of a further block may be cut off too.  At the start of a turn the header stands in the prompt.
+  // The header of a further block may be cut off too.  At the start of a turn, the prompt has the header.
   const std::string_view header = format::trimmed(syntax_->format->header);
   if (begun.empty()) return "";
   if (header.starts_with(begun))
@@ -140,13 +143,13 @@ std::string Machine::heading_closing() const {
   return completed_heading(begun);
 }
 
-// The white space between a header and the heading that completes an empty one.
+// Returns the white space between a header and the heading of an answer.
 std::string Machine::heading_lead() const {
   const std::string& open = syntax_->format->content.open;
   return open.substr(0, open.find(format::trimmed(open)));
 }
 
-// The rest of a heading that begins with `begun`, and of its block.
+// Returns the rest of a heading that begins with `begun`, and the text that closes its block.
 std::string Machine::completed_heading(std::string_view begun) const {
   const format::Format& format = *syntax_->format;
   for (const auto& [open, close] : {std::pair{&format.content.open, &format.content.close},

@@ -16,13 +16,13 @@ using format::is_space;
 
 namespace {
 
-constexpr std::size_t kDropAfterBytes = 4096;  // less is not worth moving the rest of the buffer
+constexpr std::size_t kDropAfterBytes = 4096;  // dropping less is not worth moving the rest of the buffer
 
 bool is_words(std::string_view text) {
   return std::ranges::all_of(text, [](char byte) { return format::is_word(byte) || is_space(byte); });
 }
 
-// Whether `next` only goes on with what `last` reports.
+// Returns whether `next` only continues what `last` reports.
 bool is_continued(const Event& last, const Event& next) {
   const bool has_text =
       next.kind == EventKind::kContent || next.kind == EventKind::kReasoning || next.kind == EventKind::kArguments;
@@ -32,6 +32,8 @@ bool is_continued(const Event& last, const Event& next) {
 
 }  // namespace
 
+// Parses the prompt's tail.  If that is not the beginning of this turn, starts over with only the reasoning that it
+// opens.
 std::unique_ptr<Machine> Machine::make(std::shared_ptr<const Syntax> syntax, std::string_view prompt_tail,
                                        std::string_view begun) {
   auto machine = std::make_unique<Machine>(syntax, prompt_tail);
@@ -57,14 +59,15 @@ Machine::Machine(std::shared_ptr<const Syntax> syntax, std::string_view prompt_t
   }
 }
 
-// Expects what the template writes before all content, if that is only white space.
+// Expects the text that the template writes before content, if that text is only white space.
 void Machine::begin_content() {
   if (!top_.is_blank || !trail_.text.empty() || !is_blank(syntax_->format->content.open)) return;
   trail_.text = syntax_->format->content.open;
   trail_.of_reasoning = false;
 }
 
-// The machine sees every byte before the next one comes: what it decides cannot depend on the chunks.
+// Feeds one byte at a time, except plain text.  The machine decides on every byte before it sees the next one, so the
+// events cannot depend on how the input was cut.
 void Machine::feed(std::string_view text, Input input) {
   bool may_start = input != Input::kTokenText;
   while (!text.empty()) {
@@ -83,8 +86,8 @@ void Machine::feed(std::string_view text, Input input) {
   drop_reported();
 }
 
-// How many bytes at the front of `text` are certainly text: whole characters in which no marker and no marker's white
-// space begins.  Valid only while nothing is held back.
+// Returns how many bytes at the front of `text` are certainly text: whole characters in which no marker begins, and no
+// white space of a marker.  Returns 0 while anything is held back.
 std::size_t Machine::plain_prefix(std::string_view text) const {
   if (head_ != buffer_.size() || !trail_.text.empty() || held_) return 0;
   std::size_t size = 0;
@@ -101,7 +104,7 @@ std::size_t Machine::plain_prefix(std::string_view text) const {
   return size == 0 ? 0 : utf8::complete_prefix(text.substr(0, size));
 }
 
-// Takes text that need not go through the buffer, because nothing is held back.
+// Reports plain text directly.  It need not go through the buffer, because nothing is held back.
 void Machine::take_plain(std::string_view text) {
   base_ += buffer_.size();
   buffer_.clear();
@@ -120,7 +123,7 @@ void Machine::take_plain(std::string_view text) {
   push(std::move(event));
 }
 
-// Whether the next text is passed on unchanged as the arguments of a call.
+// Returns whether the text that comes next is passed on unchanged as the arguments of a call.
 bool Machine::is_reading_json_arguments() const {
   if (call_.is_string || has_escaped_arguments()) return false;
   if (phase_ == Phase::kJsonArguments) return call_.has_arguments;
@@ -137,10 +140,10 @@ void Machine::drop_reported() {
   }
 }
 
-// A control token ends the turn even inside a string that was never closed.
+// Feeds an added token.  A stop ends the turn even inside a string that was never closed.
 void Machine::feed_special(std::string_view bytes) {
   const bool is_inside = phase_ != Phase::kTop && phase_ != Phase::kReasoning && phase_ != Phase::kEnded;
-  // The token that closes a call does not stand inside a string of JSON either.
+  // The token that closes a call also ends JSON that is still open.  It never is part of a string.
   const bool is_close = !syntax_->call_close.empty() && syntax_->call_close.core().starts_with(bytes);
   const bool is_in_json = phase_ == Phase::kJsonArguments || (phase_ == Phase::kJson && call_.is_reported);
   if (is_close && is_in_json && !scanner_.done()) {
@@ -159,12 +162,12 @@ void Machine::feed_special(std::string_view bytes) {
 void Machine::close() {
   if (is_closed_) return;
   is_closed_ = true;
-  // In a partial text, what may still become something else is left out; otherwise it is decided here.
+  // A partial text may go on, so what may still become something else is left out.  Otherwise it is decided here.
   is_end_ = !syntax_->options.partial;
   run();
   finish_open();
   if (held_ && syntax_->options.partial) {
-    message_ = std::move(held_->before);  // it may still turn out to be text
+    message_ = std::move(held_->before);  // the held call may still turn out to be text
     held_.reset();
   }
   release();
@@ -173,7 +176,7 @@ void Machine::close() {
 }
 
 void Machine::forget_events() {
-  // The events from the prompt's tail are reported with the first feed.
+  // The first call keeps the events of the prompt's tail.  The first feed() reports them.
   if (events_are_old_) events_.clear();
   events_are_old_ = true;
 }
@@ -213,6 +216,7 @@ bool Machine::step() {
   return false;
 }
 
+// Takes the white space that the template writes after the last marker, as far as it is there.
 bool Machine::absorb_trail() {
   if (trail_.text.empty()) return false;
   std::size_t size = 0;
@@ -266,6 +270,8 @@ bool Machine::top() {
   return kind != MatchKind::kPartial;
 }
 
+// Decides what begins after white space.  The order matters: markers of the format come before calls of other formats,
+// and these before calls without an opener.
 bool Machine::top_blank() {
   const std::size_t at = skip_space(pos_);
   if (at == buffer_.size()) {
@@ -292,7 +298,7 @@ bool Machine::top_blank() {
     if (kind != MatchKind::kNone) return kind == MatchKind::kFull;
     closes_.clear();
   }
-  // Between calls without any marker models write a semicolon.
+  // Between calls that no marker announces, models write a semicolon.
   const bool is_bare_list = is_blank(calls.section_open) && syntax_->call_open.empty() && !message_.tool_calls.empty();
   if (top_.is_layout && is_bare_list && buffer_[at] == ';') {
     const std::size_t next = skip_space(at + 1);
@@ -308,14 +314,14 @@ bool Machine::top_blank() {
     if (fence.kind == MatchKind::kPartial) return false;
     if (fence.kind == MatchKind::kFull) {
       top_.answer_begin = base_ + at + fence.size;
-      pos_ = at + fence.size - 1;  // the closing fence may be the next line
+      pos_ = at + fence.size - 1;  // the closing fence may be on the next line
       phase_ = Phase::kFencedAnswer;
       return true;
     }
   }
   if (const MatchKind kind = foreign(at); kind != MatchKind::kNone) return kind == MatchKind::kFull;
   if (const MatchKind kind = named_call(at); kind != MatchKind::kNone) return kind == MatchKind::kFull;
-  // If a tool's name decides, a call at the start of the text may also lack its format's opener.
+  // With a list of tools, a call at the start of the text may lack the format's opener.
   const bool has_opener = !is_blank(calls.section_open) || !syntax_->call_open.empty();
   const bool has_bare_calls = calls.present && syntax_->options.calls && calls.envelope != format::Envelope::kTags &&
                               (syntax_->options.tools || !has_opener);
@@ -329,8 +335,8 @@ bool Machine::top_blank() {
   return true;
 }
 
-// White space alone, before the end of the turn or the beginning of a call, is an answer too, except for the white
-// space that the template writes there.
+// White space alone, before the end of the turn or before a call, is content too, except for what the template writes
+// there.
 void Machine::keep_blank(const MarkerSet::Found& found) {
   const bool is_end = found.id == kStop || found.id == kHistoryClose;
   const bool is_call = found.id == kSectionOpen || found.id == kCallOpen;
@@ -340,7 +346,8 @@ void Machine::keep_blank(const MarkerSet::Found& found) {
   emit(EventKind::kContent, found.begin - found.marker->own_lead(before));
 }
 
-// Whether a header of words belongs to the answer.  It does not if the template's white space stands before it.
+// Returns whether a header of plain words belongs to the answer.  It does not if the white space that the template
+// writes before a header precedes it.
 bool Machine::is_answer_text(const MarkerSet::Found& found) const {
   if (found.id != kHeader || !syntax_->has_plain_header) return false;
   const std::string_view before = std::string_view(buffer_).substr(0, found.begin);
@@ -382,10 +389,10 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
     case kHalfOpen:
     case kBareOpen: return top_opener(found);
     case kSectionClose: {
-      // A section's close directly after calls closes them even if nothing opened the section.
+      // The close of a section directly after calls closes them even if nothing opened the section.
       const bool is_behind_calls =
           top_.is_blank && top_.is_layout && !message_.tool_calls.empty() && found.marker->is_distinct();
-      if (!section_.is_open && !is_behind_calls) {  // a stray close is text, in which an opener may begin
+      if (!section_.is_open && !is_behind_calls) {  // a stray close is text, and an opener may begin in it
         pos_ = found.begin + 1;
         top_.is_blank = false;
         return true;
@@ -405,8 +412,9 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
   return true;
 }
 
-// Something opens a call.  An opener of punctuation only is one at the begin of the text, or if a tool's name follows.  Where
-// a section announces the calls, neither punctuation nor a word is one without it, unless a tool's name follows.
+// Begins a call at an opener.  An opener of mere punctuation counts only at the start of the text, or if a tool's name
+// follows.  If the format announces calls with a section and there is none, an opener of plain words needs a tool's
+// name too.
 bool Machine::top_opener(const MarkerSet::Found& found) {
   const bool is_apart = found.id == kCallOpen && !section_.is_open && syntax_->has_marked_sections;
   const bool is_weak = found.id != kBareOpen && found.id != kHalfOpen &&
@@ -417,10 +425,10 @@ bool Machine::top_opener(const MarkerSet::Found& found) {
     return true;
   }
   if (found.id == kBareOpen) {
-    // An answer in JSON holds no calls.
+    // An answer in JSON contains no calls.
     const std::string_view before = format::trimmed(message_.content);
     if (!before.empty() && (before.front() == '{' || before.front() == '[')) return true;
-    --pos_;  // the bracket belongs to the call's own text
+    --pos_;  // the bracket is part of the call's own text
   }
   thoughts_.have_call = false;
   closes_.clear();
@@ -435,7 +443,7 @@ bool Machine::top_opener(const MarkerSet::Found& found) {
   return true;
 }
 
-// Decides about the rest when no more text comes.
+// Decides about everything that is still open, because no more text comes.
 void Machine::finish_open() {
   if (attempt_.is_open) {
     open_at_end_ = true;
@@ -495,7 +503,7 @@ void Machine::emit(EventKind kind, std::size_t end, std::string text) {
   push(std::move(event));
 }
 
-// Appends an event, or adds it to the last one if it only continues that.
+// Appends an event.  Merges it with the last one if it only continues that.
 void Machine::append(std::vector<Event>& events, Event event) {
   if (!events.empty() && is_continued(events.back(), event)) {
     events.back().end = event.end;
@@ -505,7 +513,8 @@ void Machine::append(std::vector<Event>& events, Event event) {
   }
 }
 
-// Reports an opener from the prompt together with the reasoning after it; without reasoning it is not reported.
+// Reports the prompt's opener of reasoning that is kept in the content.  It is reported with the first reasoning after
+// it.  If content or a call comes first, push() drops it.
 void Machine::say_inline_open() {
   if (prompt_.inline_open.empty()) return;
   push({EventKind::kContent, 0, 0, std::exchange(prompt_.inline_open, {}), 0, std::nullopt, false});
@@ -529,7 +538,8 @@ std::size_t Machine::raw(std::size_t at) const {
   return absolute > prompt_.bytes ? absolute - prompt_.bytes : 0;
 }
 
-// Remembers the last run that it saw, so that a run which grows byte by byte is not read again from its start.
+// Returns the end of the white space at `at`.  Remembers the latest run of white space, so a run that grows byte by
+// byte is not read again from its start.
 std::size_t Machine::skip_space(std::size_t at) const {
   const std::size_t begin = base_ + at;
   if (begin >= space_begin_ && begin < space_end_) {
@@ -542,12 +552,12 @@ std::size_t Machine::skip_space(std::size_t at) const {
   return at;
 }
 
-// `end`, moved back before a character whose last bytes have not come yet.
+// Returns `end`, moved back before a character that is not complete yet.
 std::size_t Machine::whole_characters(std::size_t end) const {
   if (end < buffer_.size() || is_end_ || end <= head_) return end;
   const std::size_t from = end - head_ > 4 ? end - 4 : head_;
   const std::string_view last = std::string_view(buffer_).substr(from, end - from);
-  std::size_t skip = 0;  // the four bytes may begin inside a character
+  std::size_t skip = 0;  // the first of the four bytes may be inside a character
   while (skip < last.size() && utf8::is_continuation(last[skip])) ++skip;
   if (skip == last.size()) return end;
   return from + skip + utf8::complete_prefix(last.substr(skip));
