@@ -1,4 +1,5 @@
-// Formats in which reasoning, answers and calls are blocks of one kind, and openers that models write twice or in vain.
+// Tests formats whose reasoning, answers and calls are blocks of one kind, and openers that models write twice or in
+// vain.
 #include <doctest/doctest.h>
 
 #include "parse/parser.h"
@@ -20,8 +21,8 @@ std::string parsed(const std::shared_ptr<const Format>& format, const std::strin
   return testing::in_any_chunks(format, text);
 }
 
-// <|start|>bot, then <|to|>self<|body|>R<|end|>, <|to|>user<|body|>C or <|to|>N<|body|>{...}<|end|>: blocks, each with
-// a heading.
+// A format of blocks, each with a heading: <|start|>bot, then <|to|>self<|body|>R<|end|>, <|to|>user<|body|>C or
+// <|to|>N<|body|>{...}<|end|>.
 std::shared_ptr<const Format> blocks() {
   Format format;
   format.header = "<|start|>bot";
@@ -36,7 +37,7 @@ std::shared_ptr<const Format> blocks() {
   return share(format);
 }
 
-// <|call|>call:N{k:V,k:V}<|/call|>, one for each call.
+// A format that writes each call as <|call|>call:N{k:V,k:V}<|/call|>.
 std::shared_ptr<const Format> braces() {
   Format format;
   format.calls.present = true;
@@ -89,7 +90,7 @@ TEST_CASE("bug: an opener that was begun twice was text of the answer") {
   format.reasoning = {true, "<|channel>thought\n", "<channel|>", false};
   const auto f = share(format);
   CHECK(parsed(f, "<|channel><|channel>thought\nhm<channel|>Hi") == "R(hm) C(Hi)");
-  // Other words behind the token are the reasoning's.
+  // Other words after the token belong to the reasoning.
   CHECK(parsed(f, "<|channel>hm\nhm<channel|>Hi") == "R(hm\nhm) C(Hi)");
   CHECK(parsed(f, "Hi\n<|channel>thousand<channel|>you") == "R(thousand) C(Hi\nyou)");
 }
@@ -123,7 +124,7 @@ TEST_CASE("bug: what separates two calls and begins the second was taken for a s
   const std::string one = "\n## one\n<name>find</name>{}";
   CHECK(parsed(f, "## calls" + one + "## /one<>\n## end" + one + "## /one<>\n## end\n## /calls<eot>") ==
         "C() find{} find{}");
-  // What may be either is kept.
+  // Text that may be either stays text.
   CHECK(parsed(f, "## calls" + one + "## /one<>\n## end\n##<eot>") == "C(\n##) find{} ...");
 }
 

@@ -1,4 +1,4 @@
-// What closes a text that breaks off.
+// Tests the text that closes a turn which is cut off.
 #include <doctest/doctest.h>
 
 #include "parse/parser.h"
@@ -31,7 +31,7 @@ TEST_CASE("what would close the text") {
   CHECK(closing(tags_parameters(), "<call>\n<f=find>\n<p=q>\nx\n</p>\n</f>\n</call>") == "");
 }
 
-// "CLOSING => what is read of the text with it"
+// Returns "CLOSING => the message read from the text and that closing".
 std::string closed(const std::shared_ptr<const Format>& format, const std::string& text, const Options& options) {
   Parser cut(format, options);
   (void)cut.feed(text);
@@ -56,7 +56,7 @@ TEST_CASE(
         thought("<|args|>{}<|end|><|calls_end|>", "<|calls|><|call|><|args|>{}<|end|><|calls_end|>"));
   CHECK(read("<|calls|><|call|>fi") ==
         thought("<|args|>{}<|end|><|calls_end|>", "<|calls|><|call|>fi<|args|>{}<|end|><|calls_end|>"));
-  // Where the name has ended it is a call.
+  // Once the name has ended, it is a call.
   const std::string found =
       show({.reasoning = "Hm.", .tool_calls = {{.name = "find", .arguments = "{}"}}, .complete = true});
   CHECK(closed(json_object(), "Hm.\n<do>\n{\"name\": \"find\"", options) == "}\n</do> => " + found);
@@ -65,9 +65,9 @@ TEST_CASE(
   fenced.atoms = {"```json"};
   Parser pending(share(fenced), options);
   (void)pending.feed(
-      "Hm.<|calls|><|call|>find\n```json");  // which may go on: the text ends with the beginning of what closes it
+      "Hm.<|calls|><|call|>find\n```json");  // the name may go on: the text ends with the beginning of its close
   CHECK(pending.closing_text() == "\n```json\n{}<|end|><|calls_end|>");
-  // A call stays one, and so does one in front of another that has only begun.
+  // A call stays a call, and so does one before another that has only begun.
   chat::AssistantMessage said{.reasoning = "Hm.", .complete = true};
   said.tool_calls = {{.name = "find", .arguments = "{\"q\": \"x\"}"}};
   const std::string call = "<|calls|><|call|>find<|args|>{\"q\": \"x";
@@ -76,7 +76,7 @@ TEST_CASE(
   CHECK(read(call + "\"}<|end|><|calls_end|>") == " => " + show(said));
   said.reasoning = "Hm.<|call|>fi<|args|>{}<|end|>";
   CHECK(read(call + "\"}<|end|><|call|>fi") == "<|args|>{}<|end|><|calls_end|> => " + show(said));
-  // Text behind a call leaves the reasoning open: closed, it would make a thought of the call.
+  // Text after a call leaves the reasoning open.  If that were closed, the call would become a thought.
   said.reasoning = "Hm. More";
   said.complete = false;
   CHECK(read(call + "\"}<|end|><|calls_end|> More") == " => " + show(said));
@@ -84,7 +84,7 @@ TEST_CASE(
 
 TEST_CASE("an opener of a list of calls is closed by an empty list") {
   CHECK(closed(json_array(), "Yes[CALLS]", {}) == "[] => " + show({.content = "Yes", .complete = true}));
-  // The last word of this opener may go on, so that it is not taken yet.
+  // The last word of this opener may go on, so it is not taken yet.
   Format format = *json_array();
   format.calls.section_open = "\nDo:\n```json\n";
   format.calls.section_close = "\n```";

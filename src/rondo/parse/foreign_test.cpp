@@ -1,5 +1,5 @@
-// What each format's parser says of texts that were written for any format, and where it stands at each byte of its
-// own: tests/golden/parse.
+// What each format's parser makes of texts that were written for any format, and its place at each byte of its own
+// texts: tests/golden/parse.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -53,7 +53,7 @@ TEST_CASE("what each format makes of the others' texts is what it was") {
   const Rows rows;
   std::string out;
   for (const Written& written : rows.written) {
-    // The formats that say the same of it stand together.
+    // Formats that make the same of a text share a line.
     std::map<std::string, std::string> said;
     for (const auto& [name, format] : rows.formats)
       said[testing::show(parse(format, written.options, written.text).value())] += " " + name;

@@ -11,12 +11,13 @@ namespace {
 using format::is_space;
 using format::is_word;
 
-// Longer gaps inside a marker are not tolerated: a gap is looked at again with every piece of input.
+// Longer gaps inside a marker are not tolerated, because a gap is scanned again with every piece of input.
 constexpr std::size_t kLargestGap = 64;
 constexpr std::size_t kLongestControlToken = 64;
-constexpr std::string_view kBlankSign = "\xE2\x96\x81";  // as vocabularies write a blank; texts may have it decoded
+constexpr std::string_view kBlankSign = "\xE2\x96\x81";  // a blank in vocabularies; text may have it decoded
 
-// The bar that tokenizers' control tokens have beside a bracket, ASCII or full width; its size, 0 for none.
+// Returns the size of a bar, ASCII or full width, at the start of `text`; 0 if there is none.  Control tokens have such
+// a bar beside a bracket.
 std::size_t bar_at(std::string_view text) {
   if (text.starts_with('|')) return 1;
   return text.starts_with("\xEF\xBD\x9C") ? 3 : 0;
@@ -33,7 +34,7 @@ bool has_reserved_shape(std::string_view core) {
   return end != std::string_view::npos && end > 2 && core[end] == ']';
 }
 
-// Matches `chunk` at the start of `text`.  The sign for a blank also matches a blank or an underscore.
+// Matches `chunk` at the start of `text`.  The sign for a blank in `chunk` also matches a blank or an underscore.
 Match match_blank_signs(std::string_view text, std::string_view chunk) {
   std::size_t at = 0;
   for (std::size_t i = 0; i < chunk.size();) {
@@ -51,7 +52,7 @@ Match match_blank_signs(std::string_view text, std::string_view chunk) {
   return {MatchKind::kFull, at};
 }
 
-// Where the first of `tokens` in `text` begins; npos if there is none.
+// Returns where the first of `tokens` begins in `text`; npos if there is none.
 std::size_t find_token(std::string_view text, std::span<const std::string> tokens) {
   std::size_t first = std::string_view::npos;
   for (const std::string& token : tokens) {
@@ -119,7 +120,8 @@ Match Marker::match(std::string_view text, bool is_end, const TokenStarts* start
     if (size < chunk.size()) return unfinished;
     at += size;
   }
-  // A marker that ends with a word and white space, `all\n`, is not the beginning of `allocate`.
+  // A marker that ends with a word and white space must not match the beginning of a longer word: `all\n` does not
+  // begin `allocate`.
   if (!trail_.empty() && is_word(core_.back())) {
     if (at == text.size()) return is_end ? Match{MatchKind::kFull, at} : unfinished;
     if (is_word(text[at])) return {};

@@ -1,6 +1,7 @@
-// What models really write: rows of testdata/messy.jsonl, each a sentence, a text and the message that it is.
+// What models really write: rows of testdata/messy.jsonl.  A case has a sentence, a text and the message that it stands
+// for.
 //
-// A line is a format (`name`, `format`), the tools that the lines behind it may have (`tools`), or a case.
+// A line is a format (`name`, `format`), the tools that the lines after it may use (`tools`), or a case.
 #include <doctest/doctest.h>
 
 #include <fstream>

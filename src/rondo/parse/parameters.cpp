@@ -1,4 +1,4 @@
-// Tagged parameters: one construct per argument, turned into JSON as it comes.
+// Tagged parameters: one construct per argument, turned into JSON as it arrives.
 #include <algorithm>
 
 #include "format/escapes.h"
@@ -17,7 +17,7 @@ using format::ValueStyle;
 using format::ValueType;
 
 constexpr std::size_t kLongestKey = 256;
-constexpr std::size_t kLongestScalar = 64;  // printed by a template: a number, true, None
+constexpr std::size_t kLongestScalar = 64;  // bytes of a number, true or None, as a template prints it
 
 bool is_key_byte(char byte, bool is_marked) {
   if (is_marked && byte == ' ') return true;
@@ -27,8 +27,8 @@ bool is_key_byte(char byte, bool is_marked) {
 
 bool is_name_start(char byte) { return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_'; }
 
-// Where the name begins in `text` if that is a number or a word of JSON or Python with a name directly after it; npos
-// if it is not.
+// If `text` is a number, or a word of JSON or Python, and a name follows it directly, returns where the name begins;
+// npos otherwise.
 std::size_t name_behind_scalar(std::string_view text, const NestedSyntax& syntax) {
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   if (text.size() > kLongestScalar + kLongestKey) return std::string_view::npos;
@@ -51,6 +51,7 @@ std::string in_json(std::string_view text) {
 
 }  // namespace
 
+// Looks for the next parameter.  If the text that ends the call comes instead, the arguments are complete.
 bool Machine::parameter() {
   const std::size_t at = skip_space(pos_);
   if (at == buffer_.size()) return false;
@@ -85,6 +86,7 @@ bool Machine::finish_parameters() {
   return arguments_done();
 }
 
+// Reads the name of a parameter, up to the text that closes it.
 bool Machine::key() {
   const std::size_t begin = skip_space(pos_);
   for (std::size_t end = begin; end < buffer_.size(); ++end) {
@@ -100,13 +102,13 @@ bool Machine::key() {
       note_damaged_tag();
       return true;
     }
-    if (end > begin && is_space(buffer_[end]) && syntax_->key_set.empty()) {  // nothing else closes it
+    if (end > begin && is_space(buffer_[end]) && syntax_->key_set.empty()) {  // only white space closes it
       take_key(begin, end, 1);
       trail_.text = syntax_->format->calls.parameters.key_close.substr(1);
       return true;
     }
     if (end > begin && is_space(buffer_[end])) {
-      const std::size_t next = skip_space(end);  // only what closes the key may follow
+      const std::size_t next = skip_space(end);  // only the key's close may follow
       if (next == buffer_.size()) return false;
       end = next - 1;
       if (syntax_->key_set.at(buffer_, next, is_end_, starts()).kind != MatchKind::kNone) continue;
@@ -119,7 +121,7 @@ bool Machine::key() {
   return false;
 }
 
-// Reads the key [begin, end), whose closing text has `close_size` bytes.
+// Takes the key [begin, end).  The text that closes it has `close_size` bytes.
 void Machine::take_key(std::size_t begin, std::size_t end, std::size_t close_size) {
   parameter_.key = format::unescaped(format::trimmed(std::string_view(buffer_).substr(begin, end - begin)),
                                      syntax_->format->calls.parameters.key_escapes);
@@ -132,7 +134,7 @@ void Machine::take_key(std::size_t begin, std::size_t end, std::size_t close_siz
   phase_ = Phase::kValueOpen;
 }
 
-// Finds out which forms the value may have, by what opens it.
+// Finds out from the value's opener which forms the value may have.
 bool Machine::value_open() {
   if (!trail_.text.empty()) return false;
   const std::vector<ValueForm>& forms = syntax_->format->calls.parameters.forms;
@@ -163,7 +165,7 @@ bool Machine::value_open() {
   return take_value_open(pos_, nullptr);
 }
 
-// The value's opener ends at `end`; `form` is null where none is known by it.
+// Takes the value's opener, which ends at `end`.  `form` is the form that it belongs to; nullptr if it tells none.
 bool Machine::take_value_open(std::size_t end, const ValueForm* form) {
   pos_ = end;
   emit(EventKind::kMarker, pos_);
@@ -173,6 +175,8 @@ bool Machine::take_value_open(std::size_t end, const ValueForm* form) {
   return true;
 }
 
+// Prepares the value's state: its possible forms, the types in the tool's schema, and how to find its end.  A value
+// streams if it can only be a string.
 void Machine::select_forms(const std::string& open) {
   const format::Parameters& parameters = syntax_->format->calls.parameters;
   parameter_ = {.key = std::move(parameter_.key)};
@@ -251,7 +255,8 @@ void Nesting::take(char byte) {
   may_quote = std::string_view("{[(,:=").find(byte) != std::string_view::npos;
 }
 
-// Returns true if neither a closer nor a line end ends the value: only its own brackets and quotes tell.
+// Returns true if neither a closer nor a line end ends the value.  Only its own brackets and quotes then show where it
+// ends.
 bool Machine::is_structured() const {
   return parameter_.closer_set.empty() && syntax_->format->calls.parameters.close.find('\n') == std::string::npos;
 }
@@ -261,10 +266,11 @@ bool Machine::value() {
   return parameter_.closer_set.empty() ? value_line() : value_marked();
 }
 
-// Moves pos_ past the JSON value.  Returns false if more text is needed.
+// Moves pos_ past the JSON value, or back to the value's start if it is not JSON.  Returns false if more text is
+// needed.
 //
-// A line end in a string is a mistake whose end is clear only if the value's close follows the JSON.  Otherwise a quote
-// was forgotten, and the value is not JSON.
+// A line end in a string is a mistake.  The value's end is then clear only if its close follows the JSON.  If it does
+// not, a quote was forgotten and the value is not read as JSON.
 bool Machine::json_in_value() {
   const auto give_up = [this] {
     parameter_.is_json = false;
@@ -290,7 +296,7 @@ bool Machine::json_in_value() {
   return !parameter_.is_json || (is_end_ && give_up());
 }
 
-// A value between markers: it ends at the first closing that is followed by something the format allows there.
+// Reads a value between markers.  It ends at the first closer after which comes something that the format allows there.
 bool Machine::value_marked() {
   if (parameter_.is_json && !json_in_value()) return false;
   while (true) {
@@ -326,7 +332,8 @@ bool Machine::value_marked() {
   }
 }
 
-// A value that ends at its line's end, if the next parameter or the end of the call follows.
+// Reads a value without markers.  It ends at a line end before the next parameter or the end of the call, or at a
+// distinct marker inside its line.
 bool Machine::value_line() {
   if (parameter_.is_json && !json_in_value()) return false;
   for (; pos_ < buffer_.size(); ++pos_) {
@@ -345,7 +352,7 @@ bool Machine::value_line() {
   return false;
 }
 
-// The name of a parameter at `begin`, with the text that closes it, in a format where nothing opens parameters.
+// Matches the name of a parameter at `begin`, with the text that closes it, in a format where nothing opens parameters.
 MatchKind Machine::key_at(std::size_t begin) const {
   for (std::size_t end = begin; end < buffer_.size(); ++end) {
     const MarkerSet::Found found = syntax_->key_set.at(buffer_, end, is_end_, starts());
@@ -360,8 +367,8 @@ MatchKind Machine::key_at(std::size_t begin) const {
   return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
 }
 
-// Where the value ends if the text ends with a stop, or with what may become one; else `end`, the number of bytes so
-// far.  Inside a value a stop is text unless the turn ends with it.
+// Returns where the value ends if the text so far ends with a stop, or with the beginning of one.  Returns `end`
+// otherwise.  Inside a value, a stop is text unless the turn ends with it.
 std::size_t Machine::value_end_at_stop(std::size_t end) const {
   for (std::size_t from = head_;;) {
     const MarkerSet::Found found = syntax_->stop_set.find(buffer_, from, is_end_, starts());
@@ -375,7 +382,7 @@ std::size_t Machine::value_end_at_stop(std::size_t end) const {
   }
 }
 
-// True if what closes at `at` is a parameter of the same name inside the value.
+// Returns true if the closer at `at` ends a parameter of the same name inside the value.
 bool Machine::is_inner_close(std::size_t at) {
   const format::Parameters& parameters = syntax_->format->calls.parameters;
   const std::string open = std::string(format::trimmed(parameters.open)) + parameter_.key + parameters.key_close;
@@ -390,7 +397,7 @@ bool Machine::is_inner_close(std::size_t at) {
   return true;
 }
 
-// True if an escape begins before `at` and ends after it.
+// Returns true if an escape begins before `at` and ends after it.
 bool Machine::is_in_escape(std::size_t at) {
   if (parameter_.escapes.empty()) return false;
   std::size_t next = std::max(parameter_.next_unit, base_ + head_) - base_;
@@ -399,6 +406,7 @@ bool Machine::is_in_escape(std::size_t at) {
   return next > at;
 }
 
+// Returns whether something that the format allows after a value follows at `at`.  Sets `wait` if more text is needed.
 bool Machine::is_followed(std::size_t at, bool& wait) const {
   const std::size_t next = skip_space(at);
   if (next == buffer_.size()) {
@@ -411,8 +419,8 @@ bool Machine::is_followed(std::size_t at, bool& wait) const {
   return found.kind == MatchKind::kFull;
 }
 
-// Moves pos_ to the end of a string between the format's own quotes that begins there; true if one does, or may
-// (`wait`).
+// Moves pos_ to the last byte of a string between the format's own quotes, if one begins at pos_.  Returns true if it
+// does.  Also returns true, with `wait` set, if it may begin there or is not complete.
 bool Machine::own_quoted(bool& wait) {
   const std::string& open = syntax_->nested.string_open;
   if (open.size() <= 1 || buffer_[pos_] != open[0]) return false;
@@ -427,10 +435,10 @@ bool Machine::own_quoted(bool& wait) {
   return true;
 }
 
-// Whether a value without markers around it ends before pos_, outside of brackets and quotes.  Sets `wait` if more text
-// is needed.
+// Looks for the end of a value without markers around it; the caller is outside its brackets and quotes.  Returns the
+// end, which is pos_ or before it; nullopt if the value goes on.  Sets `wait` if more text is needed.
 std::optional<std::size_t> Machine::structured_end(bool& wait) const {
-  // After a whole value the next name begins, if the format writes nothing between the two.
+  // If the format writes nothing between parameters, the next name follows a whole value directly.
   const bool has_keys = syntax_->parameter_open.empty();
   if (parameter_.nesting.has_closed && has_keys && is_name_start(buffer_[pos_])) return pos_;
   if (has_keys && pos_ > head_) {
@@ -448,7 +456,8 @@ std::optional<std::size_t> Machine::structured_end(bool& wait) const {
   return found.kind == MatchKind::kFull ? std::optional(pos_) : std::nullopt;
 }
 
-// A value without markers around it: it ends at a separator or at the call's close outside of brackets and quotes.
+// Reads a value without markers around it.  It ends at a separator, or where the call ends, outside its own brackets
+// and quotes.
 bool Machine::value_structured() {
   Nesting& nesting = parameter_.nesting;
   if (pos_ == head_) nesting.may_quote = true;
@@ -479,7 +488,7 @@ void Machine::stream_value(std::size_t end) {
   emit(EventKind::kArguments, end, in_json(format::unescaped(written, parameter_.escapes)));
 }
 
-// The value is [head_, end); its closing ends at `terminator_end`.
+// Takes the value [head_, end).  Its closer ends at `terminator_end`.
 void Machine::end_value(std::size_t end, std::size_t terminator_end) {
   end = std::max(end, head_);
   if (parameter_.is_streaming) {

@@ -57,10 +57,10 @@ TEST_CASE("an answer may begin with the words that a header is, unless the heade
   };
   for (const char* words : {"bot", "the bot says", "Answer:", "\u56DE\u7B54\uFF1A"})
     CHECK(read(words, std::string(words) + " yes") == "C(" + std::string(words) + " yes)");
-  // Nobody begins so.
+  // No answer begins with a mark.
   for (const char* mark : {"[bot]", "<bot>:", "\u56DE\u7B54"})
     CHECK(read(mark, std::string(mark) + " yes") == "C( yes)");
-  // White space of the template's tells that it is one.
+  // The template's own white space shows that it is a header.
   CHECK(read("\n\nAnswer:", "\n\nAnswer: yes") == "C( yes)");
   CHECK(read("\n\nAnswer:", "Answer: yes") == "C(Answer: yes)");
 }
@@ -88,7 +88,7 @@ TEST_CASE("an answer in a fence, where a schema was asked for, is the JSON in it
   CHECK(answer("\n```\n[\n  1\n]\n```\n") == "C([\n  1\n])");
   CHECK(answer("{\"a\": 1}") == "C({\"a\": 1})");
   CHECK(answer("```json\n{\"a\": \"\\n```\"}\n```") == "C({\"a\": \"\\n```\"})");
-  // What is more than that stays as it is.
+  // If there is more than the fence, everything stays as written.
   CHECK(answer("```json\n{\"a\": 1}\n```\nSo.") == "C(```json\n{\"a\": 1}\n```\nSo.)");
   CHECK(answer("```json\n{\"a\": \n```") == "C(```json\n{\"a\": \n```)");
   CHECK(answer("```json\n{\"a\": 1}") == "C(```json\n{\"a\": 1})");
@@ -100,7 +100,7 @@ TEST_CASE("a fence that begins late in a text is read from its own begin") {
   Options options;
   options.json_answer = true;
   Parser parser(json_object(), options);
-  // What was said before is not kept: the parser forgets it.
+  // The parser does not keep earlier text; it drops it from its buffer.
   for (int i = 0; i < 2000; ++i)
     (void)parser.feed(i == 0 ? "<muse>\nmull " : i == 1999 ? "\n</muse>\n\n" : "and mull ");
   for (const char* part : {"```json\n", "{\"a\": ", "1}\n", "```"}) (void)parser.feed(part);
@@ -110,7 +110,7 @@ TEST_CASE("a fence that begins late in a text is read from its own begin") {
 TEST_CASE("a call is announced as soon as nothing can make it text") {
   Options options;
   options.tools = tools();
-  // Without a mark and without tools, arguments that are a string may still be no arguments.
+  // Without a mark and without tools, a string in the place of arguments may still be no arguments.
   const auto f = bare_json();
   CHECK(testing::known(f, options, {R"({"name": "find", "parameters": {"q")"}) == R"(R() C() find{"q")");
   CHECK(testing::known(f, {}, {R"({"name": "nobody", "parameters": "{)"}) == "R() C()");
@@ -146,7 +146,7 @@ TEST_CASE("malformed calls") {
         "C(<do>{\"name\":\"find\",\"args\":{}}</do>)");
 }
 
-// The opener's own new line was taken for the arguments or for the marker, depending on the chunks.
+// The opener's own new line belonged to the arguments or to the marker, depending on the chunks.
 TEST_CASE("bug: a call's opener inside a call's broken JSON") {
   const auto f = json_object();
   CHECK(parsed(f, "<do>{\"name\":\"f\",\"args\":{\n<do>") == "C(<do>) f{\n!invalid_json ...");
@@ -344,7 +344,7 @@ TEST_CASE("the text of an opener that calls and answers share is closed as what 
   CHECK(closing("") == " to=user<m>");
 }
 
-// Text is held back until it is known what it is.
+// Text is held back until its kind is known.
 TEST_CASE("reasoning that nothing opens") {
   Format format = base();
   format.reasoning = {true, "", "<over>", false};
@@ -370,7 +370,7 @@ TEST_CASE("reasoning that nothing opens") {
   CHECK(parser.feed("Hm, well").empty());
   CHECK(parser.closing_text().empty());
   CHECK(parser.feed("<over>").front().kind == EventKind::kReasoning);
-  // A prompt that has closed the reasoning has decided it.
+  // A prompt that closes the reasoning decides the kind.
   Parser answering(shared, {.prompt_tail = "[bot]<over>"});
   CHECK(!answering.feed("Yes, well").empty());
 }
@@ -428,7 +428,7 @@ TEST_CASE("the states say what is looked for where") {
   CHECK(states(json_object(), no_calls).size() == 3);
 }
 
-// [s]bot[c]think[m]...[e][s]bot[c]say[m]...; calls are addressed in the heading.
+// A format with headings: [s]bot[c]think[m]...[e][s]bot[c]say[m]...  Calls are addressed in the heading.
 std::shared_ptr<const Format> headings() {
   Format format;
   format.header = "<s>bot";

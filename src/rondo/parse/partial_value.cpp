@@ -14,7 +14,7 @@ bool is_scalar_byte(char byte) {
          byte == '+' || byte == '.';
 }
 
-// A key, or an index, as a step of a JSON pointer.
+// Returns a key or an index as a step of a JSON pointer.
 std::string pointer_step(std::string_view key) {
   std::string out = "/";
   for (const char byte : key) {
@@ -27,7 +27,7 @@ std::string pointer_step(std::string_view key) {
   return out;
 }
 
-// The step from `container` to `inner`.  That is the container's last value, unless a key came twice.
+// Returns the step from `container` to `inner`.  `inner` is the container's last value, unless a key came twice.
 std::string step_to(const json::Value& container, const json::Value* inner) {
   if (container.is_array()) return pointer_step(std::to_string(container.as_array().size() - 1));
   const json::Object& members = container.as_object();
@@ -59,7 +59,7 @@ std::optional<std::string> PartialValue::open_path() const {
   for (std::size_t i = 1; i < open_.size(); ++i) out += step_to(*open_[i - 1], open_[i]);
   if (open_.empty() || !is_leaf) return out;
   if (state_ == State::kInString) return out + step_to(*open_.back(), string_);
-  // A number or word has no place yet.
+  // A number or word is not placed in its container before it is complete.
   const json::Value& container = *open_.back();
   return out + pointer_step(container.is_object() ? key_ : std::to_string(container.as_array().size()));
 }
@@ -68,7 +68,7 @@ json::Value PartialValue::without_open_text() const {
   json::Value out = root_;
   if (state_ != State::kInString) return out;
   if (open_.empty()) return {};
-  // The key of what is open in a container; in an array it is the last.
+  // Returns the key of the open value in `container`, an object.
   const auto key_of = [](const json::Value& container, const json::Value* open) {
     const json::Object& members = container.as_object();
     return std::ranges::find_if(members, [&](const json::Member& member) { return &member.value == open; })->key;
@@ -153,7 +153,7 @@ void PartialValue::end_container(char byte) {
 
 std::string& PartialValue::text() {
   if (state_ == State::kInKey) return key_;
-  return const_cast<std::string&>(string_->as_string());  // the value is ours and not const: a string grows in place
+  return const_cast<std::string&>(string_->as_string());  // the value is not const, so a string grows in place
 }
 
 void PartialValue::in_string(char byte) {
@@ -208,13 +208,13 @@ void PartialValue::append_code(char32_t code) {
   }
 }
 
-// A first half without its second is written as json::parse writes it.
+// Writes a first half without its second half, as json::parse does.
 void PartialValue::flush_surrogate() {
   if (surrogate_ != 0) utf8::append(text(), surrogate_);
   surrogate_ = 0;
 }
 
-// True if the number or word is one.
+// Places the number or word.  Returns false if it is not valid JSON.
 bool PartialValue::end_scalar() {
   auto parsed = json::parse(scalar_);
   if (!parsed.ok()) return false;

@@ -39,7 +39,7 @@ TEST_CASE("nothing is read behind what is no JSON") {
   CHECK(after("{} x") == "{} invalid");
   CHECK(after("\"\\x\"") == "\"\" ... invalid");
   CHECK(after(std::string(100000, '[')).ends_with("invalid"));
-  // As deep as JSON may be, and no deeper.
+  // As deep as JSON may be, and then one level deeper.
   const std::string deep(static_cast<std::size_t>(limits::kJsonDepth), '[');
   CHECK(after(deep) == deep + std::string(deep.size(), ']') + " ...");
   CHECK(after(deep + "[").ends_with("invalid"));

@@ -1,5 +1,5 @@
-// What is the matter with arguments that can be read: tags that are not as the format writes them, and what the tool's
-// schema says.
+// Tests the faults of arguments that can be read: tags that differ from the format's own, and what the tool's schema
+// refuses.
 #include <doctest/doctest.h>
 
 #include <memory>
@@ -44,7 +44,7 @@ Format tags() {
   return format;
 }
 
-// The type stands in the tag, behind the name.
+// A format in which the tag has the type after the name.
 Format typed_tags() {
   Format format = tags();
   format.calls.parameters.open = "<p name=\"";
@@ -55,7 +55,7 @@ Format typed_tags() {
   return format;
 }
 
-// Keys and values have tags of their own.
+// A format in which keys and values have tags of their own.
 Format pairs() {
   Format format = tags();
   format.calls.parameters.open = "<k>";
@@ -71,7 +71,7 @@ Options with_tools(const std::string& tools = kTools) {
   return options;
 }
 
-// The calls of the text, each with what is the matter with it.
+// Returns the calls of the text, each with its problems.
 std::string problems(const Format& format, const std::string& text, const Options& options = with_tools()) {
   const auto shared = std::make_shared<const Format>(format);
   REQUIRE_FALSE(format.verify());
@@ -102,7 +102,7 @@ TEST_CASE("a value that holds the tag of the next parameter") {
 }
 
 TEST_CASE("a value that quotes a tag is none that swallowed one") {
-  // The whole of another parameter, one that is given, and one that the tool does not have.
+  // A whole parameter, a parameter that is given elsewhere, and one that the tool does not have.
   CHECK(problems(tags(), "<call>find><p=q>write <p=n>3</p> so</p></call>") == R"({"q":"write <p=n>3</p> so"} ok)");
   CHECK(problems(tags(), "<call>find><p=q>open <p=n> first</p><p=n>3</p></call>") ==
         R"({"q":"open <p=n> first","n":3} ok)");
@@ -226,7 +226,7 @@ TEST_CASE("a call that JSON carries is held to its tool's schema too") {
         "unknown_parameter of u: the tool has no parameter `u`");
   CHECK(problems(format, R"(<call>{"name": "find", "arguments": {"n": "x", "u": 1}}</call>)", {}) ==
         R"({"n": "x", "u": 1} ok)");
-  // Other damage counts more.
+  // Worse damage hides the problems.
   CHECK(problems(format, R"(<call>{"name": "find", "arguments": {"n": 'x'}}</call>)") == R"({"n": 'x'} invalid_json)");
   CHECK(problems(format, R"(<call>{"name": "lost", "arguments": {"n": "x"}}</call>)") == R"({"n": "x"} unknown_tool)");
   Options strict = with_tools();

@@ -1,4 +1,4 @@
-// Reads what the prompt has begun of the turn: its tail, and a message that is continued.
+// Reads what the prompt already has of the turn: its tail, and the text of a continued message.
 #include <utility>
 
 #include "format/units.h"
@@ -8,15 +8,15 @@ namespace rondo::parse {
 
 using format::is_blank;
 
-// Finds the turn's header in the prompt.  The template wrote the text after it for the model, so it is read like the
-// model's own text.
+// Finds the turn's header in the prompt.  The template wrote the text after the header for the model, so it is parsed
+// like the model's own text.
 void Machine::start_from_prompt(std::string_view tail) {
   std::string written;
   bool is_generation_prompt = false;
   const std::size_t header =
       is_blank(syntax_->format->header) ? std::string::npos : tail.rfind(syntax_->format->header);
   if (header != std::string::npos) written = tail.substr(header + syntax_->format->header.size());
-  // Within a turn (after a tool's result) a prompt may open the reasoning without a header.
+  // Inside a turn, after a tool's result, a prompt may open the reasoning without a header.
   const std::string_view open = format::trimmed(syntax_->format->reasoning.open);
   const std::size_t last_open = open.empty() ? std::string::npos : tail.rfind(open);
   if (last_open != std::string::npos && is_blank(std::string_view(tail).substr(last_open + open.size()))) {
@@ -66,7 +66,8 @@ void Machine::go_on_behind(std::string_view begun) {
   forget_blank_reasoning();
 }
 
-// Drops white space at the end of a generation prompt that history does not have there.  It is not text of the message.
+// Drops white space at the end of a generation prompt: all of a blank one, and what follows a reasoning opener beyond
+// its own trail.  History does not have it there, so it is not text of the message.
 void Machine::drop_prompt_space(std::string& written) const {
   if (is_blank(written)) return written.clear();
   const Marker open(syntax_->format->reasoning.open);

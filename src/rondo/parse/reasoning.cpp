@@ -6,9 +6,9 @@
 
 namespace rondo::parse {
 
-// Decides where no marker begins this format's reasoning.  The text before the marker that closes reasoning is
-// reasoning.  If another marker comes first, or none, there is no reasoning.  Until that is known all text is held
-// back.
+// Decides between reasoning and content in a format where no marker begins reasoning.  The text before the marker that
+// closes reasoning is reasoning.  If another marker comes first, or none at all, there is no reasoning.  Until this is
+// known, all text is held back.
 bool Machine::undecided() {
   const MarkerSet::Found found = syntax_->reasoning_set.find(buffer_, pos_, is_end_, starts());
   if (found.kind != MatchKind::kFull && !is_end_) {
@@ -26,7 +26,8 @@ bool Machine::undecided() {
   return true;
 }
 
-// `open` ends at pos_.  Words of the prompt with which the reasoning begins are a part of it.
+// Begins reasoning.  Its opener `open` ends at pos_.  If the prompt begins reasoning with words, they are part of the
+// text.
 bool Machine::reasoning_opened(const Marker& open) {
   phase_ = Phase::kReasoning;
   thoughts_.are_fresh = true;
@@ -41,7 +42,7 @@ bool Machine::reasoning_opened(const Marker& open) {
   return true;
 }
 
-// Some models repeat the opening that the prompt already has.
+// Skips an opener that the prompt already has.  Some models repeat it.
 bool Machine::reasoning_start() {
   const std::size_t at = skip_space(pos_);
   if (at == buffer_.size()) {
@@ -72,7 +73,7 @@ bool Machine::reasoning() {
   return reasoning_marker(found);
 }
 
-// Behind a call in reasoning: more calls, the reasoning's close, or more reasoning.
+// Looks after a call in reasoning for more calls, the close of the reasoning, or more reasoning.
 bool Machine::reasoning_after_call() {
   const std::size_t at = skip_space(pos_);
   if (at == buffer_.size()) {
@@ -144,22 +145,23 @@ void Machine::emit_reasoning_marker(std::size_t end) {
   push(std::move(event));
 }
 
-// Whether a call stands in the reasoning that counts unless the reasoning is closed behind it.
+// Returns whether the reasoning contains a call that counts unless the reasoning is closed after it.
 bool Machine::has_meant_call() const { return held_ && message_.tool_calls.size() > held_->before.tool_calls.size(); }
 
-// A model that writes a call in its reasoning may mean it, or only think of it.  It is meant if the reasoning is not closed behind
-// it; until that is known, all that follows is held back.
+// Holds back everything from here.  A model that writes a call in its reasoning may mean it or only think about it.  It
+// means the call if the reasoning is not closed after it.
 void Machine::hold() {
   if (!held_) held_ = Held{base_ + head_, message_, mistake_, {}};
 }
 
+// Reports the events that were held back, unchanged.
 void Machine::release() {
   if (!held_) return;
   for (Event& event : held_->events) append(events_, std::move(event));
   held_.reset();
 }
 
-// Turns what was held back, up to `end`, into text of the reasoning.
+// Turns what was held back into reasoning text, up to `end`: the call was only a thought.
 void Machine::withdraw(std::size_t end) {
   head_ = held_->begin - base_;
   message_ = std::move(held_->before);

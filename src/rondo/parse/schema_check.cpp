@@ -13,17 +13,17 @@ namespace {
 
 using Kind = chat::CallProblem::Kind;
 
-constexpr int kMostLooks = 10'000;  // at a pair of schema and value: alternatives that refer to each other multiply
+constexpr int kMostLooks = 10'000;  // at pairs of schema and value; alternatives that refer to each other multiply
 constexpr int kDeepest = 64;        // references may form circles
 
-// JSON writes a whole number with a fraction too.
+// Returns whether `value` is a whole number.  JSON may write one with a fraction, as in `1.0`.
 bool is_whole(const json::Value& value) {
   if (value.kind() == json::Kind::kInteger) return true;
   const std::optional<double> number = value.to_double();
   return number && (!std::isfinite(*number) || *number == std::floor(*number));
 }
 
-// True also for a name that is not a type of JSON, because other dialects have more types.
+// Returns whether `value` has the type.  True for a name that is not a type of JSON, because other dialects have more.
 bool is_of_type(const json::Value& value, std::string_view type) {
   if (type == "integer") return value.is_number() && is_whole(value);
   if (type == "number") return value.is_number();
@@ -52,7 +52,7 @@ bool has_flag(const json::Value& schema, std::string_view key) {
   return flag != nullptr && flag->is_bool() && flag->as_bool();
 }
 
-// The object at `key`; nullptr if there is none or if it is not an object.
+// Returns the object at `key`; nullptr if there is none or it is not an object.
 const json::Object* object_at(const json::Value& schema, std::string_view key) {
   const json::Value* found = schema.find(key);
   return found != nullptr && found->is_object() ? &found->as_object() : nullptr;
@@ -63,7 +63,7 @@ const json::Array* array_at(const json::Value& schema, std::string_view key) {
   return found != nullptr && found->is_array() ? &found->as_array() : nullptr;
 }
 
-// A refused value: its place inside the value that was checked, and the reason.
+// A refused value: its path inside the value that was checked, and the reason.
 struct Refusal {
   std::string path;
   std::string why;
@@ -73,7 +73,7 @@ class Checker {
  public:
   explicit Checker(const json::Value& root) : root_(root) {}
 
-  // The first value in `value` that `schema` refuses.
+  // Returns the first refusal in `value`; nullopt if the schema allows it or cannot tell.
   std::optional<Refusal> refusal(const json::Value& schema, const json::Value& value, int depth = 0) {
     if (depth > kDeepest || --looks_left_ < 0 || !schema.is_object()) return std::nullopt;
     if (value.is_null() && has_flag(schema, "nullable")) return std::nullopt;
@@ -124,7 +124,7 @@ class Checker {
       if (!found) return std::nullopt;
       if (!found->path.empty() && !deepest) deepest = std::move(found);
     }
-    // The objection of an alternative of the right type says more than that none fits.
+    // An alternative of the right type that refuses a part says more than "no alternative fits".
     if (alternatives.empty() || deepest) return deepest;
     return wrong_type(schema, value);
   }
@@ -145,7 +145,7 @@ class Checker {
 
   std::optional<Refusal> item_refusal(const json::Value& schema, const json::Array& items, int depth) {
     const json::Array* first = array_at(schema, "prefixItems");
-    if (first == nullptr) first = array_at(schema, "items");  // as older drafts have it
+    if (first == nullptr) first = array_at(schema, "items");  // as in older drafts
     const json::Value* rest = schema.find("items");
     for (std::size_t i = 0; i < items.size(); ++i) {
       const json::Value* own = first != nullptr && i < first->size() ? &(*first)[i] : rest;
@@ -160,10 +160,10 @@ class Checker {
   int looks_left_ = kMostLooks;
 };
 
-// The names that a schema of arguments lists, with references and alternatives resolved.
+// What a schema of arguments says about names, with references and alternatives resolved.
 struct Listing {
   bool has_properties = false;
-  bool is_open = false;  // others may be meant
+  bool is_open = false;  // the schema may allow names that it does not list
 };
 
 void look_through(const json::Value& schema, const json::Value& root, int depth, int& looks_left, Listing& out) {
@@ -215,7 +215,7 @@ std::vector<chat::CallProblem> schema_problems(const json::Value& arguments, con
       out.push_back({Kind::kUnknownParameter, member.key, "the tool has no parameter `" + member.key + "`"});
       continue;
     }
-    // Each member is checked by itself, so that each fault is reported.
+    // Each member is checked alone, so that each fault is reported.
     const json::Value alone(json::Object{{member.key, member.value}});
     if (const auto found = checker.refusal(schema, alone)) {
       const std::string place = found->path.empty() ? member.key : found->path.substr(1);

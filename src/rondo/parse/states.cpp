@@ -29,7 +29,7 @@ std::vector<StateView> Syntax::states() const {
   const auto add = [&](const char* name, const MarkerSet& set) {
     StateView state{name, {}};
     set.for_each([&](int id, const Marker& marker) {
-      // If one text has two meanings, the first counts.
+      // If one text has two meanings, the first one counts.
       if (std::ranges::find(state.exits, marker.core(), &StateExit::marker) == state.exits.end())
         state.exits.push_back({marker.core(), next_of(id)});
     });

@@ -13,14 +13,14 @@ using format::is_word;
 
 namespace {
 
-// Whether a header is only words and colons, as `Answer:` is.  An answer may well begin with such words.
+// Returns whether a header is only words and a colon, such as `Answer:`.  An answer may well begin with such words.
 bool is_plain_words(std::string_view header) {
   const std::string_view core = format::trimmed(header);
   const auto is_ascii = [](char byte) { return static_cast<unsigned char>(byte) < 0x80; };
   const auto is_plain = [&is_ascii](char byte) {
     return is_word(byte) || is_space(byte) || byte == ':' || !is_ascii(byte);
   };
-  const bool ends_with_colon = core.ends_with(':') || core.ends_with("\xEF\xBC\x9A");  // also the wide one
+  const bool ends_with_colon = core.ends_with(':') || core.ends_with("\xEF\xBC\x9A");  // also the full-width colon
   return std::ranges::all_of(core, is_plain) && (ends_with_colon || std::ranges::all_of(core, is_ascii));
 }
 
@@ -50,8 +50,8 @@ void Syntax::compile() {
     const Marker* open = add_marker(f.reasoning.open);
     const Marker* close = add_marker(f.reasoning.close);
     blank_set.add(kReasoningOpen, open);
-    // A control token that only reasoning begins with opens reasoning also with other words after it.  Models may write
-    // it twice.
+    // A control token that only reasoning begins with opens reasoning also before other words.  Models may write it
+    // twice.
     const std::string begun = open->core().substr(0, open->core().find_first_of(">])") + 1);
     const auto begins_so = [&](const std::string& text) { return format::trimmed(text).starts_with(begun); };
     const bool is_shared = begins_so(f.content.open) || begins_so(f.calls.section_open) || begins_so(f.calls.call_open);
@@ -59,13 +59,13 @@ void Syntax::compile() {
       for (MarkerSet* set : {&blank_set, &text_set}) set->add(kReasoningOpen, add_marker(begun));
       blank_set.add(kReasoningOpen, add_marker(begun + f.reasoning.open));
     }
-    if (close->is_distinct()) blank_set.add(kReasoningClose, close);  // an answer may well begin with such a line
+    if (close->is_distinct()) blank_set.add(kReasoningClose, close);  // an answer may begin with punctuation
     reasoning_open_set.add(kReasoningOpen, open);
     for (MarkerSet* set : {&reasoning_set, &reasoning_layout_set, &reasoning_recover_set})
       set->add(kReasoningClose, close);
-    // A marker that cannot be ordinary text also begins reasoning after content.
+    // A reserved marker cannot be ordinary text, so it opens reasoning after content too.
     if (open->is_reserved()) text_set.add(kReasoningOpen, open);
-    const bool is_content_close = close->core() == format::trimmed(f.content.close);  // whose white space counts
+    const bool is_content_close = close->core() == format::trimmed(f.content.close);  // then kContentClose counts
     if (close->is_reserved() && !is_stop(close->core()) && !is_content_close) text_set.add(kReasoningClose, close);
   }
   const Marker* content_open = add_marker(f.content.open);
@@ -82,7 +82,7 @@ void Syntax::compile() {
   if (!f.calls.heading_close.empty() && header->is_reserved()) {
     for (MarkerSet* set : {&text_set, &reasoning_set}) set->add(kHeader, header);
   }
-  // If the header stands between two calls, content ends at the separator too.
+  // If the header stands between two calls, content also ends at the separator.
   const bool is_between_calls = f.calls.present && is_blank(f.calls.section_open) && !header->empty() &&
                                 (header->is_reserved() || is_blank(f.calls.call_open)) &&
                                 f.calls.separator.find(header->core()) != std::string::npos;
@@ -113,7 +113,7 @@ void Syntax::compile() {
   reasoning_section_set.add(kSectionClose, &section_close);
 }
 
-// Adds the texts that may close a call: the whole closing text, and its beginnings and ends at unit boundaries.
+// Adds the texts that may close a call: the whole close, and its parts before and after each unit boundary.
 void Syntax::add_closers(MarkerSet& set) {
   const std::string core = call_close.core();
   const std::vector<std::size_t> cuts = format::unit_boundaries(core, format->atoms);
@@ -184,7 +184,7 @@ void Syntax::compile_calls() {
   compile_values();
 }
 
-// Compiles the markers that end a name, id or index.
+// Collects the markers that end a name, id or index.
 void Syntax::compile_slots() {
   const format::Calls& calls = format->calls;
   slot_sets.resize(calls.pieces.size());
@@ -209,7 +209,8 @@ void Syntax::compile_slots() {
   }
 }
 
-// Whether nothing need follow the name in piece `piece` of a call: it has parameters, and nothing closes it.
+// Returns whether the call may end directly after the name in piece `piece`: the format writes parameters after it, and
+// nothing closes the call.
 bool Syntax::is_name_enough(std::size_t piece) const {
   const format::Calls& calls = format->calls;
   return calls.arguments == format::ArgumentStyle::kParameters && is_blank(calls.call_close) &&
@@ -231,7 +232,7 @@ void Syntax::compile_values() {
   }
 }
 
-// Compiles where calls may begin without their whole opener, or in reasoning that is not closed.
+// Registers openers that are found in reasoning that is not closed, and parts of openers that models write alone.
 void Syntax::compile_openers(const Marker& section_open) {
   const format::Calls& calls = format->calls;
   for (const Marker* opener : {&section_open, static_cast<const Marker*>(&call_open)}) {
@@ -253,14 +254,14 @@ void Syntax::compile_openers(const Marker& section_open) {
     }
     break;
   }
-  // A word between two of its tags ties them together; models leave out the first all the same.
+  // A word between two tags makes the opener one unit, but models still leave out the first tag.
   const std::string_view core = call_open.core();
   const std::size_t tag = core.find('>');
   if (tag != std::string_view::npos && tag + 1 < core.size() && is_word(core[tag + 1]) && core.ends_with('>')) {
     const Marker* rest = add_marker(core.substr(tag + 1));
     for (MarkerSet* set : {&blank_set, &text_set, &section_set, &between_set}) set->add(kHalfOpen, rest);
   }
-  // The first part of an opener is a tag in front of what may be a call of another kind.
+  // The first part of an opener may stand before a call of another kind, so it counts as a wrapper.
   if (cuts.size() > 2 && calls.envelope == format::Envelope::kTags) {
     const Marker* first = add_marker(std::string_view(call_open.core()).substr(0, cuts[1]));
     if (first->is_distinct()) text_set.add(kWrapper, first);
@@ -275,7 +276,7 @@ void Syntax::compile_openers(const Marker& section_open) {
   }
 }
 
-// An opener that ends with a word and a dot, without these: what precedes a name that has no such prefix.
+// A prefix of names that ends with a dot, as in ` to=functions.`, may be missing.
 std::string_view without_prefix_word(std::string_view opener) {
   if (!opener.ends_with('.')) return "";
   std::string_view rest = opener.substr(0, opener.size() - 1);

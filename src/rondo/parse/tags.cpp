@@ -1,5 +1,5 @@
-// Tags of parameters that are not as the format writes them, and what a call that ends is said to be because of them
-// and of its tool's schema.
+// Tags of parameters that differ from the format's own, and the faults of a finished call: those of its tags, and those
+// that its tool's schema shows.
 #include <algorithm>
 
 #include "format/units.h"
@@ -19,14 +19,14 @@ constexpr std::string_view kTagEnd = ">";
 
 bool is_attribute_byte(char byte) { return format::is_word(byte) || byte == '-' || byte == ':' || byte == '.'; }
 
-// Reads attributes of a tag.
+// Reads the attributes of a tag.
 class AttributeReader {
  public:
   AttributeReader(std::string_view text, bool is_end) : text_(text.substr(0, kLongestAttributes)), is_end_(is_end) {
     is_cut_ = text.size() > text_.size();
   }
 
-  // `fewest` or more of `word=value`, then `tail`.
+  // Matches at least `fewest` attributes `word=value`, then `tail`.
   Match up_to(std::string_view tail, std::size_t fewest) {
     for (std::size_t count = 0;; ++count) {
       const std::string_view rest = text_.substr(at_);
@@ -43,7 +43,8 @@ class AttributeReader {
     while (at_ < text_.size() && is_one(text_[at_])) ++at_;
   }
 
-  // False if there is none, or if the text ends inside of it; then at_ is at its end.
+  // Reads one attribute.  Returns false if there is none, or if the text ends inside it; at_ is then at the end of the
+  // text.
   bool attribute() {
     skip([](char byte) { return byte == ' ' || byte == '\t'; });
     const std::size_t name = at_;
@@ -68,12 +69,12 @@ class AttributeReader {
   std::size_t at_ = 0;
 };
 
-// A tag up to its closing bracket; "" if the text does not end with one.
+// Returns a tag without its closing bracket; "" if the text does not end with one.
 std::string_view without_tag_end(std::string_view text) {
   return text.ends_with(kTagEnd) ? text.substr(0, text.size() - kTagEnd.size()) : "";
 }
 
-// Names in tags inside of `value` that nothing closes there.
+// Returns the names in tags inside `value` that nothing closes there.
 std::vector<std::string> open_tags(std::string_view value, const format::Parameters& parameters,
                                    const MarkerSet& closers) {
   const std::string_view open = format::trimmed(parameters.open);
@@ -92,7 +93,7 @@ std::vector<std::string> open_tags(std::string_view value, const format::Paramet
     if (may_close) {
       const MarkerSet::Found close = closers.find(value, begin + size + key_close.size(), true, nullptr);
       may_close = close.kind == MatchKind::kFull;
-      if (may_close) {  // the whole of another parameter is quoted
+      if (may_close) {  // `value` quotes another parameter as a whole
         at = value.find(open, close.begin + close.size);
         continue;
       }
@@ -104,7 +105,7 @@ std::vector<std::string> open_tags(std::string_view value, const format::Paramet
 
 }  // namespace
 
-// The end of a key's tag at `at`, with attributes that the format lacks.
+// Matches the end of a key's tag at `at` if it has attributes that the format lacks.
 Match Machine::damaged_key_close(std::size_t at) const {
   const std::string_view close = format::trimmed(syntax_->format->calls.parameters.key_close);
   const std::string_view head = without_tag_end(close);
@@ -117,8 +118,8 @@ Match Machine::damaged_key_close(std::size_t at) const {
   return match;
 }
 
-// The opener of a value at `at` that is not as the format writes it: it has attributes too many or too few, or it is
-// missing though the format always has one.  Returns its size, and its form if that is known.
+// Matches an opener of a value at `at` that the format does not write: it has too many or too few attributes, or it is
+// missing although the format always has one.  Returns its size, and its form if that is known.
 Machine::DamagedOpener Machine::damaged_opener(std::size_t at) const {
   const format::Parameters& parameters = syntax_->format->calls.parameters;
   const std::string_view text = std::string_view(buffer_).substr(at);
@@ -136,7 +137,7 @@ Machine::DamagedOpener Machine::damaged_opener(std::size_t at) const {
     if (text.starts_with(head)) {
       match = AttributeReader(text.substr(head.size()), is_end_).up_to(kTagEnd, 1);
       if (match.kind == MatchKind::kFull) return full(head.size() + match.size, &parameters.forms[i]);
-    } else if (core.front() != '<') {  // the key's tag goes on
+    } else if (core.front() != '<') {  // it continues the key's tag
       match = AttributeReader(text, is_end_).up_to(core, 1);
       if (match.kind == MatchKind::kFull) return full(match.size, &parameters.forms[i]);
     }
@@ -155,14 +156,14 @@ void Machine::note_damaged_tag() {
                             "the tag of `" + parameter_.key + "` is not as the format writes it"});
 }
 
-// Looks for tags of other parameters in a value, a text that stood as it is.
+// Looks for tags of other parameters in a value that was taken over as written.
 void Machine::look_for_tags(std::string_view value) {
   if (parameter_.closer_set.empty()) return;
   for (std::string& key : open_tags(value, syntax_->format->calls.parameters, parameter_.closer_set))
     call_.swallowed.emplace_back(parameter_.key, std::move(key));
 }
 
-// Finds the faults in the arguments of the call that ends.
+// Finds the faults in the arguments of a call that ends.
 void Machine::judge_call() {
   chat::ToolCall& made = call();
   std::vector<Problem> problems = std::move(call_.problems);
@@ -171,7 +172,7 @@ void Machine::judge_call() {
     const chat::ToolDefinition* tool = syntax_->tool(made.name);
     const bool is_listed = tool != nullptr && lists_parameters(tool->parameters);
     for (const auto& [holder, key] : call_.swallowed) {
-      // A tag that is given elsewhere, or that the tool does not have, is quoted.
+      // A tag that another parameter has, or that the tool does not know, is a quotation.
       if (arguments.value().find(key) != nullptr || (is_listed && !has_parameter(key))) continue;
       problems.push_back(
           {Problem::Kind::kSwallowedTag, holder,

@@ -100,7 +100,7 @@ const json::Value* property_at(const json::Value& schema, const json::Value& roo
   return nullptr;
 }
 
-// Recursive descent over the union of JSON, Python literals and bare keys.
+// Reads the union of JSON, Python literals and objects with bare keys by recursive descent.
 class LiteralReader {
  public:
   LiteralReader(std::string_view text, const NestedSyntax& syntax) : text_(text), syntax_(syntax) {}
@@ -334,6 +334,8 @@ std::optional<json::Value> read_literal(std::string_view text, const NestedSynta
   return LiteralReader(text, syntax).whole();
 }
 
+// The forms are tried from the most certain to the least: quoted strings, raw strings, constants, an empty value, JSON,
+// literals.
 json::Value read_value(std::string_view written, const std::vector<const ValueForm*>& forms,
                        const std::optional<TypeSet>& types, const NestedSyntax& syntax) {
   bool raw_string = false;
@@ -365,7 +367,7 @@ json::Value read_value(std::string_view written, const std::vector<const ValueFo
     }
   }
   if (text.empty() && types && !types->has(TypeSet::kString)) {
-    // Nothing stands between the markers, so the value is the one that has nothing to show.
+    // Nothing is between the markers, so the value is the empty one of its type.
     if (types->has(TypeSet::kNull)) return json::Value(nullptr);
     if (types->has(TypeSet::kObject)) return json::Value(json::Object{});
     if (types->has(TypeSet::kArray)) return json::Value(json::Array{});
@@ -374,7 +376,7 @@ json::Value read_value(std::string_view written, const std::vector<const ValueFo
   if (auto parsed = json::parse(text); parsed.ok()) value = std::move(parsed).value();
   NestedSyntax relaxed = syntax;
   relaxed.python = python || (types && !types->has(TypeSet::kString));
-  // If strings stand bare, 'x' is a string that contains the quotes.
+  // If strings are written without quotes, 'x' is a string that contains the quotes.
   if (!value) {
     value = read_literal(text, relaxed);
     if (value && value->is_string() && raw_string) value.reset();
@@ -411,7 +413,7 @@ class MarkupReader {
     return read_value(text, leaf_forms_, types, {});
   }
 
-  // Where the text between `open` (already read) and its `close` ends; npos if it does not end.
+  // Returns where the text between `open`, which was already read, and its `close` ends; npos if it does not end.
   static std::size_t matching(std::string_view text, std::string_view open, std::string_view close) {
     std::size_t depth = 0;
     for (std::size_t at = 0;;) {
