@@ -15,7 +15,7 @@ using format::CallPiece;
 using format::is_blank;
 using format::trimmed;
 
-// Shorter words stand in ordinary text too often.
+// Shorter words appear in ordinary text too often.
 constexpr std::size_t kShortestWord = 3;
 
 std::string_view trailing_space(std::string_view text) {
@@ -23,7 +23,8 @@ std::string_view trailing_space(std::string_view text) {
   return last == std::string_view::npos ? text : text.substr(last + 1);
 }
 
-// `<a>\n<b` begins with `<a>`, whatever white space a model puts behind it; `Action:\n<b` is not cut.
+// Returns the part of `text` that the model must write as it is: `<a>` of `<a>\n<b`, because a model may write any
+// white space after it.  `Action:\n<b` is not cut.
 std::string_view first_unit(std::string_view text) {
   const std::size_t space = text.find_first_of(" \t\r\n");
   if (space == std::string_view::npos) return text;
@@ -56,6 +57,7 @@ CallBuilder::CallBuilder(Grammar& grammar, const format::Format& format, std::ve
   }
 }
 
+// Returns the text of the format that `start` stands for.
 std::string_view CallBuilder::text_of(Start start) const {
   const format::Calls& calls = format_.calls;
   switch (start) {
@@ -67,7 +69,7 @@ std::string_view CallBuilder::text_of(Start start) const {
   return "";
 }
 
-// True if the word can't be taken for the begin of reasoning or content, and is no mere bracket.
+// Returns true if no reasoning, content or header begins with `word` and it is more than a bracket.
 bool CallBuilder::is_distinct(const std::string& word) const {
   if (word.size() < kShortestWord) return false;
   for (const std::string* other : {&format_.reasoning.open, &format_.content.open, &format_.header}) {
@@ -76,7 +78,7 @@ bool CallBuilder::is_distinct(const std::string& word) const {
   return true;
 }
 
-// The first marker of the calls that is not white space.
+// Finds the first marker of calls that is not white space, and sets `word` to its first unit.
 CallBuilder::Start CallBuilder::strongest(std::string& word) const {
   const format::Calls& calls = format_.calls;
   for (const Start start : {Start::kSectionOpen, Start::kCallOpen}) {
@@ -95,7 +97,7 @@ std::vector<CallBuilder::Opening> CallBuilder::openings(bool is_parallel) {
   const Start start = strongest(word);
   const format::Calls& calls = format_.calls;
   if (start == Start::kNothing) {
-    // Where content has a close of its own, calls stand behind it.
+    // If content has a close of its own, calls come after it.
     const std::string close(trimmed(format_.content.close));
     if (close.size() < kShortestWord) return {};
     return {{close, Line(grammar_).space().add(all(is_parallel)).node(), ""}};
@@ -108,11 +110,11 @@ std::vector<CallBuilder::Opening> CallBuilder::openings(bool is_parallel) {
     return {{word, line.node(), ""}};
   }
   if (start == Start::kSectionOpen && !is_blank(calls.call_open) && calls.envelope != format::Envelope::kJsonArray) {
-    // Together with what opens the first call a bracket is none.
+    // A bracket is too weak alone, but not together with the opener of the first call.
     word = trimmed(calls.section_open + calls.call_open);
     if (is_distinct(word)) return {{word, section_from(Start::kCallOpen, any_call(Start::kCallOpen), is_parallel), ""}};
   }
-  // A bracket, or the begin of other blocks too: together with the name of a tool it is neither.
+  // The word is a bracket, or other blocks begin with it too.  Together with a tool's name it is clear.
   const bool is_named = calls.envelope == format::Envelope::kTags && start != Start::kFirstPiece &&
                         !calls.pieces.empty() && calls.pieces.front().kind == CallPiece::Kind::kName &&
                         (start == Start::kCallOpen || is_blank(calls.call_open));
@@ -141,6 +143,7 @@ std::string CallBuilder::next_word() const {
   return "";
 }
 
+// Returns the marker after a tool's name, if it can occur nowhere else before the calls; "" otherwise.
 std::string CallBuilder::behind_name() const {
   const std::vector<CallPiece>& pieces = format_.calls.pieces;
   if (pieces.size() < 2 || pieces[1].kind != CallPiece::Kind::kLiteral) return "";
@@ -157,7 +160,7 @@ bool CallBuilder::may_be_bare() const {
   return strongest(word) == Start::kNothing;
 }
 
-// How much white space must stand between the section's opener and a name right behind it.
+// A name must not run into a word at the end of the section's opener.
 std::size_t CallBuilder::space_before_name() const {
   const format::Calls& calls = format_.calls;
   const bool is_next = calls.envelope == format::Envelope::kTags && is_blank(calls.call_open);
@@ -172,14 +175,14 @@ NodeId CallBuilder::all(bool is_parallel) {
   return line.add(section_from(Start::kNothing, any_call(Start::kSectionOpen), is_parallel)).node();
 }
 
-// `first_call` and further calls.
+// `first_call`, then any number of further calls if parallel calls are allowed.
 NodeId CallBuilder::section_from(Start start, NodeId first_call, bool is_parallel) {
   const format::Calls& calls = format_.calls;
   Line line(grammar_);
   if (start == Start::kSectionOpen) line.space(space_before_name());
   line.add(first_call);
   if (is_parallel && calls.envelope != format::Envelope::kJsonArray && !format_.input.single_call) {
-    // White space and the marker are one word to a lexer: text may follow the calls too.
+    // White space and the marker are one token, because text may follow the calls too and a lexer must tell them apart.
     Line head(grammar_);
     head.space().marker(calls.separator).space();
     std::string_view opening = trimmed(calls.call_open);
@@ -187,7 +190,7 @@ NodeId CallBuilder::section_from(Start start, NodeId first_call, bool is_paralle
       head.literal(first_unit(opening));
       opening.remove_prefix(first_unit(opening).size());
     } else if (!is_blank(calls.section_open)) {
-      // Where no marker begins a call, the section's may be written again.
+      // No marker begins a call, so a model may write the section's opener again.
       head.add(grammar_.optional(marker(grammar_, trimmed(calls.section_open)))).space();
     }
     Line next(grammar_);
@@ -197,6 +200,7 @@ NodeId CallBuilder::section_from(Start start, NodeId first_call, bool is_paralle
   return line.node();
 }
 
+// A call of any tool, as one rule for each start.
 NodeId CallBuilder::any_call(Start start) {
   const auto found = any_call_.find(start);
   if (found != any_call_.end()) return found->second;
@@ -207,7 +211,7 @@ NodeId CallBuilder::any_call(Start start) {
   return any_call_.emplace(start, grammar_.reference(rule)).first->second;
 }
 
-// A tool's arguments, made once.
+// The arguments of a tool, made only once.
 NodeId CallBuilder::arguments(const Tool& tool) {
   const auto found = arguments_.find(tool.name);
   if (found != arguments_.end()) return found->second;
@@ -217,7 +221,7 @@ NodeId CallBuilder::arguments(const Tool& tool) {
   return arguments_.emplace(tool.name, grammar_.reference(rule)).first->second;
 }
 
-// From behind `start` to the end of the call.
+// The rest of a call, from after `start` to the call's close.
 NodeId CallBuilder::call(const Tool& tool, Start start, bool name_is_read) {
   const format::Calls& calls = format_.calls;
   Line line(grammar_);
@@ -254,7 +258,7 @@ void CallBuilder::body(Line& line, const Tool& tool, std::size_t first_piece, bo
   }
 }
 
-// What follows a name: `literal`, or, in a heading, other words up to its end.
+// The text after a name: `literal`, or in a heading any other words up to the heading's end.
 NodeId CallBuilder::heading(const std::string& literal) {
   Grammar& g = grammar_;
   const NodeId as_written = marker(g, literal);
@@ -267,7 +271,8 @@ NodeId CallBuilder::heading(const std::string& literal) {
   return g.token(g.choice(ways));
 }
 
-// `behind` is what the format writes behind it, the first sign of which no id holds.
+// `behind` is the text that the format writes after the slot.  An id must not contain its first character, or it would
+// not end.
 void CallBuilder::slot(Line& line, const Tool& tool, const CallPiece& piece, std::string_view behind) {
   Grammar& g = grammar_;
   const NodeId digits = g.repeat(g.chars(CharSet::range('0', '9')), 1, kUnbounded);
@@ -293,7 +298,7 @@ void CallBuilder::slot(Line& line, const Tool& tool, const CallPiece& piece, std
   }
 }
 
-// The name of a tool, or the key under which a call's JSON holds it.
+// The calls are recognised by a tool's name in tags, or by the first keys of a call's JSON.
 std::string CallBuilder::bare_pattern(bool is_reasoning_open) const {
   const format::Calls& calls = format_.calls;
   std::string names;

@@ -16,34 +16,36 @@ namespace rondo::grammar {
 
 class CallBuilder {
  public:
-  // `grammar` and `format` must outlive this.
+  // `grammar`, `format` and `context` must outlive this object.
   CallBuilder(Grammar& grammar, const format::Format& format, std::vector<chat::ToolDefinition> tools,
               SchemaContext& context);
 
-  // The texts that begin calls, each with everything that may follow it up to the section's close.  Empty if only the
-  // JSON of the call itself marks its beginning.
+  // A text that begins calls, and everything that may follow it up to the section's close.
   struct Opening {
     std::string word;
     NodeId rest{};
     // If the word ends with the name of a tool: the marker after the name.  Every call has this marker, so the text
-    // before the calls must not contain it.  "" if there is none.
+    // before the calls must not contain it.  "" otherwise.
     std::string behind_name;
   };
+  // Returns the openings of calls.  Returns none if only the JSON of the call itself marks its beginning.
   [[nodiscard]] std::vector<Opening> openings(bool is_parallel);
-  // All calls, from the first character to the section's close.
+  // How much white space must come between the section's opener and a name directly after it: 0 or 1.
   [[nodiscard]] std::size_t space_before_name() const;
+  // Returns all calls, from the first character on, without the section's close.
   [[nodiscard]] NodeId all(bool is_parallel);
-  // Returns the word that begins a further call, if calls have no close of their own: the text after the calls must not
-  // contain it.  Returns "" if there is none.
+  // If calls have no close of their own, returns the word that begins a further call.  The text after the calls must
+  // not contain it.  "" if there is none.
   [[nodiscard]] std::string next_word() const;
-  // Returns true if calls need no marker before them, even if there are openings.
+  // Returns true if no marker need come before calls, even if there are openings.
   [[nodiscard]] bool may_be_bare() const;
-  // For formats without openings: returns an ECMA-262 pattern whose first group is the beginning of the calls at the
-  // beginning of the text.  With `is_reasoning_open`, the calls come after the end of reasoning that the prompt has
-  // opened.
+  // For calls that no marker announces: returns an ECMA-262 pattern whose first group is the beginning of the calls.
+  // It matches at the start of the text, with any text without brackets before the calls.  With `is_reasoning_open`,
+  // the calls come after the close of the reasoning that the prompt has opened.
   [[nodiscard]] std::string bare_pattern(bool is_reasoning_open) const;
-  // The characters that begin bare calls.
+  // The characters that calls without a marker begin with.
   [[nodiscard]] static CharSet bare_begin() { return CharSet::any_of("{["); }
+  // Returns true if a schema was too large or too deep.
   [[nodiscard]] bool is_exhausted() const { return is_exhausted_; }
 
  private:
@@ -52,7 +54,7 @@ class CallBuilder {
     std::string written;  // the name as the template writes it
     json::Value parameters;
   };
-  // Where the word that opens the calls ends.
+  // Where the word that opens the calls comes from; what comes after that text is still to be written.
   enum class Start : std::uint8_t { kNothing, kSectionOpen, kCallOpen, kFirstPiece };
 
   [[nodiscard]] std::string_view text_of(Start start) const;
@@ -76,7 +78,7 @@ class CallBuilder {
   [[nodiscard]] NodeId parameters(const Tool& tool);
   [[nodiscard]] NodeId parameter(SchemaCompiler& schema, const Property& property, const std::string& name);
   [[nodiscard]] NodeId extra_parameter(SchemaCompiler& schema, const Properties& all, const std::string& name);
-  // What follows key_close: the value in each of its forms, and `closing`.
+  // What follows key_close: the value in any of its forms, then `closing`.
   [[nodiscard]] NodeId value(SchemaCompiler& schema, const Parts& parts, const std::string& closing,
                              const std::string& name);
   NodeId raw_form(SchemaCompiler& schema, const Parts& parts, const format::ValueForm& form, const std::string& ending,

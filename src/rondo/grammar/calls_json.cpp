@@ -1,4 +1,4 @@
-// Calls inside JSON, and arguments as one JSON object.
+// Calls in JSON, and arguments as one JSON object.
 #include <algorithm>
 #include <optional>
 
@@ -8,13 +8,14 @@
 namespace rondo::grammar {
 namespace {
 
-// What stands under one path of the call's object: a value, or an object with more members.
+// What is under one path of the call's object: a value, or an object with more members.
 struct Slot {
   std::optional<NodeId> value;
   std::vector<std::string> keys;  // of `members`
   std::vector<Slot> members;
 };
 
+// Puts `value` under `path`, and makes the objects on the way.
 void put(Slot& at, const std::vector<std::string>& path, NodeId value) {
   Slot* slot = &at;
   for (const std::string& key : path) {
@@ -29,7 +30,8 @@ void put(Slot& at, const std::vector<std::string>& path, NodeId value) {
   slot->value = value;
 }
 
-// Members that the format's description does not name are constants of the template (`"type": "function"`).
+// Members that the format does not name are constants of the template, such as `"type": "function"`.  Any scalar is
+// accepted there.
 NodeId object_of(const Speller& speller, const Slot& slot) {
   Grammar& g = speller.grammar();
   const NodeId space = speller.space();
@@ -68,7 +70,7 @@ NodeId CallBuilder::call_object(const Tool& tool) {
   const format::JsonRoles& roles = format_.calls.roles;
   NodeId made = arguments(tool);
   if (format_.calls.arguments == format::ArgumentStyle::kJsonText) {
-    // The string that a message carries may stand there as a string.
+    // A message may have its arguments as a string, and the template then writes that string.
     made = g.choice({made, speller.any_string()});
     context_.warnings.add("arguments that are written as a string of JSON are not held to their schema");
   }

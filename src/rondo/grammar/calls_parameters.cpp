@@ -1,4 +1,4 @@
-// Arguments as one construct for each parameter.
+// Arguments as one construct per parameter.
 #include <algorithm>
 #include <utility>
 
@@ -29,8 +29,8 @@ TypeSet types_of(ValueType type) {
   return 0;
 }
 
-// Whether values are listed, and none is one that the form writes: true and false are of one type, and have a form
-// each.
+// Returns whether the schema lists values and none of them can be written in `form`.  True and false have one type but
+// a form each.
 bool is_excluded(ValueType form, const std::optional<std::vector<json::Value>>& listed) {
   const auto is_written = [&](const json::Value& value) {
     return !value.is_bool() || value.as_bool() == (form == ValueType::kTrue);
@@ -38,18 +38,18 @@ bool is_excluded(ValueType form, const std::optional<std::vector<json::Value>>& 
   return listed && std::none_of(listed->begin(), listed->end(), is_written);
 }
 
-// What stands before a parameter's name.
+// Adds the text before a parameter's name.
 void open_parameter(Line& line, const format::Parameters& syntax) {
   line.space().marker(trimmed(syntax.open));
   if (!syntax.open.empty() && format::is_space(syntax.open.back())) line.space();
 }
-// A marker, and the white space before it where the template writes some.
+// Adds a marker, with white space before it if the template writes some.
 void mark(Line& line, std::string_view text) {
   if (!text.empty() && format::is_space(text.front())) line.space();
   line.marker(trimmed(text));
 }
 
-// What stands behind it.
+// Adds the text after a parameter's name.
 void close_key(Line& line, const format::Parameters& syntax) {
   if (is_blank(syntax.key_close)) {
     line.space(1);
@@ -66,7 +66,7 @@ CharSet key_characters() {
 
 }  // namespace
 
-// What may stand behind a value and its closing.
+// Returns the texts that may follow a value and its closing.
 std::vector<std::string> CallBuilder::followers() const {
   const format::Calls& calls = format_.calls;
   std::vector<std::string> out;
@@ -84,8 +84,8 @@ std::vector<std::string> CallBuilder::followers() const {
   return out;
 }
 
-// Any text and `closing`.  A closing that texts may well hold, such as a quote, ends one only where something follows
-// that can stand behind a value.
+// Any text, then `closing`.  A closing that ordinary text may contain, such as a quote, ends the value only if
+// something follows that can come after a value.
 NodeId CallBuilder::raw_text(const std::string& closing) {
   Grammar& g = grammar_;
   const std::string core(trimmed(closing));
@@ -93,7 +93,7 @@ NodeId CallBuilder::raw_text(const std::string& closing) {
   if (core.size() > kWeak) { return g.token(g.text({}, core)); }
   if (core.empty() && closing.find('\n') != std::string::npos) return g.token(g.text({}, "\n"));
   std::vector<std::string> ends;
-  const std::string written = closing.substr(closing.find(core));  // with the template's white space behind it
+  const std::string written = closing.substr(closing.find(core));  // with the template's white space after it
   for (const std::string& follower : followers()) {
     ends.push_back(core + follower);
     if (written != core) ends.push_back(written + follower);
@@ -102,7 +102,8 @@ NodeId CallBuilder::raw_text(const std::string& closing) {
   return g.token(g.sequence({g.text(ends, ""), g.literal(core)}));
 }
 
-// Any markup and `closing`; where the closing names the key, constructs of the same key inside are closed first.
+// Any markup, then `closing`.  If the closing contains the key, inner constructs with the same key must be closed
+// first.
 NodeId CallBuilder::markup_text(const std::string& closing, const std::string& name) {
   Grammar& g = grammar_;
   const format::Parameters& syntax = format_.calls.parameters;
@@ -121,7 +122,7 @@ NodeId CallBuilder::markup_text(const std::string& closing, const std::string& n
   return g.reference(rule);
 }
 
-// A string's own characters.
+// A string written without quotes.
 NodeId CallBuilder::raw_form(SchemaCompiler& schema, const Parts& parts, const ValueForm& form,
                              const std::string& ending, const std::string& name) {
   Grammar& g = grammar_;
@@ -141,13 +142,13 @@ NodeId CallBuilder::raw_form(SchemaCompiler& schema, const Parts& parts, const V
   }
   Spelling spelling = Spelling::bare();
   if (values) spelling.escapes = form.escapes;
-  if (!values) spelling.close = trimmed(ending);  // a pattern's text may not begin the closing
+  if (!values) spelling.close = trimmed(ending);  // text of a pattern may not begin the closing
   line.space().add(schema.value(parts, Speller(g, spelling), name, kStringType));
   line.space().marker(trimmed(ending));
   return line.node();
 }
 
-// How what stands inside objects and arrays of the format's own syntax is spelled.
+// Returns the spelling of values inside objects and arrays of the format's own syntax.
 Spelling CallBuilder::nested_spelling() const {
   Spelling spelling = Spelling::json();
   for (const ValueForm& other : format_.calls.parameters.forms) {
@@ -163,6 +164,7 @@ Spelling CallBuilder::nested_spelling() const {
   return spelling;
 }
 
+// The value in one form, then `closing`. kNever if the form cannot write any value that the schema allows.
 NodeId CallBuilder::form(SchemaCompiler& schema, const Parts& parts, const ValueForm& form, const std::string& closing,
                          const std::string& name) {
   Grammar& g = grammar_;
@@ -211,7 +213,7 @@ NodeId CallBuilder::value(SchemaCompiler& schema, const Parts& parts, const std:
       formed |= types;
       if ((types & allowed) != 0) ways.push_back(form(schema, alternative, one, closing, name));
     }
-    // Types whose form nobody has seen are written as JSON.
+    // A type whose form is unknown is written as JSON.
     ValueForm other;
     other.style = ValueStyle::kJson;
     for (const ValueType type : {ValueType::kString, ValueType::kInteger, ValueType::kFloat, ValueType::kTrue,
@@ -237,7 +239,7 @@ NodeId CallBuilder::parameter(SchemaCompiler& schema, const Property& property, 
   return grammar_.reference(rule);
 }
 
-// A parameter that the schema does not name.
+// A parameter that the schema does not name.  Its key is any word except the known names.
 NodeId CallBuilder::extra_parameter(SchemaCompiler& schema, const Properties& all, const std::string& name) {
   Grammar& g = grammar_;
   const format::Parameters& syntax = format_.calls.parameters;
@@ -255,7 +257,7 @@ NodeId CallBuilder::extra_parameter(SchemaCompiler& schema, const Properties& al
   if (syntax.key_in_close.empty()) {
     line.add(value(schema, all.extra, syntax.close, name + "-other"));
   } else {
-    // The key comes again; which one it was is forgotten.
+    // The key comes again in the closing.  A grammar does not remember it, so any key is accepted there.
     line.add(value(schema, all.extra, syntax.key_in_close, name + "-other"));
     line.add(g.token(g.repeat(key, 1, kUnbounded))).marker(trimmed(syntax.close));
   }
@@ -283,7 +285,8 @@ NodeId CallBuilder::parameters(const Tool& tool) {
       context_.warnings.add("tool `" + tool.name + "`: `minProperties` and `maxProperties` are not expressed here");
     Line separator(g);
     if (!is_blank(syntax.separator)) separator.space().marker(trimmed(syntax.separator));
-    // A template that forgets what it writes between arguments is taken at its word too.
+    // The analysis reported that the template loses its separator between arguments, so output without one is accepted
+    // too.
     const bool is_forgotten = std::any_of(format_.losses.begin(), format_.losses.end(),
                                           [](const format::Loss& loss) { return loss.what == "several arguments"; });
     const NodeId between = is_forgotten ? g.optional(separator.node()) : separator.node();

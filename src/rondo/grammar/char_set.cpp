@@ -43,7 +43,7 @@ bool CharSet::is_single(char32_t& code_point) const {
 void CharSet::add(char32_t first, char32_t last) {
   last = std::min(last, kLastCodePoint);
   if (first > last) return;
-  if (first <= kLastSurrogate && last >= kFirstSurrogate) {  // cut the surrogates out
+  if (first <= kLastSurrogate && last >= kFirstSurrogate) {  // leave the surrogates out
     if (first < kFirstSurrogate) add(first, kFirstSurrogate - 1);
     if (last > kLastSurrogate) add(kLastSurrogate + 1, last);
     return;
@@ -84,6 +84,7 @@ CharSet CharSet::complement() const {
   return out;
 }
 
+// The common part of two sorted lists of ranges, in one pass.
 CharSet CharSet::common(const CharSet& other) const {
   CharSet out;
   auto a = ranges_.begin();

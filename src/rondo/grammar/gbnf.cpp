@@ -103,7 +103,7 @@ class GbnfPrinter {
     }
   }
 
-  // `is_operand`: a repetition mark follows.
+  // Writes a node.  `is_operand` means that a repetition mark follows, so more than one item needs parentheses.
   void node(std::string& out, const Node& node_of, bool is_operand) {
     switch (node_of.kind) {
       case NodeKind::kNever: out += kNone; return;

@@ -1,4 +1,4 @@
-// GBNF as people and engines write it: what is read, and what is refused.
+// Tests GBNF as people and engines write it: what is read, and what is refused.
 #include "grammar/gbnf.h"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ Grammar read(const std::string& text) {
   return std::move(grammar).value();
 }
 
-// The texts of those given that the grammar takes.
+// Returns those of `texts` that the grammar accepts.
 std::string taken(const std::string& text, const std::vector<std::string>& texts) {
   const Grammar grammar = read(text);
   const Grammar printed = read(to_gbnf(grammar));

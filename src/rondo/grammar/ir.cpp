@@ -151,7 +151,7 @@ NodeId Grammar::text(std::vector<std::string> markers, std::string_view closing)
 NodeId Grammar::except(NodeId item, std::vector<std::string> words) {
   std::sort(words.begin(), words.end());
   words.erase(std::unique(words.begin(), words.end()), words.end());
-  // A word is left out character by character, each as itself.
+  // A word that needs escapes cannot be left out, because printers leave words out character by character.
   std::erase_if(words, [this](const std::string& word) { return format::escaped(word, escapes_) != word; });
   if (words.empty()) return any_number(item);
   Node made;
@@ -180,7 +180,7 @@ void Grammar::define(RuleId rule, NodeId body) { rules_[static_cast<std::size_t>
 std::vector<bool> Grammar::productive_rules() const {
   std::vector<bool> rule_is(rules_.size(), false);
   std::vector<bool> node_is(nodes_.size(), false);
-  // Children come before their parents, so one pass over the nodes settles all but what hangs on rules.
+  // Children come before their parents, so one pass over the nodes settles everything that does not depend on rules.
   const auto settle = [&](const Node& node) -> bool {
     const auto is = [&](NodeId id) -> bool { return node_is[static_cast<std::size_t>(id)]; };
     switch (node.kind) {
@@ -193,7 +193,7 @@ std::vector<bool> Grammar::productive_rules() const {
       default: return true;
     }
   };
-  // Who waits for whom: each node and rule is looked at again only when something below it became productive.
+  // The users of each node and rule.  A node is settled again only when something below it became productive.
   std::vector<std::vector<std::size_t>> parents(nodes_.size());
   std::vector<std::vector<std::size_t>> rule_users(rules_.size());
   std::vector<std::vector<std::size_t>> bodies(nodes_.size());
@@ -220,7 +220,7 @@ std::vector<bool> Grammar::productive_rules() const {
 
 namespace {
 
-// Copies what is reachable and can match.
+// Copies everything that is reachable and can match.
 class Pruner {
  public:
   Pruner(const Grammar& from, Grammar& to) : from_(from), to_(to), productive_(from.productive_rules()) {
@@ -250,7 +250,7 @@ class Pruner {
     return rules_[at];
   }
 
-  // Recursion ends: a graph of nodes has no cycles but through rules, and its depth is that of the input.
+  // The recursion ends: nodes form no cycles except through rules.  It is as deep as the input is nested.
   NodeId node(NodeId id) {
     const auto at = static_cast<std::size_t>(id);
     if (!is_copied_[at]) {

@@ -1,4 +1,4 @@
-// Grammar: a context-free grammar over characters, as a graph of nodes that share equal parts.
+// Grammar: a context-free grammar over characters, as a graph of nodes in which equal parts are shared.
 //
 //   Grammar g;
 //   const NodeId digit = g.chars(CharSet::range('0', '9'));
@@ -7,9 +7,9 @@
 //   g.set_root(list);
 //   to_gbnf(g)                                   // gbnf.h; lark.h and structural_tag.h print the same graph
 //
-// Nodes are values: two equal nodes are the same node, so the size is that of the distinct parts.  Building simplifies:
+// Nodes are values: two equal nodes are one node, so the size is that of the distinct parts.  Building simplifies:
 // sequences and choices are flat, neighbouring literals are joined, and parts that can never match are removed.  Text
-// is valid UTF-8; characters are code points.  Not thread-safe while it is built.
+// is valid UTF-8, and characters are code points.  Not thread-safe while it is built.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ enum class NodeKind : std::uint8_t {
   kChoice,      // one of `children`
   kRepeat,      // `children[0]`, `least` to `most` times
   kReference,   // the rule `rule`
-  kText,        // any text up to its first marker; see Grammar::text
-  kExceptWord,  // any text of characters, except `words`; see Grammar::except
+  kText,        // any text up to its first marker; see Grammar::text()
+  kExceptWord,  // any text of characters, except `words`; see Grammar::except()
   kToken,       // `children[0]`, without references: printers with a lexer make it one lexeme
 };
 
@@ -63,8 +63,10 @@ class Grammar {
   [[nodiscard]] NodeId empty() const { return empty_; }
   NodeId literal(std::string_view text);
   NodeId chars(const CharSet& set);
-  // From here on literals and sets stand for their characters as these escapes write them; nodes that are there stay as
-  // they are.  REQUIRES: each stands for one character of ASCII.  Returns those that held before.
+  // Sets the escapes for nodes that are made from here on: literal() and chars() then mean characters as these escapes
+  // write them.  Nodes that exist already stay as they are.  Returns the escapes that were set before.
+  //
+  // REQUIRES: each escape stands for one ASCII character.
   std::vector<format::Escape> set_escapes(std::vector<format::Escape> escapes);
   NodeId sequence(const std::vector<NodeId>& parts);
   NodeId choice(const std::vector<NodeId>& alternatives);
@@ -72,18 +74,21 @@ class Grammar {
   NodeId optional(NodeId item) { return repeat(item, 0, 1); }
   NodeId any_number(NodeId item) { return repeat(item, 0, kUnbounded); }
   NodeId reference(RuleId rule);
-  // Any text followed by `closing`, where `closing` ends the first occurrence of any of `markers`.  With an empty
-  // `closing`: any text without a marker.  Markers are not empty; `closing` counts as one of them.
+  // Any text, then `closing`, which must end the first occurrence of any of `markers`.  With an empty `closing`: any
+  // text without a marker.  `closing` counts as a marker, and empty markers are ignored.
   NodeId text(std::vector<std::string> markers, std::string_view closing);
-  // `item`, which stands for one character, any number of times, except the texts `words`.
+  // Any number of `item`, but not exactly one of the texts `words`.  Each item stands for one character.
   //
-  // REQUIRES: `item` is a choice of (or is one of) kChars and sequences that begin with a literal; `words` consist of
+  // REQUIRES: `item` is kChars, a sequence that begins with a literal, or a choice of these.  `words` consist of
   // characters in its kChars.
   NodeId except(NodeId item, std::vector<std::string> words);
+  // `item` as one lexeme, for printers with a lexer.
+  //
+  // REQUIRES: `item` contains no references.
   NodeId token(NodeId item);
 
-  // A rule is declared first, so that it may refer to itself, and then defined once.  `name` is for people; printers
-  // make it unique and legal.
+  // A rule is declared first, so it may refer to itself, and then defined once.  `name` is for people.  Printers make
+  // it unique and legal.
   RuleId declare(std::string_view name);
   void define(RuleId rule, NodeId body);
   void set_root(RuleId rule) { root_ = rule; }
@@ -95,10 +100,10 @@ class Grammar {
   [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
   [[nodiscard]] std::size_t rule_count() const { return rules_.size(); }
 
-  // Returns for each rule, by index, whether it matches any text at all.
+  // Returns, by rule index, whether each rule matches any text at all.
   [[nodiscard]] std::vector<bool> productive_rules() const;
-  // Returns the part that the root reaches, without parts that can never match.  If the root matches nothing, its body
-  // is kNever.
+  // Returns the part of the grammar that the root reaches, without parts that can never match.  If the root matches
+  // nothing, its body is kNever.
   [[nodiscard]] Grammar pruned() const;
 
  private:
@@ -121,7 +126,7 @@ class Grammar {
   NodeId empty_{};
 };
 
-// Grammar::set_escapes as long as this lives.
+// Sets escapes as Grammar::set_escapes() does, and restores the earlier ones at the end of its life.
 class EscapedText {
  public:
   EscapedText(Grammar& grammar, std::vector<format::Escape> escapes)

@@ -18,7 +18,7 @@ std::string bracketed_code(char32_t code_point) {
   return out.data();
 }
 
-// A character inside /.../, also inside [...].
+// Spells a character inside `/.../`, and inside `[...]` in it.
 std::string regex_character(char32_t code_point) {
   if (code_point < 0x20 || code_point == 0x7F || (code_point >= 0x80 && code_point < 0xA0))
     return bracketed_code(code_point);
@@ -95,7 +95,7 @@ class LarkPrinter {
   }
 
  private:
-  // Lower case may make two names alike.
+  // Two names may become equal in lower case.
   void make_unique() {
     std::map<std::string, int> seen{{"start", 1}};
     for (std::string& name : names_) {
@@ -110,6 +110,7 @@ class LarkPrinter {
 
   // ---- Rules
 
+  // Writes a node of a rule.  A part that is used more than once becomes a rule of its own, so the output stays linear.
   std::string expression(NodeId id, bool is_operand) {
     const Node& node = grammar_.node(id);
     switch (node.kind) {
@@ -131,7 +132,7 @@ class LarkPrinter {
     if (found != parts_.end()) return found->second;
     std::string name = "part-" + std::to_string(parts_.size()) + "-p";
     parts_.emplace(id, name);
-    const std::string body = composed(node);  // first: it may add parts
+    const std::string body = composed(node);  // this may add parts, so it comes first
     shared_ += name + ": " + body + "\n";
     return name;
   }
@@ -185,6 +186,7 @@ class LarkPrinter {
     }
   }
 
+  // Text up to its first marker: text that ends with the closing, minus text with a marker before its end.
   static std::string text(const Node& node) {
     std::string markers;
     for (const std::string& word : node.words) markers += (markers.empty() ? "" : "|") + regex_literal(word);
@@ -194,7 +196,7 @@ class LarkPrinter {
     return any + " & ~/(?s:.*)(" + markers + (node.text.empty() ? ")(?s:.*)/" : ")(?s:.+)/");
   }
 
-  // Inside a terminal: one regular expression where that is possible, else terminals one after the other.
+  // Writes the inside of a terminal: one regular expression if possible, otherwise terminals in sequence.
   std::string lexeme(NodeId id) {
     if (is_plain(id)) return "/" + regex(id) + "/";
     const Node& node = grammar_.node(id);

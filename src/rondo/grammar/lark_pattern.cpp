@@ -11,7 +11,7 @@
 namespace rondo::grammar {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{64} << 10U;  // of a definition, and of the pattern
+constexpr std::size_t kMostBytes = std::size_t{64} << 10U;  // of a definition, and of each sequence in the pattern
 constexpr int kMostNesting = 100;
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kCommon = {{
@@ -44,7 +44,7 @@ std::string_view stripped(std::string_view text) {
   return text;
 }
 
-// Bytes up to the end of a text in quotes, or of a regular expression, that begins at `at`; npos where it has no end.
+// Returns the offset after the quoted text or regular expression that begins at `at`; npos if it has no end.
 std::size_t end_of_quoted(std::string_view text, std::size_t at) {
   const char quote = text[at];
   bool in_class = false;
@@ -60,9 +60,10 @@ std::size_t end_of_quoted(std::string_view text, std::size_t at) {
   return std::string_view::npos;
 }
 
-// The definition as its rules: names, and what stands behind their colons.
+// The rules of a definition: their names, and the text after the colon of each.
 class Rules {
  public:
+  // Joins the lines of each rule.  A line that is indented or begins with `|` continues the rule before it.
   Status read(std::string_view text) {
     std::string statement;
     std::size_t at = 0;
@@ -86,7 +87,7 @@ class Rules {
   }
 
  private:
-  // Up to the end of the line, without a comment.
+  // Returns the text up to the end of the line, without a comment.  Moves `at` to the next line.
   static std::string next_line(std::string_view text, std::size_t& at) {
     std::string out;
     while (at < text.size() && text[at] != '\n') {
@@ -114,7 +115,7 @@ class Rules {
       return Error(ErrorCode::kInvalidArgument, "the grammar has a line that is no rule: " + std::string(statement));
     std::string_view name = stripped(statement.substr(0, colon));
     while (!name.empty() && (name.front() == '?' || name.front() == '!')) name.remove_prefix(1);
-    name = stripped(name.substr(0, name.find('.')));  // a priority stands behind it
+    name = stripped(name.substr(0, name.find('.')));  // a priority may follow the name
     if (name.empty() || !std::ranges::all_of(name, is_name))
       return Error(ErrorCode::kUnsupported, "`" + std::string(name) + "` is no plain rule of a grammar");
     rules_[std::string(name)] = stripped(statement.substr(colon + 1));
@@ -175,6 +176,7 @@ class Writer {
 
   static void skip(std::string_view& rest) { rest = stripped(rest); }
 
+  // Reads alternatives from the front of `rest`, and leaves the text after them in it.
   std::string alternatives(std::string_view& rest, int depth) {
     if (depth > kMostNesting) fail(ErrorCode::kInvalidArgument, "the grammar's groups nest too deep");
     std::string out = "(?:" + sequence(rest, depth);
@@ -188,7 +190,7 @@ class Writer {
   std::string sequence(std::string_view& rest, int depth) {
     std::string out;
     for (skip(rest); !error_ && !rest.empty(); skip(rest)) {
-      if (rest.starts_with("->")) {  // a name for the tree
+      if (rest.starts_with("->")) {  // an alias: a name for the syntax tree
         rest = stripped(rest.substr(2));
         while (!rest.empty() && is_name(rest.front())) rest.remove_prefix(1);
         continue;
