@@ -15,7 +15,7 @@
 namespace rondo::grammar {
 namespace {
 
-// A grammar of one node.
+// Returns a grammar of one node.
 template <typename Build>
 Grammar grammar_of(const Build& build) {
   Grammar g;
@@ -25,7 +25,7 @@ Grammar grammar_of(const Build& build) {
   return g;
 }
 
-// Both ways to read it agree: the graph itself, and what is printed.
+// Returns whether the text fits.  The graph and its printed form must agree.
 bool fits(const Grammar& grammar, const std::string& text) {
   const bool is_accepted = accepts(grammar, text);
   const auto printed = test::read_gbnf(to_gbnf(grammar));

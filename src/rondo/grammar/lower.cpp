@@ -19,10 +19,10 @@ std::u32string code_points(std::string_view text) {
   return out;
 }
 
-// Longer names are not told from others; the rules for each prefix nest as deep as a word is long.
+// Longer words (in bytes) are not excepted, because the rules for a word nest as deep as it is long.
 constexpr std::size_t kLongestWord = 512;
 
-// Looks for several words at once (Aho and Corasick).
+// Searches for several words at once (Aho and Corasick).
 class WordAutomaton {
  public:
   static constexpr std::size_t kStart = 0;
@@ -43,7 +43,7 @@ class WordAutomaton {
       state = states_[state].fallback;
     }
   }
-  // Whether a word ends at the state, and whether `word` does.
+  // Returns whether any word ends at the state, or `word` in particular.
   [[nodiscard]] bool ends_word(std::size_t state) const { return !states_[state].words.empty(); }
   [[nodiscard]] bool ends(std::size_t state, std::size_t word) const {
     const auto& words = states_[state].words;
@@ -69,6 +69,7 @@ class WordAutomaton {
     states_[at].words.push_back(index);
   }
 
+  // Sets the fallback of each state, breadth first, and lets a state end all words that its fallback ends.
   void link() {
     std::queue<std::size_t> open;
     for (const auto& [code_point, state] : states_[kStart].next) open.push(state);
@@ -127,7 +128,7 @@ class Lowering {
     return to_.never();
   }
 
-  // ---- Text up to a marker: one rule for each state of the automaton.
+  // ---- Text up to a marker: one rule per state of the automaton.
 
   NodeId text(const Node& from) {
     const WordAutomaton automaton(from.words);
@@ -137,7 +138,7 @@ class Lowering {
     for (std::size_t i = 0; i < automaton.size(); ++i)
       states.push_back(to_.declare(i == 0 ? "text" : "text-" + std::to_string(i)));
     for (std::size_t i = 0; i < automaton.size(); ++i) {
-      if (automaton.ends_word(i)) continue;  // never entered
+      if (automaton.ends_word(i)) continue;  // this state is never entered
       std::map<std::size_t, CharSet> moves;
       for (const CharSet::Range& range : automaton.alphabet().ranges()) {
         for (char32_t c = range.first; c <= range.last; ++c) moves[automaton.next(i, c)].add(c, c);
@@ -158,7 +159,7 @@ class Lowering {
     return to_.reference(states[WordAutomaton::kStart]);
   }
 
-  // ---- All but some words: one rule for each prefix of a word.
+  // ---- Any text but some words: one rule per prefix of a word.
 
   NodeId except(NodeId item, const std::vector<std::string>& words) {
     CharSet set;
@@ -186,7 +187,7 @@ class Lowering {
     NodeId rest{};
   };
 
-  // What may follow the first `depth` characters that words [begin, end) have in common.
+  // What may follow the first `depth` characters, which the words [begin, end) have in common.
   NodeId except_from(const std::vector<std::u32string>& words, std::size_t begin, std::size_t end, std::size_t depth,
                      const Characters& characters) {
     const RuleId rule = to_.declare("other-name");
@@ -209,7 +210,7 @@ class Lowering {
     return to_.reference(rule);
   }
 
-  // ---- Long repetitions, as numbers to the base kLongestRepeat.
+  // ---- Long repetitions, written as numbers in base kLongestRepeat.
 
   NodeId repeat(NodeId item, std::uint32_t least, std::uint32_t most) {
     if (most == kUnbounded) {
@@ -240,7 +241,7 @@ class Lowering {
                          to_.repeat(item, count % kLongestRepeat, count % kLongestRepeat)});
   }
 
-  // Whole blocks, then less than one: no two ways to count the same.
+  // Whole blocks, then less than a block, so that each count has exactly one derivation.
   NodeId at_most(NodeId item, std::uint32_t count) {
     if (count <= kLongestRepeat) return to_.repeat(item, 0, count);
     const std::uint32_t blocks = count / kLongestRepeat;
@@ -256,7 +257,7 @@ class Lowering {
   std::map<NodeId, NodeId> blocks_;
 };
 
-// Gives a rule of its own to each part that is used more than once, so that what is printed is as small as the graph.
+// Gives each part that is used more than once a rule of its own, so the printed text is as small as the graph.
 class Outlining {
  public:
   Outlining(const Grammar& from, Grammar& to) : from_(from), to_(to), uses_(from.node_count(), 0) {}

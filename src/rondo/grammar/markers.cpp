@@ -45,7 +45,7 @@ Line& Line::marker(std::string_view text) {
       literal(text.substr(at, end - at));
     } else {
       while (end < text.size() && format::is_space(text[end])) ++end;
-      // Words stay apart.
+      // Two words must stay apart.
       const bool is_needed = at > 0 && end < text.size() && is_word(text[at - 1]) && is_word(text[end]);
       if (is_needed) {
         add(white_space(*grammar_, 1, kMostSpace));

@@ -1,4 +1,4 @@
-// A format's markers as grammar nodes, with any white space at their ends.  Internal to grammar/.
+// A format's markers as grammar nodes, with flexible white space.  Internal to grammar/.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace rondo::grammar {
 
-// Nodes in sequence.  Neighbouring runs of white space become one.  White space and the word after it are one token, so
-// that a lexer that takes the longest lexeme sees at once which word it is.
+// Builds a sequence of nodes.  Neighbouring runs of white space become one.  White space and the word after it are one
+// token, so a lexer that takes the longest lexeme sees at once which word it is.
 class Line {
  public:
   explicit Line(Grammar& grammar) : grammar_(&grammar) {}
@@ -20,7 +20,7 @@ class Line {
   Line& literal(std::string_view text);
   // Adds `least` (0 or 1) to kMostSpace characters of white space.
   Line& space(std::size_t least = 0);
-  // Adds the words of a marker, with white space where the marker has some; at its ends only if it has some there.
+  // Adds the words of a marker, with white space wherever the marker has some.
   Line& marker(std::string_view text);
   [[nodiscard]] NodeId node() const { return grammar_->sequence(parts_); }
 
@@ -30,9 +30,10 @@ class Line {
   bool ends_with_space_ = false;
 };
 
+// Returns the nodes of one marker, as Line::marker() adds them.
 [[nodiscard]] NodeId marker(Grammar& grammar, std::string_view text);
 
-// Returns whether the white space at the end of a marker separates a word in it from a word after it.
+// Returns whether the marker ends with a word and white space, which must then separate that word from the next one.
 [[nodiscard]] bool ends_with_word(std::string_view marker);
 
 // Returns an ECMA-262 pattern that matches exactly `text`.

@@ -8,7 +8,7 @@
 namespace rondo::grammar {
 namespace {
 
-// Ways to read a text that are followed at once; real grammars have a few dozen.
+// The most ways to read a text that are followed at once.  Real grammars have a few dozen.
 constexpr std::size_t kMostThreads = 200'000;
 
 std::uint64_t key_of(std::uint32_t at, std::uint32_t stack) { return (std::uint64_t{at} << 32U) | stack; }
@@ -84,7 +84,7 @@ void Matcher::emit(const Grammar& grammar, NodeId id) {
       for (const std::uint32_t split : splits) code_[split].b = here();
       return;
     }
-    default:  // kSequence; the others were lowered
+    default:  // kSequence; lowering removed the others
       for (const NodeId child : node.children) emit(grammar, child);
       return;
   }
@@ -108,7 +108,7 @@ std::uint32_t Matcher::target(std::uint32_t at) const {
   return at;
 }
 
-// Follows everything that reads no character; what is left waits for one.
+// Follows everything that reads no character.  The threads that remain each wait for a character.
 void Matcher::follow(std::vector<Thread> work) {
   seen_.clear();
   threads_.clear();
@@ -143,7 +143,7 @@ void Matcher::follow(std::vector<Thread> work) {
           work.push_back({frames_[thread.stack].at, frames_[thread.stack].below});
         }
         break;
-      case Code::kJump: break;  // target() went past it
+      case Code::kJump: break;  // target() has passed it
     }
   }
 }

@@ -4,9 +4,9 @@
 //   for (char32_t c : text) if (!matcher.feed(c)) ...;     // no text with this beginning fits
 //   matcher.is_complete()                                  // the text so far fits
 //
-// It follows all ways to read the text at once.  Each is a place in the grammar and a stack of places to return to;
-// equal stacks are shared.  A call at the end of a rule leaves nothing on the stack, so long texts need no memory.  Not
-// thread-safe.
+// It follows all ways to read the text at once.  Each is a place in the grammar and a stack of places to return to.
+// Equal stacks are shared.  A call at the end of a rule leaves nothing on the stack, so long texts do not make the
+// stacks grow.  Not thread-safe.
 //
 // REQUIRES: no rule refers to itself before it has read a character.
 #pragma once
@@ -23,17 +23,18 @@ namespace rondo::grammar {
 
 class Matcher {
  public:
-  // Does not keep a reference to `grammar`.
+  // Keeps no reference to `grammar`.
   explicit Matcher(const Grammar& grammar);
 
-  // Returns false once no continuation fits; the matcher then keeps its state.
+  // Feeds one character.  Returns false once no text with this beginning fits; only restart() helps then.
   bool feed(char32_t code_point);
-  // Feeds a whole text; bytes that are not UTF-8 never fit.
+  // Feeds a whole text.  Bytes that are not UTF-8 never fit.
   bool feed(std::string_view text);
   [[nodiscard]] bool is_complete() const { return is_complete_; }
   [[nodiscard]] bool is_dead() const { return threads_.empty() && !is_complete_; }
   // Returns true if the matcher gave up because the grammar is too ambiguous or left-recursive.
   [[nodiscard]] bool gave_up() const { return gave_up_; }
+  // Forgets the text, so another one can be checked.
   void restart();
 
  private:
@@ -41,7 +42,7 @@ class Matcher {
   struct Instruction {
     Code code = Code::kReturn;
     std::uint32_t set = 0;
-    std::uint32_t a = 0;  // the target, or the rule that is called
+    std::uint32_t a = 0;  // the target, or the called rule
     std::uint32_t b = 0;  // the second target
   };
   struct Thread {
@@ -63,7 +64,7 @@ class Matcher {
     std::uint32_t at = 0;
     std::uint32_t below = 0;
   };
-  std::vector<Frame> frames_;  // element 0 is the bottom
+  std::vector<Frame> frames_;  // element 0 is the bottom of every stack
   std::unordered_map<std::uint64_t, std::uint32_t> frame_ids_;
   std::vector<Thread> threads_;
   std::unordered_set<std::uint64_t> seen_;

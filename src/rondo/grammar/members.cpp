@@ -1,4 +1,4 @@
-// Members of objects, and parameters of calls, in any order.
+// Members of objects and parameters of calls, in any order.
 #include <algorithm>
 
 #include "grammar/schema.h"
@@ -6,6 +6,7 @@
 namespace rondo::grammar {
 namespace {
 
+// Builds one rule for each set of required members already seen, group by group; other members may come between them.
 class AnyOrder {
  public:
   AnyOrder(Grammar& grammar, const Members& members, NodeId separator, std::string name)
@@ -38,7 +39,7 @@ class AnyOrder {
     return std::min(kTracked, members_.required.size() - begin);
   }
 
-  // What follows when, of the group of required members at `begin`, those in `done` have been seen.
+  // What may follow after the members in `done` were seen, of the group of required members at `begin`.
   NodeId rest(std::size_t begin, unsigned done) {
     const std::vector<NodeId>& required = members_.required;
     while (begin < required.size() && done + 1 == 1U << group_size(begin)) {

@@ -7,13 +7,14 @@
 namespace rondo::grammar {
 namespace {
 
-// A number that is not negative: digits before the point without leading zeros, behind it without trailing ones.
+// A number that is not negative.  The digits before the point have no leading zeros, and those after it no trailing
+// ones.
 struct Decimal {
   std::string whole;
   std::string fraction;
 };
 
-// Whether a is less than b.
+// Returns whether a is less than b.  Both are whole numbers without leading zeros.
 bool is_less(const std::string& a, const std::string& b) { return a.size() != b.size() ? a.size() < b.size() : a < b; }
 
 Decimal decimal_of(std::string_view digits) {
@@ -39,7 +40,7 @@ std::string next_whole(std::string digits) {
   return "1" + digits;
 }
 
-// REQUIRES: not zero.
+// REQUIRES: `digits` is not zero.
 std::string previous_whole(std::string digits) {
   for (std::size_t i = digits.size(); i-- > 0;) {
     if (digits[i] != '0') {
@@ -52,7 +53,7 @@ std::string previous_whole(std::string digits) {
   return digits;
 }
 
-// The same range for numbers that are not negative; nothing if it has none.
+// The part of a range that is not negative.
 struct Side {
   Decimal least{"0", ""};
   bool least_is_exclusive = false;
@@ -60,6 +61,7 @@ struct Side {
   bool most_is_exclusive = false;
 };
 
+// Returns that part of the range; nullopt if the range has none.
 std::optional<Side> positive_side(const NumberRange& range) {
   Side out;
   if (range.least && !range.least->digits.starts_with('-')) {
@@ -78,7 +80,7 @@ std::optional<Side> positive_side(const NumberRange& range) {
   return out;
 }
 
-// The range with its sign turned; what is negative becomes positive.
+// Returns the range with its sign turned, so negative numbers become positive.
 NumberRange turned(const NumberRange& range) {
   const auto turn = [](const std::optional<Bound>& bound) -> std::optional<Bound> {
     if (!bound) return std::nullopt;
@@ -99,7 +101,7 @@ class Digits {
   NodeId exactly(std::size_t count) { return g_.repeat(one('0', '9'), narrow(count), narrow(count)); }
   NodeId any() { return g_.any_number(one('0', '9')); }
 
-  // As many digits as `least` has, not below it; and so on.
+  // Numbers with as many digits as `least` that are not below it. upto() and between() are alike.
   NodeId from(std::string_view least) {
     if (least.empty()) return g_.empty();
     const char digit = least[0];
@@ -123,7 +125,8 @@ class Digits {
          g_.sequence({one(high, high), upto(most.substr(1))})});
   }
 
-  // Whole numbers without leading zeros.
+  // Whole numbers without leading zeros.  Numbers of each length are built apart, because only those with as many
+  // digits as a bound must be compared with it.
   NodeId whole(const std::string& least, const std::optional<std::string>& most) {
     if (most && is_less(*most, least)) return g_.never();
     if (most && most->size() == least.size()) return between(least, *most);
@@ -139,7 +142,8 @@ class Digits {
     return g_.choice(ways);
   }
 
-  // What is left of both bounds behind the point, after the digits so far were those of the bound.
+  // The digits of both bounds that are still to be compared.  A bound is unset once a digit was read that differs from
+  // it.
   struct Rest {
     std::optional<std::string_view> least;
     bool least_is_exclusive = false;
@@ -147,11 +151,11 @@ class Digits {
     bool most_is_exclusive = false;
   };
 
-  // Digits behind the point; none only if that is within the bounds.
+  // Digits after the point.  No digits are accepted only if that is within the bounds.
   NodeId fraction(const Rest& rest, bool may_be_empty) {
     if (rest.least && rest.least->empty() && !rest.least_is_exclusive)
       return fraction({std::nullopt, false, rest.most, rest.most_is_exclusive}, may_be_empty);
-    const bool is_at_least = rest.least && rest.least->empty();  // and must come above it
+    const bool is_at_least = rest.least && rest.least->empty();  // the number must still exceed it
     const bool is_at_most = rest.most && rest.most->empty();
     if (is_at_most && (rest.most_is_exclusive || rest.least)) return g_.never();
     if (is_at_most) return g_.repeat(one('0', '0'), may_be_empty ? 0 : 1, kUnbounded);
@@ -172,7 +176,7 @@ class Digits {
     return g_.choice(ways);
   }
 
-  // Perhaps a point and digits.
+  // A point and digits, or nothing if the bounds allow that.
   NodeId pointed(const Rest& rest) {
     std::vector<NodeId> ways{g_.sequence({g_.literal("."), fraction(rest, false)})};
     const bool may_be_empty = (!rest.least || (rest.least->empty() && !rest.least_is_exclusive)) &&
@@ -186,6 +190,7 @@ class Digits {
   Grammar& g_;
 };
 
+// The largest whole number of the side; "" if there is none, and nullopt if there is no bound.
 std::optional<std::string> whole_most(const Side& side) {
   if (!side.most) return std::nullopt;
   if (side.most->fraction.empty() && side.most_is_exclusive)

@@ -8,7 +8,7 @@
 
 namespace rondo::grammar {
 
-// A bound of a range: decimal digits with an optional sign and fraction, no exponent.
+// A bound of a range: decimal digits with an optional sign and fraction, but no exponent.
 struct Bound {
   std::string digits;
   bool is_exclusive = false;
@@ -19,10 +19,10 @@ struct NumberRange {
   std::optional<Bound> most;
 };
 
-// Integers of the range without leading zeros; fractional bounds are rounded inwards.  kNever if there are none.
+// The integers of the range, without leading zeros.  Fractional bounds are rounded inwards. kNever if there are none.
 [[nodiscard]] NodeId integers_within(Grammar& grammar, const NumberRange& range);
 
-// Decimal numbers of the range with any number of digits after the point, without exponent.
+// The decimal numbers of the range, with any number of digits after the point and without an exponent.
 [[nodiscard]] NodeId numbers_within(Grammar& grammar, const NumberRange& range);
 
 }  // namespace rondo::grammar

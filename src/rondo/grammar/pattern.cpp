@@ -11,7 +11,7 @@
 namespace rondo::grammar {
 namespace {
 
-// Groups inside groups; deeper ones are nobody's, and parsing recurses.
+// The most groups inside groups.  Nobody writes deeper ones, and parsing recurses.
 constexpr int kDeepestPatternGroup = 64;
 
 CharSet word_characters() {
@@ -55,7 +55,7 @@ class PatternReader {
   }
 
  private:
-  // What was read, and whether it says where the text begins and ends.
+  // One way to match: what was read, and whether anchors say that the text begins and ends there.
   struct Way {
     NodeId node{};
     bool begins = false;
@@ -76,6 +76,7 @@ class PatternReader {
     return true;
   }
 
+  // Allows any text on each side that has no anchor.
   NodeId open_ends(const Piece& piece) {
     const NodeId anything = grammar_.any_number(speller_.character(CharSet::all()));
     std::vector<NodeId> ways;
@@ -86,7 +87,7 @@ class PatternReader {
     return grammar_.choice(ways);
   }
 
-  // Without anchors, or fails.
+  // Joins the ways of a piece inside a pattern.  Fails if one has an anchor.
   NodeId plain(const Piece& piece) {
     std::vector<NodeId> ways;
     for (const Way& way : piece.ways) {
@@ -109,7 +110,7 @@ class PatternReader {
     return out;
   }
 
-  // sequence = ["^"] {term} ["$"]; a group that is all of it keeps its anchors
+  // sequence = ["^"] {term} ["$"].  A group that is the whole sequence keeps its anchors.
   Piece sequence(int depth) {
     Way way;
     std::vector<NodeId> parts;
@@ -148,7 +149,7 @@ class PatternReader {
 
   struct Term {
     NodeId node{};
-    std::optional<Piece> group;  // set instead of `node` for a group without quantifier
+    std::optional<Piece> group;  // instead of `node`, for a group without a quantifier
   };
 
   // term = atom [quantifier]
@@ -198,7 +199,7 @@ class PatternReader {
         return true;
       }
     }
-    at_ = back;  // a `{` that is no quantifier stands for itself
+    at_ = back;  // a `{` that begins no quantifier stands for itself
     return false;
   }
 
@@ -228,7 +229,7 @@ class PatternReader {
     return decoded.code_point;
   }
 
-  // Behind `\`.
+  // Reads the rest of an escape, after its backslash.
   CharSet escape(bool in_bracket) {
     if (at_ >= text_.size()) {
       fail(ErrorCode::kInvalidArgument, "`\\` at the end");
@@ -294,7 +295,7 @@ class PatternReader {
     return 0x10000 + ((high - 0xD800) << 10U) + ((low - 0xDC00) & 0x3FFU);
   }
 
-  // Behind `[`.
+  // Reads the rest of a class, after its opening bracket.
   CharSet bracket() {
     const bool is_negated = eat("^");
     CharSet set;

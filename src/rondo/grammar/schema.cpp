@@ -11,14 +11,14 @@
 namespace rondo::grammar {
 namespace {
 
-// Schemas inside schemas; what is deeper is taken for any value.
+// The most schemas inside schemas.  Deeper ones are treated as any value.
 constexpr int kDeepestSchema = 160;
-// Schemas compiled, with repetitions; 263 tools with 100 KB of schemas take some 3,000.
+// The most schemas to compile, counting repetitions. 263 tools with 100 KB of schemas take some 3,000.
 constexpr std::size_t kMostWork = 400'000;
 constexpr int kDeepestReference = 100;
 constexpr std::size_t kMostAlternatives = 4096;
 
-// Keywords that say something about values and are looked at.
+// Keywords that constrain values.
 constexpr std::array<std::string_view, 32> kConstraints = {"type",
                                                            "enum",
                                                            "const",
@@ -52,7 +52,7 @@ constexpr std::array<std::string_view, 32> kConstraints = {"type",
                                                            "maxContains",
                                                            "not"};
 
-// ... that are read before, or say nothing about values.
+// Keywords that are handled elsewhere, or say nothing about values.
 constexpr std::array<std::string_view, 33> kOthers = {"$ref",
                                                       "allOf",
                                                       "anyOf",
@@ -87,7 +87,7 @@ constexpr std::array<std::string_view, 33> kOthers = {"$ref",
                                                       "name",
                                                       "summary"};
 
-// ... that no grammar here expresses.
+// Keywords that no grammar here expresses.
 constexpr std::array<std::string_view, 12> kNotExpressed = {"if",
                                                             "then",
                                                             "else",
@@ -106,7 +106,7 @@ bool is_among(const std::array<std::string_view, N>& list, std::string_view word
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-// One step of a JSON pointer as it stands in a URI fragment.
+// Decodes one step of a JSON pointer in a URI fragment.
 std::string unescaped(std::string_view token) {
   std::string out;
   for (std::size_t i = 0; i < token.size(); ++i) {
@@ -184,7 +184,7 @@ void SchemaCompiler::index_anchors() {
   }
 }
 
-// The schema that `reference` names, and its pointer; nullptr if it is not in this document.
+// Returns the schema that `reference` names, and sets `where` to its pointer; nullptr if it is not in this document.
 const json::Value* SchemaCompiler::resolve(std::string_view reference, std::string& where) {
   const json::Value* at = document_;
   where.clear();
@@ -224,7 +224,7 @@ const json::Value* SchemaCompiler::resolve(std::string_view reference, std::stri
 
 // ---- Merging
 
-// Adds `part` and what its $ref and allOf name.  False if nothing satisfies it.
+// Adds `part` and the schemas that its $ref and allOf name.  Returns false if nothing satisfies them.
 bool SchemaCompiler::flatten(const Part& part, Parts& out, int depth) {
   const json::Value& schema = *part.schema;
   if (schema.is_bool()) return schema.as_bool();
@@ -263,7 +263,7 @@ bool SchemaCompiler::flatten(const Part& part, Parts& out, int depth) {
   return true;
 }
 
-// Everything that holds, without parts that say nothing more; nullopt if nothing satisfies them.
+// Returns everything that must hold, without parts that say nothing more; nullopt if nothing satisfies all of it.
 std::optional<Parts> SchemaCompiler::flat(const Parts& parts) {
   Parts out;
   for (const Part& part : parts) {
@@ -273,6 +273,7 @@ std::optional<Parts> SchemaCompiler::flat(const Parts& parts) {
   return out;
 }
 
+// Returns the first anyOf or oneOf of which no alternative was chosen yet.
 std::optional<SchemaCompiler::Branch> SchemaCompiler::branch_of(const Parts& parts) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto list_of = [&](const char* keyword) {
@@ -287,7 +288,8 @@ std::optional<SchemaCompiler::Branch> SchemaCompiler::branch_of(const Parts& par
   return std::nullopt;
 }
 
-// A branch that is nothing but a reference to a schema whose branches are being chosen adds what is there already.
+// Returns whether `branch` is only a reference to a schema whose branches are being chosen.  Such a branch adds nothing
+// new, and following it would not end.
 bool SchemaCompiler::leads_back(const Part& branch, const Parts& chosen) {
   const json::Value* at = branch.schema;
   for (int i = 0; i < kDeepestReference; ++i) {
@@ -303,6 +305,7 @@ bool SchemaCompiler::leads_back(const Part& branch, const Parts& chosen) {
   return true;
 }
 
+// Chooses the alternatives of one anyOf or oneOf after the other, in all combinations.
 void SchemaCompiler::expand(const Parts& parts, std::vector<Parts>& out, int depth) {
   if (++work_ > kMostWork || out.size() > kMostAlternatives || depth > kDeepestSchema) {
     if (!is_exhausted_) warn("", "too many alternatives; the rest is left out");
@@ -341,7 +344,7 @@ std::vector<Parts> SchemaCompiler::alternatives(const Parts& parts) {
   return out;
 }
 
-// ---- What can't be said
+// ---- Keywords that a grammar cannot express
 
 void SchemaCompiler::check_keywords(const Part& part) {
   if (!checked_.insert(part.schema).second) return;
@@ -363,7 +366,8 @@ void SchemaCompiler::check_keywords(const Part& part) {
   }
 }
 
-// Branches of different types exclude each other, and so do objects with different constants under one name.
+// Warns if several branches of a oneOf may hold at once.  They cannot if their types differ, or if they are objects
+// with different constants under one name.
 void SchemaCompiler::check_one_of(const Part& part, const json::Value& list) {
   const auto& branches = list.as_array();
   const auto followed = [this](const json::Value& branch) -> const json::Value& {
@@ -434,7 +438,7 @@ bool SchemaCompiler::is_free_text(const Parts& alternative) {
   });
 }
 
-// What type, const and enum of all parts say of an enumerated value.
+// Returns whether type, const and enum of all parts allow `value`.
 bool SchemaCompiler::is_listed(const Parts& parts, const json::Value& value) {
   for (const Part& part : parts) {
     bool is_said = false;
@@ -450,7 +454,8 @@ bool SchemaCompiler::is_listed(const Parts& parts, const json::Value& value) {
   return true;
 }
 
-// Drops the values that other keywords beside the enumeration exclude: those that are not in the grammar of the rest.
+// Drops the listed values that other keywords exclude.  For that it compiles the schema without its enumeration, and
+// matches each value with the result.
 void SchemaCompiler::drop_excluded(const Parts& parts, std::vector<json::Value>& values) const {
   const bool has_more = std::any_of(parts.begin(), parts.end(), [](const Part& part) {
     return std::any_of(
@@ -464,7 +469,7 @@ void SchemaCompiler::drop_excluded(const Parts& parts, std::vector<json::Value>&
   SchemaContext context;
   SchemaCompiler compiler(grammar, *document_, label_, context);
   compiler.ignores_values_ = true;
-  compiler.depth_ = compiler.outermost_ = depth_;  // one limit for all that nests
+  compiler.depth_ = compiler.outermost_ = depth_;  // one limit for all nested compilers
   compiler.work_ = work_;
   const RuleId root = grammar.declare("root");
   grammar.define(root, compiler.value(parts, Speller(grammar, Spelling::json()), "value"));
@@ -491,7 +496,7 @@ std::optional<std::vector<json::Value>> SchemaCompiler::enumerated(const Parts& 
       found = list->as_array();
   }
   if (!found) return std::nullopt;
-  // Comparing each value with each other list costs their product; short lists are what schemas have.
+  // Comparing each value with every other list takes the product of their sizes, but schemas have short lists.
   std::erase_if(*found, [&](const json::Value& value) {
     return (type_of(value) & types) == 0 || !is_listed(alternative, value);
   });
@@ -535,6 +540,7 @@ NodeId SchemaCompiler::value(const Parts& parts, const Speller& speller, const s
 
 NodeId SchemaCompiler::compile(const Parts& alternative, const Speller& speller, const std::string& name,
                                TypeSet asked) {
+  // The alternative without any constraint is any value.  Listed values are written as constants.
   const TypeSet allowed = types(alternative) & asked;
   if (alternative.empty()) return anything(speller, asked);
   const bool looks_at_values = !ignores_values_ || depth_ > outermost_ + 1;

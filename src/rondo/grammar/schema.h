@@ -4,14 +4,14 @@
 //   SchemaCompiler compiler(grammar, document, "tool `search`", context);
 //   compiler.value(compiler.root(), Speller(grammar, Spelling::json()), "search");
 //
-// What a context-free grammar cannot express, or this one does not, is left out and named in a warning with its JSON
-// pointer.  The result then accepts more than the schema does, never less.  There are two exceptions, for intentions
-// that schemas rarely spell out: a schema with `properties` and no `type` is one of objects (and similar), and integers
-// are written without a fraction.
+// A keyword that a context-free grammar cannot express, or that this one does not, is left out.  A warning names it
+// with its JSON pointer.  The result then accepts more than the schema does, never less.  There are two exceptions, for
+// intentions that schemas rarely spell out.  A schema with `properties` and no `type` accepts only objects (and so on
+// for other types), and integers are written without a fraction.
 //
-// The members of an object may come in any order.  Required members are tracked exactly in groups of kTracked; the
-// groups come in the order of the schema.  Other members may come anywhere.  They may also be repeated, because
-// preventing that would take exponential size.
+// The members of an object may come in any order.  Required members are tracked exactly in groups of kTracked, and the
+// groups come in the order of the schema.  Other members may come anywhere.  They may also be repeated, because to
+// forbid that would take exponential size.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@
 
 namespace rondo::grammar {
 
-// Sentences, each once, in the order in which they were added.
+// A list of sentences in the order of adding, without duplicates.
 class Warnings {
  public:
   void add(std::string sentence);
@@ -41,7 +41,7 @@ class Warnings {
   std::set<std::string> seen_;
 };
 
-// What the compilers of several documents share: one rule for "any value", and one list of warnings.
+// What the compilers of several documents share: the rules for "any value" by spelling, and one list of warnings.
 struct SchemaContext {
   Warnings warnings;
   std::map<std::string, RuleId> anything;
@@ -65,9 +65,9 @@ inline constexpr TypeSet kNumericTypes = kIntegerType | kNumberType;
 struct Part {
   const json::Value* schema = nullptr;
   std::string where;             // JSON pointer
-  std::uint8_t distributed = 0;  // 1: an alternative of its anyOf was chosen; 2: of its oneOf
+  std::uint8_t distributed = 0;  // bits: 1: an alternative of its anyOf was chosen; 2: of its oneOf
 };
-// All of these must hold.
+// Schemas that must all hold.
 using Parts = std::vector<Part>;
 
 // A member that an object may or must have.
@@ -88,27 +88,28 @@ struct Properties {
 
 class SchemaCompiler {
  public:
-  // `document` resolves references and must outlive this.  `label` begins each warning.
+  // `document` must outlive this object; references are looked up in it.  `label` begins each warning.
   SchemaCompiler(Grammar& grammar, const json::Value& document, std::string label, SchemaContext& context);
 
   [[nodiscard]] Parts root() const { return {{document_, "", 0}}; }
-  // A value that satisfies all of `parts` and has one of `types`.  `name` is used for the names of rules.
+  // A value that satisfies all of `parts` and has one of `types`.  The names of rules are made from `name`.
   NodeId value(const Parts& parts, const Speller& speller, const std::string& name, TypeSet types = kAnyType);
 
-  // Returns the alternatives of anyOf and oneOf, each with everything that holds besides, and with all references
-  // resolved.
+  // Returns the alternatives of anyOf and oneOf with all references resolved.  Each also has all parts that hold in
+  // every alternative.
   std::vector<Parts> alternatives(const Parts& parts);
-  // The types that one alternative allows, and its members.
+  // Returns the types that one alternative allows.
   [[nodiscard]] TypeSet types(const Parts& alternative) const;
+  // Returns the members that one alternative allows.
   Properties properties(const Parts& alternative);
-  // Returns true if every string satisfies it: no enumeration, pattern, format or length.
+  // Returns true if the alternative allows every string: it has no enumeration, pattern, format or length.
   [[nodiscard]] static bool is_free_text(const Parts& alternative);
-  // Returns the values of enum or const that all parts allow; nullopt if there is no such keyword.
+  // Returns the values of enum or const that all parts allow; nullopt if no part has such a keyword.
   [[nodiscard]] std::optional<std::vector<json::Value>> enumerated(const Parts& alternative, TypeSet types) const;
 
-  // Any JSON value.
+  // Any JSON value of one of `types`.
   NodeId anything(const Speller& speller, TypeSet types = kAnyType);
-  // Returns true once a limit on size or depth was reached; everything after that is treated as any value.
+  // Returns true once a limit on size or depth was reached.  Everything after that is treated as any value.
   [[nodiscard]] bool is_exhausted() const { return is_exhausted_; }
 
  private:
@@ -159,17 +160,16 @@ class SchemaCompiler {
   std::map<std::string, NodeId> values_;
   std::map<std::string, RuleId> containers_;
   int depth_ = 0;
-  int outermost_ = 0;  // depth of the schema that the request was made for
+  int outermost_ = 0;  // the depth of the schema that the caller asked for
   mutable std::size_t work_ = 0;
   bool is_exhausted_ = false;
-  bool ignores_values_ = false;  // ignore the enum and const of the outermost schema
+  bool ignores_values_ = false;  // skip the enum and const of the outermost schema
 };
 
-// Returns a step of a JSON pointer with its slash.
+// Returns a step of a JSON pointer, with its slash.
 [[nodiscard]] std::string pointer_step(std::string_view key);
 
-// Required members in any order (see above), with `others` anywhere between them.  `separator` is between two members.
-// The empty text if nothing is required.
+// The members of a list.  The required ones come in any order (see above), with `others` anywhere between them.
 struct Members {
   std::vector<NodeId> required;
   std::vector<NodeId> others;
@@ -177,8 +177,9 @@ struct Members {
   std::uint32_t most = kUnbounded;
 };
 inline constexpr std::size_t kTracked = 4;
+// `separator` is between two members.  Without required members the list may be empty, unless `least` forbids it.
 [[nodiscard]] NodeId in_any_order(Grammar& grammar, const Members& members, NodeId separator, const std::string& name);
-// Returns whether in_any_order keeps `least` and `most` exactly.
+// Returns whether in_any_order() keeps to `least` and `most` exactly.
 [[nodiscard]] bool counts_are_kept(const Members& members);
 
 }  // namespace rondo::grammar

@@ -6,12 +6,13 @@
 
 namespace rondo::grammar {
 
+// Returns the type of `value`.  A whole number with a fraction, such as 1.0, is both an integer and a number.
 [[nodiscard]] TypeSet type_of(const json::Value& value);
-// 1 and 1.0 are equal.
+// Returns whether the values are equal.  The numbers 1 and 1.0 are.
 [[nodiscard]] bool are_equal(const json::Value& a, const json::Value& b);
-// Returns what one schema allows by `type`; kAnyType, with `is_said` false, if it has no `type`.
+// Returns the types that the schema's `type` allows; kAnyType, with `is_said` false, if it has none that is known.
 [[nodiscard]] TypeSet types_by_type(const json::Value& schema, bool& is_said);
-// Returns the types that its other keywords are about; kAnyType if there are none.
+// Returns the types that the schema's other keywords are about; kAnyType if there are none.
 [[nodiscard]] TypeSet types_by_keywords(const json::Value& schema);
 
 }  // namespace rondo::grammar

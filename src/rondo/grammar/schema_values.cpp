@@ -1,4 +1,4 @@
-// What values of each type look like, by the schemas that hold for them.
+// The values of each type, as the schemas that hold for them allow.
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
@@ -11,10 +11,10 @@
 namespace rondo::grammar {
 namespace {
 
-// Elements of an array that have schemas of their own.
+// The most elements of an array that have schemas of their own.
 constexpr std::size_t kMostPrefixItems = 1000;
 
-// "1e3" as "1000"; nullopt where that takes too many digits.
+// Writes a number without an exponent: "1e3" becomes "1000".  Returns nullopt if that takes too many digits.
 std::optional<std::string> plain_decimal(const json::Value& number) {
   std::string_view text = number.number();
   const bool is_negative = text.starts_with('-');
@@ -47,7 +47,7 @@ const json::Value* object_member(const json::Value& schema, const char* keyword)
   return found != nullptr && found->is_object() ? found : nullptr;
 }
 
-// The schema of properties that `schema` does not name itself, and its keyword; nullptr if it does not say.
+// Returns the schema of properties that `schema` does not name, and its keyword; nullptr if there is none.
 std::pair<const json::Value*, const char*> additional(const json::Value& schema) {
   for (const char* keyword : {"additionalProperties", "unevaluatedProperties"}) {
     if (const json::Value* found = schema.find(keyword)) return {found, keyword};
@@ -73,6 +73,7 @@ std::string rule_name(const std::string& parent, std::string_view name) {
 
 }  // namespace
 
+// Returns the count under `keyword`, or `otherwise` if there is none or it is not a count.
 std::uint32_t SchemaCompiler::count_of(const Part& part, const char* keyword, std::uint32_t otherwise) {
   const json::Value* count = part.schema->find(keyword);
   if (count == nullptr) return otherwise;
@@ -82,7 +83,7 @@ std::uint32_t SchemaCompiler::count_of(const Part& part, const char* keyword, st
     return otherwise;
   }
   if (*value > kLargestCount) {
-    if (otherwise == kUnbounded) return kUnbounded;  // an upper bound that nothing reaches
+    if (otherwise == kUnbounded) return kUnbounded;  // an upper bound that no value reaches
     warn(part.where, "`" + std::string(keyword) + "` is larger than any value can be; " +
                          std::to_string(kLargestCount) + " is meant");
     return kLargestCount;
@@ -92,6 +93,7 @@ std::uint32_t SchemaCompiler::count_of(const Part& part, const char* keyword, st
 
 // ---- Objects
 
+// Collects the members from all parts.  A name that only `required` lists is a member too.
 Properties SchemaCompiler::properties(const Parts& alternative) {
   Properties out;
   std::map<std::string, std::size_t, std::less<>> index;
@@ -144,7 +146,7 @@ Properties SchemaCompiler::properties(const Parts& alternative) {
   return out;
 }
 
-// Properties whose own names `propertyNames` does not allow have no value.
+// Makes properties impossible whose names `propertyNames` does not allow.
 void SchemaCompiler::forbid_names(Properties& properties) {
   static const json::Value kNothing(false);
   Grammar grammar;
@@ -173,6 +175,7 @@ NodeId SchemaCompiler::object(const Parts& parts, const Speller& speller, const 
   return grammar_.reference(rule);
 }
 
+// Returns the key of a member that the schema does not name, as `propertyNames` allows it.
 NodeId SchemaCompiler::extra_key(const Properties& properties, const Speller& speller) {
   std::vector<std::string> names;
   for (const Property& property : properties.known) names.push_back(property.name);
@@ -244,7 +247,7 @@ NodeId SchemaCompiler::array_body(const Parts& parts, const Speller& speller, co
   Grammar& g = grammar_;
   std::uint32_t least = 0;
   std::uint32_t most = kUnbounded;
-  // What holds for element i: its own schema where a part lists one, else the schema of the rest.
+  // Collects what holds for element i: the schema that a part lists for it, or else the part's schema for the rest.
   std::vector<Parts> firsts;
   Parts rest;
   for (const Part& part : parts) {
@@ -254,7 +257,7 @@ NodeId SchemaCompiler::array_body(const Parts& parts, const Speller& speller, co
     const json::Value* prefix = part.schema->find("prefixItems");
     const char* prefix_keyword = "/prefixItems/";
     const char* rest_keyword = "/items";
-    if (items != nullptr && items->is_array()) {  // as older drafts say it
+    if (items != nullptr && items->is_array()) {  // as in older drafts
       prefix = items;
       prefix_keyword = "/items/";
       items = part.schema->find("additionalItems");
@@ -276,7 +279,7 @@ NodeId SchemaCompiler::array_body(const Parts& parts, const Speller& speller, co
   const NodeId space = speller.space();
   const NodeId comma = g.sequence({space, g.literal(","), space});
   const NodeId item = value(rest, speller, rule_name(name, "item"));
-  // Built from the end; `tail` is what may follow element i.
+  // The list is built from the end.  `tail` is what may follow element i.
   const auto prefix_size = static_cast<std::uint32_t>(firsts.size());
   const auto left = [&](std::uint32_t count) { return count > prefix_size ? count - prefix_size : 0; };
   const std::uint32_t most_left = most == kUnbounded ? kUnbounded : left(most);
@@ -375,7 +378,7 @@ NumberRange SchemaCompiler::range_of(const Parts& parts, bool& is_bounded) {
   return out;
 }
 
-// The power of ten that values are multiples of; other steps are named in a warning.
+// Returns the power of ten that values must be a multiple of; nullopt if there is none.  Warns about other steps.
 std::optional<int> SchemaCompiler::decimal_step(const Parts& parts) {
   std::optional<int> out;
   for (const Part& part : parts) {
@@ -396,6 +399,7 @@ std::optional<int> SchemaCompiler::decimal_step(const Parts& parts) {
   return out;
 }
 
+// Beside bounds, a step only decides between whole numbers and fractions.
 NodeId SchemaCompiler::numeric(const Parts& parts, const Speller& speller, bool integers_only) {
   Grammar& g = grammar_;
   bool is_bounded = false;
@@ -422,6 +426,7 @@ NodeId SchemaCompiler::numeric(const Parts& parts, const Speller& speller, bool 
 
 // ---- Any value
 
+// The rules for any value are made once per spelling, and are shared by all compilers.
 NodeId SchemaCompiler::anything(const Speller& speller, TypeSet types) {
   Grammar& g = grammar_;
   const std::string key = memo_key({}, speller, kAnyType);

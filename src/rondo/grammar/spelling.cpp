@@ -21,7 +21,7 @@ constexpr std::array<ShortEscape, 5> kShortEscapes = {
 
 CharSet hex_digits() { return CharSet::any_of("0123456789abcdefABCDEF"); }
 
-// The two spellings of one hexadecimal digit.
+// Returns the digit's spellings in lower and upper case.
 CharSet hex_digit(unsigned value) {
   CharSet out;
   if (value < 10) {
@@ -93,11 +93,11 @@ NodeId Speller::wrapped(NodeId content) const {
   return grammar_->token(grammar_->sequence({quote, content, quote}));
 }
 
-// What stands for itself.
+// Returns the characters that stand for themselves.
 CharSet Speller::plain() const {
   CharSet taken;
   if (spelling_.strings == Spelling::Strings::kDelimited || spelling_.strings == Spelling::Strings::kBare) {
-    // A pattern's characters may not make up the closing mark; its first character is enough to leave out.
+    // A pattern's characters must not spell the closing text.  It is enough to leave out its first character.
     if (!spelling_.close.empty()) {
       const char32_t first = utf8::decode(spelling_.close, 0).code_point;
       taken.add(first, first);
@@ -124,8 +124,8 @@ NodeId Speller::escape(char32_t code_point) const {
   return grammar_->choice(ways);
 }
 
-// \u0080 to \uffff and surrogate pairs, where `set` has nearly everything behind ASCII: a class may leave out some
-// white space, whose escapes are then in it all the same.
+// The escapes \u0080 to \uffff and surrogate pairs, if `set` has nearly everything beyond ASCII.  A class may leave out
+// some white space; its escapes are accepted all the same.
 NodeId Speller::unicode_escapes(const CharSet& set) const {
   CharSet ascii;
   ascii.add(0, kLastAscii);
@@ -155,7 +155,8 @@ NodeId Speller::character(const CharSet& set) const {
   if (spelling_.strings == Spelling::Strings::kDelimited || spelling_.strings == Spelling::Strings::kBare)
     return g.choice(ways);
   const CharSet escaped = set.without(plain());
-  // Sets with many control characters are negated classes: the names of all escapes say it shorter.
+  // A set with many control characters is a negated class.  A list of all escapes is then shorter than one for each
+  // character.
   constexpr char32_t kManyControls = 0x10;
   if (escaped.contains(0) && escaped.contains(kManyControls)) {
     std::string letters = std::string(1, quote_) + "\\bfnrt";
@@ -214,7 +215,7 @@ NodeId Speller::any_content(std::uint32_t least, std::uint32_t most) const {
   return grammar_->any_number(any_character());
 }
 
-// Every escape there is, where nobody counts characters.
+// One character with every escape that exists.  For strings whose characters nobody counts.
 NodeId Speller::any_character() const {
   Grammar& g = *grammar_;
   const bool is_python = spelling_.strings == Spelling::Strings::kPython;
@@ -264,7 +265,7 @@ NodeId Speller::key_except(const std::vector<std::string>& names) const {
   }
   return quoted([&names](const Speller& inner) {
     Grammar& grammar = inner.grammar();
-    // No escapes that spell what needs none: a name has one spelling, so that it can be left out.
+    // Escapes for characters that need none are not accepted.  Each name then has one spelling and can be left out.
     const NodeId character = inner.character(CharSet::all());
     std::vector<std::string> words;
     for (const std::string& name : names) {
@@ -303,7 +304,7 @@ NodeId Speller::boolean() const {
   return grammar_->choice({grammar_->literal(spelling_.true_word), grammar_->literal(spelling_.false_word)});
 }
 
-// The spelling that was sent, and the one Python prints.
+// The number as it was sent, and as Python prints it.
 NodeId Speller::constant_number(const json::Value& value) const {
   const json::Number number{value.number(), value.kind() == json::Kind::kFloat};
   return grammar_->choice({grammar_->literal(number.text), grammar_->literal(json::python_number(number))});

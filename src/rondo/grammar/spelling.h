@@ -1,7 +1,7 @@
 // Spellings of JSON values: JSON, Python literals, or a format's own syntax with its own quotes.
 //
 // A Speller makes the nodes for strings, characters, numbers and constants in one spelling.  Schemas and patterns are
-// compiled with it and know no syntax of their own.
+// compiled with it and know no syntax themselves.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace rondo::grammar {
 
-// Larger counts are treated as "any number"; no real text has a billion characters.
+// Larger counts are treated as "any number", because no real text has a billion characters.
 inline constexpr std::uint32_t kLargestCount = 1'000'000'000;
 
 struct Spelling {
@@ -27,11 +27,11 @@ struct Spelling {
   };
   Strings strings = Strings::kJson;
   std::string open;   // for kDelimited
-  std::string close;  // for kDelimited; for kBare: what the caller writes after it, "" for anything
+  std::string close;  // for kDelimited; for kBare: the text that the caller writes after it, "" for anything
   std::string true_word = "true";
   std::string false_word = "false";
   std::string null_word = "null";
-  std::vector<format::Escape> escapes;  // for kBare: replacements inside whole values
+  std::vector<format::Escape> escapes;  // for kBare: escapes inside whole values
   bool bare_keys = false;               // keys of objects have no quotes
 
   bool operator==(const Spelling&) const = default;
@@ -41,7 +41,7 @@ struct Spelling {
   [[nodiscard]] static Spelling bare();
 };
 
-// Makes nodes in one spelling.  The grammar must outlive it.
+// Makes nodes in one spelling.  The grammar must outlive this object.
 class Speller {
  public:
   Speller(Grammar& grammar, Spelling spelling) : grammar_(&grammar), spelling_(std::move(spelling)) {}
@@ -49,13 +49,14 @@ class Speller {
   [[nodiscard]] Grammar& grammar() const { return *grammar_; }
   [[nodiscard]] const Spelling& spelling() const { return spelling_; }
 
-  // White space between the parts of a value: at most kMostSpace characters.
+  // White space between the parts of a value, at most kMostSpace characters.
   [[nodiscard]] NodeId space() const;
 
-  // A whole string with its quotes.
+  // Any string with its quotes, and the string `text` with its quotes.
   [[nodiscard]] NodeId any_string() const;
   [[nodiscard]] NodeId string(std::string_view text) const;
-  // `content` consists of characters(); for kPython it is made once for each kind of quote.
+  // A string with the content that `content(speller)` makes of characters.  For kPython it is called once per kind of
+  // quote.
   template <typename Content>
   [[nodiscard]] NodeId quoted(const Content& content) const {
     std::vector<NodeId> ways;
@@ -68,12 +69,12 @@ class Speller {
 
   // One character of `set`, as spelled inside a string with this speller's quote.
   [[nodiscard]] NodeId character(const CharSet& set) const;
-  // All of `text`, inside a string.
+  // All of `text`, as spelled inside a string.
   [[nodiscard]] NodeId content(std::string_view text) const;
   // The content of a string of `least` to `most` characters.
   [[nodiscard]] NodeId any_content(std::uint32_t least, std::uint32_t most) const;
 
-  // A key of an object, with quotes if keys have any; and any key except `names`.
+  // A key of an object, with quotes if keys have any, and any key except `names`.
   [[nodiscard]] NodeId key(std::string_view name) const;
   [[nodiscard]] NodeId key_except(const std::vector<std::string>& names) const;
 
@@ -81,7 +82,7 @@ class Speller {
   [[nodiscard]] NodeId number() const;
   [[nodiscard]] NodeId boolean() const;
   [[nodiscard]] NodeId null() const { return grammar_->literal(spelling_.null_word); }
-  // Exactly `value`: members in their order, with white space between members and elements.
+  // Exactly `value`, with its members in their order, and white space between members and elements.
   [[nodiscard]] NodeId constant(const json::Value& value) const;
 
  private:
@@ -101,6 +102,7 @@ class Speller {
 
 inline constexpr std::uint32_t kMostSpace = 64;
 
+// `least` to `most` characters of white space, as one token.
 [[nodiscard]] NodeId white_space(Grammar& grammar, std::uint32_t least, std::uint32_t most);
 
 }  // namespace rondo::grammar

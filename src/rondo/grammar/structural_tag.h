@@ -6,8 +6,9 @@
 
 namespace rondo::grammar {
 
-// Returns the turn as a `structural_tag` object.  A lazy turn becomes `triggered_tags`: any text, and after each
-// trigger word the calls.  It then covers the whole output.
+// Returns the turn as a `structural_tag` object.  A lazy turn whose triggers are all words becomes `triggered_tags`:
+// any text, and the calls after each trigger word.  It then covers the whole output.  Any other turn becomes its
+// grammar.
 [[nodiscard]] json::Value to_structural_tag(const TurnGrammar& turn);
 
 }  // namespace rondo::grammar

@@ -53,7 +53,7 @@ class TurnBuilder {
  private:
   // ---- Before calls
 
-  // The prompt ends inside a reasoning block.
+  // Returns whether the prompt ends inside a reasoning block.
   [[nodiscard]] bool is_reasoning_open() const {
     const std::string_view open = trimmed(format_.reasoning.open);
     const std::string_view close = trimmed(format_.reasoning.close);
@@ -63,7 +63,8 @@ class TurnBuilder {
     return last != std::string_view::npos && tail.find(close, last + open.size()) == std::string_view::npos;
   }
 
-  // The opening of a reasoning block that the model may begin; "" if there is none, or the prompt has begun it.
+  // Returns the opener of a reasoning block that the model may begin; "" if there is none, or if the prompt has begun
+  // it.
   [[nodiscard]] std::string_view reasoning_to_open() const {
     const std::string_view close = trimmed(format_.reasoning.close);
     if (options_.is_direct && !close.empty() && trimmed(options_.prompt_tail).ends_with(close)) return "";
@@ -71,7 +72,8 @@ class TurnBuilder {
     return is_there ? trimmed(format_.reasoning.open) : "";
   }
 
-  // How much of `marker` the prompt ends with.  The end of a longer mark that is whole begins nothing.
+  // Returns how many bytes at the start of `marker` the prompt ends with.  The end of a longer marker that is whole
+  // begins nothing.
   [[nodiscard]] std::size_t begun(std::string_view marker) const {
     const std::string_view tail = trimmed(options_.prompt_tail);
     std::size_t size = std::min(marker.size(), tail.size());
@@ -80,11 +82,11 @@ class TurnBuilder {
       const std::string_view whole = trimmed(*other);
       if (whole.size() > size && tail.ends_with(whole)) return 0;
     }
-    constexpr std::size_t kLeast = 2;  // a single bracket is no begin
+    constexpr std::size_t kLeast = 2;  // a single bracket begins nothing
     return size >= kLeast ? size : 0;
   }
 
-  // Reasoning from behind its opening, and what the template may write behind it.
+  // The rest of the reasoning after its opener, and the header that the template may write after it.
   NodeId rest_of_reasoning() {
     Line line(g_);
     line.add(g_.token(g_.text({}, trimmed(format_.reasoning.close)))).space();
@@ -92,8 +94,8 @@ class TurnBuilder {
     return line.node();
   }
 
-  // `body` behind reasoning, which is optional unless the prompt has begun it.  Without reasoning comes `body_without`,
-  // which does not hold the opening: a reader that takes the longest piece of text must not run over it.
+  // `body` after reasoning.  The reasoning is optional unless the prompt has begun it.  Without reasoning comes
+  // `body_without`.  It must not contain the opener, because a lexer that takes the longest text would run over it.
   NodeId with_reasoning(NodeId body, NodeId body_without) {
     if (is_reasoning_open()) return g_.sequence({rest_of_reasoning(), body});
     const std::string_view open = reasoning_to_open();
@@ -103,7 +105,7 @@ class TurnBuilder {
     return g_.choice({g_.sequence({opening, rest_of_reasoning(), body}), body_without});
   }
 
-  // The turn's stop, which the model may or may not show; behind it some templates open the next turn at once.
+  // The turn's stop, which the model may leave out.  After it, some templates open the next turn at once.
   NodeId stop() {
     std::vector<NodeId> ways;
     for (const auto* stops : {&format_.stops.content, &format_.stops.tool, &format_.stops.history_close}) {
@@ -140,6 +142,8 @@ class TurnBuilder {
 
   using Openings = std::vector<CallBuilder::Opening>;
 
+  // Decides how the calls begin.  In order: calls that no word announces, a lazy grammar, an answer or calls, calls
+  // alone, text before calls.
   void with_calls(CallBuilder& calls) {
     const bool is_required = options_.choice == ToolChoice::kRequired;
     const Openings openings = calls.openings(options_.parallel_calls);
@@ -155,7 +159,7 @@ class TurnBuilder {
       return;
     }
     if (options_.response_schema && !is_required) {
-      // Either the answer or calls, and no text besides.
+      // The output is either the answer or calls, without other text.
       std::vector<NodeId> ways = calls_alone(calls, openings);
       ways.insert(ways.begin(), answer());
       const NodeId body = g_.choice(ways);
@@ -167,7 +171,7 @@ class TurnBuilder {
       g_.define(root_, with_reasoning(body, body));
       return;
     }
-    // Punctuation alone may well stand in a text.
+    // An opener of mere punctuation may appear in text, so it is not forbidden there.
     const std::string_view opener = reasoning_to_open();
     const std::string without(std::ranges::any_of(opener, format::is_word) ? opener : "");
     NodeId body = text_and_calls(openings, "", is_required);
@@ -181,7 +185,7 @@ class TurnBuilder {
       g_.define(root_, with_reasoning(body, body_without));
       return;
     }
-    // The prompt holds the begin of a call or of content: the output goes on with the rest of one of them.
+    // The prompt already has the beginning of a call or of content.  The output continues with the rest of one of them.
     std::vector<NodeId> ways;
     for (const CallBuilder::Opening& opening : openings) {
       if (const std::size_t size = begun(opening.word); size > 0)
@@ -202,10 +206,11 @@ class TurnBuilder {
     return ways;
   }
 
-  // Calls that nothing marks but their own JSON: a turn is either calls or text.
+  // Calls that only their own JSON or a tool's name announces.  The turn is text, calls, or text without brackets and
+  // then calls.
   void bare_calls(CallBuilder& calls, bool is_required, bool may_be_lazy) {
     const NodeId all = bare(calls);
-    // A name alone may stand in any text: it triggers nothing.
+    // A name alone may appear in any text, so it triggers nothing.
     if (may_be_lazy && options_.laziness == Laziness::kAnyTrigger &&
         format_.calls.envelope != format::Envelope::kTags) {
       out_.is_lazy = true;
@@ -222,12 +227,13 @@ class TurnBuilder {
     g_.define(root_, with_reasoning(body, body));
   }
 
-  // Nothing but the end, or content where the template writes it there; further calls are not text.
+  // What may follow calls: the end of the turn, or content if the template writes it there.  Further calls are not
+  // text.
   NodeId after_calls(const Openings& openings) {
     return end_of_calls(format_.calls.content_behind ? until(openings, "", next_word_) : stop());
   }
 
-  // The section's close and `behind`; or the end of the turn, where the template forgets the close.
+  // The section's close, then `behind`.  If the template sometimes leaves out the close, the end of the turn instead.
   NodeId end_of_calls(NodeId behind) {
     const std::string_view close = trimmed(format_.calls.section_close);
     if (close.empty()) return behind;
@@ -237,14 +243,15 @@ class TurnBuilder {
 
   NodeId bare(CallBuilder& calls) { return g_.sequence({calls.all(options_.parallel_calls), end_of_calls(stop())}); }
 
-  // Text and then calls, or (unless these are required) text only; none of it with `without` before the first call.
+  // Text and then calls, or only text unless calls are required.  The text before the first call does not contain
+  // `without`.
   NodeId text_and_calls(const Openings& openings, const std::string& without, bool is_required) {
     std::vector<NodeId> ways;
     for (const CallBuilder::Opening& opening : openings)
       ways.push_back(g_.sequence({until(openings, opening.word, without), opening.rest, after_calls(openings)}));
     if (!is_required) {
       ways.push_back(until(openings, "", without));
-      // The close of content may open the calls; it may also be no more than that.
+      // If the close of content opens the calls, it may also just end the content.
       const std::string close(trimmed(format_.content.close));
       if (openings.size() == 1 && openings[0].word == close)
         ways.push_back(g_.sequence({until(openings, close, without), until(openings, "", "")}));
@@ -252,13 +259,15 @@ class TurnBuilder {
     return g_.choice(ways);
   }
 
-  // In reasoning that the prompt has opened a model may well write the words: triggers wait for its end.
+  // A model may write the words of calls in reasoning that the prompt has opened, so a trigger waits for the end of the
+  // reasoning.
   Trigger word_trigger(const std::string& word) const {
     if (!is_reasoning_open()) return {false, word};
     return {true, "^[\\s\\S]*?" + pattern_escaped(trimmed(format_.reasoning.close)) + "[\\s\\S]*?(" +
                       pattern_escaped(word) + ")"};
   }
 
+  // Each opening becomes a trigger.  An opener that the prompt has begun also triggers at the start of the output.
   void lazy(CallBuilder& calls, const Openings& openings, bool is_begun) {
     const bool may_be_bare = calls.may_be_bare();
     out_.is_lazy = true;
@@ -283,11 +292,11 @@ class TurnBuilder {
     g_.define(root_, g_.choice(ways));
   }
 
-  // Text up to the word that begins calls; with "" text without such a word.
+  // Text up to and including `word`, which begins calls.  With "", text without any such word.
   NodeId until(const Openings& openings, const std::string& word, const std::string& without) {
     std::vector<std::string> words{without};
     for (const CallBuilder::Opening& opening : openings) {
-      // The begin of a longer word ends nothing.
+      // A word that `word` begins with must not end the text.
       const bool is_prefix = word.size() > opening.word.size() && word.starts_with(opening.word);
       if (!is_prefix) words.push_back(opening.word);
       if (!opening.behind_name.empty()) words.push_back(opening.behind_name);
@@ -295,12 +304,12 @@ class TurnBuilder {
     return g_.token(g_.text(std::move(words), word));
   }
 
-  // Content before calls that nothing marks.
+  // Content before calls that no marker announces.
   NodeId text_before_bracket() {
     return g_.token(g_.repeat(g_.chars(CallBuilder::bare_begin().complement()), 1, kUnbounded));
   }
 
-  // Text that does not begin as calls do, where nothing else marks them.
+  // Text that cannot be a call, although no marker announces calls: it does not begin with a bracket.
   NodeId plain_text() {
     const NodeId any = g_.chars(CharSet::all());
     const CharSet space = CharSet::any_of(" \t\r\n");

@@ -1,13 +1,13 @@
-// A grammar of what a model may write after a prompt: reasoning, content, and tool calls in the syntax of a Format with
-// arguments that fit the tools' schemas; or an answer that fits a schema.
+// A grammar of what a model may write after a prompt.  That is reasoning, content, and tool calls in the syntax of a
+// Format with arguments that fit the tools' schemas, or an answer that fits a schema.
 //
 //   TurnOptions options{.tools = tools, .choice = ToolChoice::kRequired};
 //   Result<TurnGrammar> turn = turn_grammar(format, options);
 //   to_gbnf(turn.value().grammar)
 //
-// The grammar covers the output text after the prompt, special tokens spelled out, with or without the turn's stop at
-// the end.  It accepts every turn that the template writes for calls that fit the schemas.  White space around markers
-// and inside JSON is free, within limits.
+// The grammar covers the text after the prompt, with special tokens spelled out, with or without the turn's stop at the
+// end.  It accepts every turn that the template writes for calls that fit the schemas.  White space around markers and
+// inside JSON is free, within limits.
 #pragma once
 
 #include <optional>
@@ -27,7 +27,7 @@ enum class ToolChoice : std::uint8_t {
   kRequired,  // at least one call
 };
 
-// Whether the grammar may begin at a trigger, so that the text before it is unconstrained.
+// Whether the grammar may begin at a trigger.  The text before the trigger is then not constrained.
 enum class Laziness : std::uint8_t {
   kNever,       // it covers the whole output
   kWords,       // allowed if all triggers are words
@@ -43,17 +43,17 @@ struct TurnOptions {
   // nothing after the end of the turn.
   bool is_direct = false;
   std::optional<json::Value> response_schema;
-  std::string prompt_tail;  // the end of the prompt; shows whether reasoning is open
+  std::string prompt_tail;  // the end of the prompt; tells whether reasoning is open
   Laziness laziness = Laziness::kAnyTrigger;
 };
 
-// What to search for in the output: the grammar begins where the word, or the first group of the pattern, begins.
+// What to search for in the output.  The grammar begins where the word begins, or the first group of the pattern.
 struct Trigger {
   bool is_pattern = false;  // an ECMA-262 pattern; otherwise a word
   std::string value;
 };
 
-// A part of a lazy grammar: a trigger word, and what follows it.
+// A part of a lazy grammar: a trigger word, and the rule for the text after it.
 struct TriggeredPart {
   std::string word;
   RuleId rest{};
@@ -68,8 +68,8 @@ struct TurnGrammar {
   std::vector<std::string> warnings;
 };
 
-// Makes the grammar.  Fails with kInvalidArgument if `tool_name` is not a tool, or with kLimit if the schemas are too
-// large.
+// Makes the grammar.  Fails with kInvalidArgument if `tool_name` is not the name of a tool, or with kLimit if the
+// schemas are too large.
 //
 // REQUIRES: format.verify() returns nullopt.
 [[nodiscard]] Result<TurnGrammar> turn_grammar(const format::Format& format, const TurnOptions& options);

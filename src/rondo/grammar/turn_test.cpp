@@ -1,4 +1,4 @@
-// Grammars of whole turns in made-up formats: what they take, and what they refuse.
+// Tests grammars of whole turns in made-up formats: what they accept, and what they refuse.
 #include "grammar/turn.h"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ namespace {
 const char* const kTools = R"([{"type": "function", "function": {"name": "find", "parameters": {"type": "object",
   "additionalProperties": false, "required": ["q"], "properties": {"q": {"type": "string"}, "k": {"type": "array"}}}}}])";
 
-// A call is required in the format given as JSON.
+// Returns the grammar of a turn that must have a call, for a format that is given as JSON.
 Grammar required_call(const std::string& format_text, const char* tools = kTools) {
   const auto document = json::parse(format_text);
   REQUIRE(document.ok());
