@@ -3,7 +3,7 @@
 //   auto format = analysis::analyse(*chat_template, {});      // once per template; keep it
 //
 // The template renders conversations whose texts are placeholders.  The origins of the output (text/text.h) tell which
-// bytes are reasoning, content, names and arguments; everything between them is a marker.  No marker is known in
+// bytes are reasoning, content, names and arguments.  Everything between them is a marker.  No marker is known in
 // advance.  This is a pure function: equal input gives an equal Format.
 #pragma once
 
@@ -29,8 +29,8 @@ struct Options {
   limits::Render limits;
 };
 
-// Never fails because the template refuses some or all of the probes: what no probe shows is left out of the Format,
-// and the Format's notes say so.  Fails with kLimit if a probe exceeds its limits.
+// Infers the format.  Does not fail if the template refuses some or all of the probes: a part that no probe shows is
+// left out of the Format, and the Format's notes say so.  Fails with kLimit if a probe exceeds its limits.
 [[nodiscard]] Result<std::shared_ptr<const format::Format>> analyse(const jinja::Template& chat_template,
                                                                     const Options& options);
 

@@ -9,16 +9,16 @@
 
 namespace rondo::analysis {
 
-// The literals around one call, seen in a turn with one call and in a turn with two.
+// The literals around one call, as seen in a turn with one call and in a turn with two.
 struct CallText {
-  Written before;                  // from the end of what precedes the calls to the first slot (or the JSON)
+  Written before;                  // from the end of the text that precedes the calls to the first slot, or to the JSON
   std::optional<Written> between;  // from the first call's last slot to the second call's first one
   Written after;                   // after the last slot
   std::vector<std::string> atoms;
 };
 
-// Returns `part` with the markers that `text` is cut into, and with what ends its turn.  `stop` is what ends a plain
-// turn.
+// Returns `part` with the markers that `text` is cut into, and with the stops of its turn.  `stop` is the stop of a
+// plain turn; "" if it has none.
 [[nodiscard]] CallPart with_markers(CallPart part, const CallText& text, const std::string& stop);
 
 // A call inside a JSON value, and the literals around that value.
@@ -27,18 +27,19 @@ struct JsonCall {
   format::JsonRoles roles;
   CallText text;
 };
-// Finds such a call; nullopt if there is none.  `turn` has one or two calls.  `around.before` is what `lead_turn`
-// writes before the first slot of its first call.
+// Finds a call in JSON; nullopt if there is none.  `turn` has one or two calls.  `around.before` is the text of
+// `lead_turn` before the first slot of its first call.
 [[nodiscard]] std::optional<JsonCall> find_json_call(const Turn& turn, const Turn& lead_turn, std::size_t calls_in_turn,
                                                      const CallText& around);
 
-// How tagged parameters are written, and the literals around the last value.
+// How tagged parameters are written, and the literals after the last value.
 struct ParameterPart {
   format::Parameters parameters;
   std::optional<Written> between;  // up to the first slot of the next call, if there is one
   Written after;                   // up to the end
 };
-// Infers the parameters of the calls in the variant of `parts`; nullopt if they are not understood.
+// Infers the parameters of the calls in the variant of `parts`; nullopt if they cannot be understood.  Adds what is
+// lost to `remarks`.
 [[nodiscard]] std::optional<ParameterPart> infer_parameters(const Evidence& evidence, const Parts& parts,
                                                             Remarks& remarks);
 

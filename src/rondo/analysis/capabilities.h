@@ -4,8 +4,8 @@
 //   const Capabilities can = find_capabilities({template, options, format, rules}, {...});
 //   can.find("tools")->is_supported;
 //
-// A template has a feature if the value's own bytes reach the prompt.  The origins of a render show this; no text is
-// searched.
+// A template can carry a value if the value's own bytes reach the prompt.  The origins of a render show this, so no
+// text is searched.  A few capabilities compare two renders instead, or follow from the format and the message rules.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Capability {
   bool is_supported = false;
   std::string evidence;       // a sentence: what a render showed, or the template's error
   std::int32_t line = 0;      // the template line that writes it; 0: none, or no single one
-  json::Object details = {};  // what a caller needs in order to use it: {"field": "reasoning_content"}, ...
+  json::Object details = {};  // what a caller needs to use it: {"field": "reasoning_content"}, ...
 };
 
 struct Capabilities {
@@ -37,7 +37,7 @@ struct Capabilities {
   [[nodiscard]] const Capability* find(std::string_view name) const;
 };
 
-// A template and what is known about it.  Everything must outlive the call.
+// A template and what is known about it.  All of it must outlive the call.
 struct Studied {
   const jinja::Template& chat_template;
   const Options& options;
@@ -45,8 +45,8 @@ struct Studied {
   const tmpl::MessageRules& rules;
 };
 
-// `with_tools` is the template for conversations with tools, if the model has a separate one; otherwise it equals
-// `plain`.  Never fails: what a template refuses, it cannot carry.
+// Finds the capabilities.  `with_tools` is the template for conversations with tools, if the model has a separate one;
+// otherwise it equals `plain`.  Never fails: a template does not carry what it refuses.
 [[nodiscard]] Capabilities find_capabilities(const Studied& plain, const Studied& with_tools);
 
 // Returns {"tools": {"supported", "evidence", "line"?, details...}, ..., "free_variables": [...]}.

@@ -1,5 +1,5 @@
-// Finds what a template cuts out of an assistant message's content by markers that it searches for there.  Internal to
-// analysis/.
+// Finds what a template cuts out of an assistant message's content.  It cuts by markers that it searches for there.
+// Internal to analysis/.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace rondo::analysis {
 
-// Returns the constants that the template searches for in assistant messages, in all variants and also when other
-// messages follow.  Leaves out those of calls.
+// Returns the constants that the template searches for in assistant messages, in all variants and in a turn that other
+// messages follow.  Leaves out those that belong to calls.
 [[nodiscard]] std::vector<std::string> searched_marks(const Evidence& evidence, const Ending& ending,
                                                       const format::Calls& calls);
 
@@ -24,10 +24,11 @@ struct ContentCut {
 
   [[nodiscard]] bool is_cut() const { return is_left_out || is_set_apart; }
 };
+// Returns how the template treats an earlier answer with reasoning between `open` and `close`.  `open` may be empty.
 [[nodiscard]] ContentCut cut_between(const Evidence& evidence, const std::string& open, const std::string& close);
 
-// Returns two of the markers between which content is cut.  Also tries markers that the template searches for only
-// after it found one of these.
+// Returns two of the markers between which content is cut; nullopt if there are none, or too many to try.  Also tries
+// markers that the template searches for only after it found one of these.
 [[nodiscard]] std::optional<Tags> cut_out_of_content(const Evidence& evidence, std::vector<std::string> marks);
 
 }  // namespace rondo::analysis

@@ -1,4 +1,4 @@
-// Characters that a template writes in another way: `<` as `&lt;`, a quote behind a backslash.  Internal to analysis/.
+// Characters that a template writes in another way: `<` as `&lt;`, a quote after a backslash.  Internal to analysis/.
 #pragma once
 
 #include <string>
@@ -9,19 +9,19 @@
 
 namespace rondo::analysis {
 
-// Those that templates like to escape: in names, in visible text, white space.
+// Characters that templates often escape: in names, in visible text, and white space.
 inline constexpr std::string_view kSignsInNames = "&<>\"'\\";
 inline constexpr std::string_view kVisibleSigns = "&<>\"'\\!#$%()*+,-./:;=?@[]^_`{|}~";
 inline constexpr std::string_view kWhiteSigns = " \n\t";
 
-// A text with each of `characters`: a word stands before each of them and behind the last one.
+// Returns a text with each of `characters`, with a word before, between and after them.
 [[nodiscard]] std::string with_words(std::string_view characters);
 
-// What stands between the words of with_words(characters) in the template's text: the escapes among them.  White space
-// and single characters stand for themselves too, and would be none that can be told from these.
+// Returns the escapes in `written`, the template's text for with_words(characters): what it has between the words.
+// White space and single characters are left out, because they also stand for themselves and could not be told apart.
 [[nodiscard]] std::vector<format::Escape> escapes_between(std::string_view characters, std::string_view written);
 
-// `calls` with the escapes of names, and of arguments that are one text of JSON.
+// Returns `calls` with the escapes of names, and with those of arguments that are one text of JSON.
 [[nodiscard]] format::Calls with_escapes(const Evidence& evidence, format::Calls calls);
 
 }  // namespace rondo::analysis

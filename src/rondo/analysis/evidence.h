@@ -16,7 +16,7 @@
 
 namespace rondo::analysis {
 
-// Which parts the message of a probe has: reasoning, content, and how many calls.
+// Which parts a probe's message has: reasoning, content, and how many calls.
 struct Parts {
   bool reasoning = false;
   bool content = false;
@@ -24,17 +24,17 @@ struct Parts {
   auto operator<=>(const Parts&) const = default;
 };
 
-// Makes such a message; each of its calls has one parameter.
+// Makes a message with these parts.  Each of its calls has one parameter.
 [[nodiscard]] ProbeMessage message_of(const Parts& parts);
 
-// A turn that shows all of these parts, and the probe that asked for it.
+// A turn that shows all of its parts, and the setting of the probe that showed it.
 struct Variant {
   Turn turn;
   ProbeSetting setting;
 };
 using Variants = std::map<Parts, Variant>;
 
-// The prompt that asks for an answer with this setting of thinking.
+// The prompt that asks for an answer under a setting of thinking.
 struct Prompt {
   std::string thinking;
   Written written;
@@ -66,15 +66,16 @@ struct Evidence {
   }
 };
 
+// Renders the probes of all shapes.  Parts that no probe shows have no variant.
 [[nodiscard]] Evidence gather_evidence(Prober& prober);
 // Returns string constants of the template that units would cut or could not tell apart: brackets that do not pair
 // (`]~b]`), and markers without brackets (`%%done`).
 [[nodiscard]] std::vector<std::string> find_atoms(const Prober& prober, const Variants& variants);
 
-// Returns the first `most` of `words` that may be the name of a field or a type and that the chat APIs do not have.
+// Returns the first `most` of `words` that may be the name of a field or type, and that the chat APIs do not have.
 [[nodiscard]] std::vector<std::string> names_in(const std::vector<std::string>& words, std::size_t most);
 
-// Texts of the template without a prefix or suffix.
+// Text without its prefix, without white space at its end, and whether it contains a part that is not empty.
 [[nodiscard]] inline std::string without_prefix(const std::string& text, const std::string& prefix) {
   return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
 }

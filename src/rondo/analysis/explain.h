@@ -1,4 +1,4 @@
-// Explains a Format: for each of its texts, the template lines that wrote it; and all probes.
+// Explains a Format: for each of its texts, the template lines that wrote it, and all probes.
 //
 //   auto explanation = analysis::explain(*chat_template, {});
 //   for (const analysis::FieldOrigin& origin : explanation.value().origins)
@@ -19,8 +19,8 @@ namespace rondo::analysis {
 // Consecutive bytes that one place of the template wrote.
 struct OriginPiece {
   std::string text;
-  // Line and byte column of the first byte, from 1; for a string constant, of its beginning.  Line 0: the text was
-  // computed (a counter, indentation).
+  // Line and byte column of the first byte, from 1.  For a string constant, those of its beginning.  Line 0 means that
+  // the text was computed, such as a counter or indentation.
   text::Literal place;
 };
 
@@ -28,7 +28,7 @@ struct OriginPiece {
 struct FieldOrigin {
   std::string field;  // its path in the JSON of the Format: "calls.call_open", "calls.pieces[1].text", "stops.tool[0]"
   std::string text;
-  std::vector<OriginPiece> pieces;  // joined, they are `text`; empty if no probe shows it
+  std::vector<OriginPiece> pieces;  // in order; joined, they are `text`; none if no probe shows it
 };
 
 // A part of a probe's turn: template text, or a value of the probe message.
@@ -44,7 +44,7 @@ struct ProbeRecord {
   bool is_refused = false;  // the template refused it, or wrote nothing of the message
   std::string refusal;      // the template's error
   bool is_message = false;  // false for a probe that asks only for a generation prompt
-  // The message had another shape than Format::input says (reasoning in another place, arguments of another type).
+  // The message had another shape than Format::input says: reasoning in another place, or arguments of another type.
   bool is_other_shape = false;
   std::vector<ProbePart> parts;  // the assistant's turn, in order
 };
@@ -55,7 +55,7 @@ struct Explanation {
   std::vector<ProbeRecord> probes;   // in the order in which they were rendered
 };
 
-// Fails as analyse() does.
+// Analyses the template and explains the result.  Fails as analyse() does.
 [[nodiscard]] Result<Explanation> explain(const jinja::Template& chat_template, const Options& options);
 
 }  // namespace rondo::analysis

@@ -1,4 +1,4 @@
-// Finds what a template needs of its messages, from some twenty small renders.
+// Finds what a template needs of its messages, from about 150 small renders.
 #pragma once
 
 #include "analysis/analyse.h"
@@ -6,8 +6,8 @@
 
 namespace rondo::analysis {
 
-// `format` belongs to the same template and options.  Never fails: if the template refuses every form of something, or
-// none, there is no rule for it.
+// Returns the rules.  `format` belongs to the same template and options.  Never fails: if the template refuses every
+// form of something, or accepts every form, there is no rule for it.
 [[nodiscard]] tmpl::MessageRules find_message_rules(const jinja::Template& chat_template, const Options& options,
                                                     const format::Format& format);
 

@@ -1,12 +1,16 @@
 // The parts of a Format, each with the function that infers it.  Internal to analysis/.
 //
-// accepts.cpp      the evidence that all of them use
-// header.cpp       what opens a turn            blocks.cpp      reasoning and content
-// call_marks.cpp   calls                        ids.cpp         ids that the template makes
-// ends.cpp         what ends a turn             losses.cpp      what history cannot give back
-// escapes.cpp      what is written in another way
-// hidden.cpp       reasoning that no message shows, from what asks for an answer; cuts.cpp   and from what content is searched for
-// instructions.cpp reasoning and calls that are only told to the model
+// accepts.cpp       the evidence that all of them use; atoms.cpp: texts that are one unit
+// header.cpp        the header, which opens a turn
+// blocks.cpp        reasoning and content
+// hidden.cpp        reasoning that no message shows, from generation prompts
+// cuts.cpp          ... and from the markers that content is searched for
+// instructions.cpp  reasoning and calls that the model is only told about
+// call_marks.cpp    calls; envelope.cpp: calls in JSON; parameters.cpp: tagged parameters
+// ids.cpp           ids that the template makes
+// escapes.cpp       characters that are written in another way
+// ends.cpp          the end of a turn
+// losses.cpp        what history cannot give back
 #pragma once
 
 #include <memory>
@@ -28,9 +32,9 @@ struct Remarks {
   void add(const Remarks& more);
 };
 
-// Returns the common beginning of all generation prompts and all turns.
+// Returns the common beginning of all generation prompts and all turns; "" if there is none.
 [[nodiscard]] std::string find_header(const Evidence& evidence);
-// Returns the turn's literals before token `end`, or before its first slot, without the header.
+// Returns the turn's literals before token `end` (or before its first slot), without the header.
 [[nodiscard]] std::string lead(const Turn& turn, std::size_t end, const std::string& header);
 [[nodiscard]] inline std::string lead(const Turn& turn, const std::string& header) {
   return lead(turn, turn.first_slot(), header);
@@ -41,12 +45,13 @@ struct Blocks {
   std::string header;
   format::Reasoning reasoning;
   format::Content content;
-  std::string plain_tail;  // what follows the content of a plain turn, after content.close
+  std::string plain_tail;  // the text after content.close in a plain turn
   Remarks remarks;
 };
+// Infers reasoning and content, as turns without calls show them.
 [[nodiscard]] Blocks infer_blocks(const Evidence& evidence, const std::string& header);
 
-// What ends a turn without calls.
+// The end of a turn without calls.
 struct Ending {
   std::vector<std::string> stops;
   std::vector<std::string> history_close;  // as in format::Stops
@@ -56,11 +61,13 @@ struct Ending {
 [[nodiscard]] Ending infer_ending(const Evidence& evidence, const Blocks& blocks);
 
 // Returns `shown` with reasoning that no message shows: a generation prompt opens it, the template searches content for
-// its markers, or the template tells the model about it.
+// its markers, or the template tells the model about it.  Returns `shown` unchanged if it has reasoning, or if none is
+// found.
 [[nodiscard]] Blocks add_hidden_reasoning(const Evidence& evidence, const Blocks& shown, const Ending& ending,
                                           const format::Calls& calls);
+// Infers reasoning that the template only tells the model about; nullopt if there is none.
 [[nodiscard]] std::optional<Blocks> mine_reasoning(const Evidence& evidence, const Blocks& shown);
-// The texts around something.
+// The texts around something, such as reasoning.
 struct Tags {
   std::string open;
   std::string close;
@@ -71,19 +78,22 @@ struct CallPart {
   std::vector<std::string> stops;  // stops that end a turn with calls
   Remarks remarks;
 };
+// Infers calls as messages show them.  `calls.present` is false if no message does.
 [[nodiscard]] CallPart infer_calls(const Evidence& evidence, const Blocks& blocks, const Ending& ending);
-// Returns `calls` with the ids that the template makes itself: it writes an id in a call and again in the call's
+// Returns `calls` with the ids that the template makes itself.  It writes such an id in a call and again in the call's
 // result.
 [[nodiscard]] format::Calls with_made_ids(const Evidence& evidence, format::Calls calls);
-// Infers calls that no message shows.
+// Infers calls that no message shows, from what the template tells the model.
 [[nodiscard]] CallPart mine_calls(const Evidence& evidence);
 
+// Returns the stops of all turns: those of `ending`, those of `calls`, and those that only some settings show.
 [[nodiscard]] format::Stops infer_stops(const Evidence& evidence, const Ending& ending, const CallPart& calls);
 
 struct Lost {
   format::Trims trims;
   Remarks remarks;
 };
+// Finds what history cannot give back, and where white space is cut off.
 [[nodiscard]] Lost find_losses(const Evidence& evidence, const Blocks& blocks, const format::Calls& calls,
                                const format::Stops& stops, const Ending& ending);
 

@@ -16,13 +16,13 @@
 
 namespace rondo::analysis {
 
-// The shape of probe messages that the template was found to accept.
+// The shape of probe messages; the analysis finds the one that the template accepts.
 using Shape = format::InputShape;
 
 // The variables with which probes turn thinking on or off.  Many templates and engines use these names.
 inline constexpr std::array<std::string_view, 2> kSwitches = {"enable_thinking", "thinking"};
 
-// The content of the assistant message of a probe.
+// What the assistant message of a probe contains.
 struct ProbeMessage {
   bool reasoning = false;
   bool content = false;
@@ -32,11 +32,12 @@ struct ProbeMessage {
 
 // How a probe is rendered.
 struct ProbeSetting {
-  std::string thinking = "default";  // "on", "off"
+  std::string thinking = "default";  // or "on", "off"
   bool tools = true;
   bool with_result = false;  // a tool result follows
   bool with_user = false;    // a user message follows
-  // Set the variables that only this template has; otherwise they are set only if it refuses to render without them.
+  // Set the variables that only this template has.  If false, they are set only if the template refuses to render
+  // without them.
   bool stand_ins = false;
   std::optional<json::Member> variable = std::nullopt;  // one more template variable
 };
@@ -57,20 +58,20 @@ inline constexpr char kNoText = '\x02';
 // Renders the probes of one template.
 class Prober {
  public:
-  // With `keeps_trials`, keeps all probes and their results for trials().
+  // With `keeps_trials`, all probes and their results are kept for trials().
   Prober(const jinja::Template& chat_template, const Options& options, bool keeps_trials);
 
   // Returns the assistant turn; nullopt if the template refuses the probe or writes nothing of the message.
   [[nodiscard]] std::optional<Turn> turn(const Shape& shape, const ProbeMessage& message, const ProbeSetting& setting);
-  // Returns the turn of a message with only this content.  Not kept as a trial.
+  // Returns the turn of a message that has only this content.  It is not kept as a trial.
   [[nodiscard]] std::optional<Turn> turn_of(const std::string& content, const ProbeSetting& setting);
-  // Returns what add_generation_prompt adds after one user message.
+  // Returns the text that add_generation_prompt adds after one user message.
   [[nodiscard]] std::optional<Written> generation_prompt(const ProbeSetting& setting);
-  // Returns what the template itself writes before a question, with kNoText in place of everything else.
+  // Returns the template's own text for a conversation of one question, with kNoText in place of everything else.
   [[nodiscard]] std::optional<std::string> instructions(const ProbeSetting& setting);
-  // Returns the text of these messages.
+  // Returns the text of these messages; nullopt if the template refuses them.
   [[nodiscard]] std::optional<std::string> text_of(json::Array messages, const ProbeSetting& setting);
-  // Returns the text of a conversation that ends with this message.
+  // Returns the text of a question and this message.
   [[nodiscard]] std::optional<std::string> text_with(json::Object assistant_message, const ProbeSetting& setting);
   // Returns the conversation with its origins; nullopt if the template refuses it, and then last_refusal() says why.
   [[nodiscard]] std::optional<jinja::Rendered> rendered(json::Array messages, const ProbeSetting& setting) {
@@ -80,9 +81,9 @@ class Prober {
   [[nodiscard]] const std::string& last_refusal() const { return last_refusal_; }
   [[nodiscard]] const jinja::Template& chat_template() const { return template_; }
   [[nodiscard]] const Options& options() const { return options_; }
-  // Returns the error of the first call that exceeded its limits, if any.
+  // Returns the error of the first render that exceeded its limits, if any.
   [[nodiscard]] const std::optional<Error>& limit() const { return limit_; }
-  // Returns the template's error for the first probe that it refused; "" if there is none.
+  // Returns the template's error for the first probe that it refused; "" if it refused none.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
   // Returns the variables that the template reads and that are not common to all templates.
   [[nodiscard]] const std::vector<std::string>& own_variables() const { return own_variables_; }

@@ -1,4 +1,5 @@
-// Finds what turns the reasoning of a template's model on and off: which of the template's variables, and which values.
+// Finds what turns the reasoning of a template's model on and off: which of the template's variables, and with which
+// values.
 //
 // Small renders show this.  A variable is a switch if the prompt opens reasoning, or describes its markers, with one of
 // its values but not with another.  No variable name is known in advance.
@@ -16,7 +17,7 @@
 namespace rondo::analysis {
 
 struct ReasoningSwitch {
-  bool has_reasoning = false;  // whether the format has markers for it
+  bool has_reasoning = false;  // the format has markers for reasoning
   // What the prompt asks for if no variable is set.
   enum class State : std::uint8_t {
     kFree,    // the model may reason: the prompt says nothing
@@ -25,8 +26,8 @@ struct ReasoningSwitch {
   };
   State usual = State::kFree;
   std::optional<json::Member> on;   // the variable that turns it on
-  std::optional<json::Member> off;  // the one that turns it off
-  bool is_usually_on = false;       // whether the effect of `on` is the default
+  std::optional<json::Member> off;  // the variable that turns it off
+  bool is_usually_on = false;       // what `on` does is the default
   bool is_usually_off = false;
   // The variable that takes an effort in words; "" if there is none.
   std::string effort;
@@ -38,7 +39,7 @@ struct ReasoningSwitch {
 // Returns the effort words of the public APIs, least first.
 [[nodiscard]] const std::vector<std::string>& effort_words();
 
-// `format` belongs to the same template and options.  Never fails: what no render shows is left out.
+// Finds the switch.  `format` belongs to the same template and options.  Never fails: what no render shows is left out.
 [[nodiscard]] ReasoningSwitch find_reasoning_switch(const jinja::Template& chat_template, const Options& options,
                                                     const format::Format& format);
 

@@ -22,8 +22,8 @@ struct ArgumentPart {
   std::string chain;
 };
 
-// The source of a token's text from byte `at` to the next Source: a literal of the template, and the byte of the
-// literal where it begins.  kNoLiteral: the text was computed.
+// Where a token's text comes from, from byte `at` up to the next Source: a literal of the template, and the offset in
+// the literal. kNoLiteral means that the text was computed.
 struct Source {
   std::size_t at = 0;
   std::uint32_t literal = 0;
@@ -42,7 +42,7 @@ struct Token {
   std::string chain;                // for kReasoning and kContent: the transformations by the template
 };
 
-// A condition that read a field of the assistant message: "content", "tool_calls", "arguments.k1".
+// A condition that read a field of the assistant message, such as "content", "tool_calls" or "arguments.k1".
 struct FieldRead {
   std::string field;
   std::int32_t line = 0;
@@ -53,34 +53,34 @@ inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
 struct Turn {
   std::vector<Token> tokens;
-  std::string following;  // what the template wrote after the turn, up to the next message's data
+  std::string following;  // the template's text after the turn, up to the next message's data
   std::vector<Source> following_sources;
   std::string behind;                                      // everything after the turn
-  std::vector<jinja::Probe> probes;                        // of the assistant message's own texts
+  std::vector<jinja::Probe> probes;                        // questions about the assistant message's own texts
   std::string reasoning_name;                              // the field that the reasoning was read from
-  std::vector<FieldRead> reads;                            // by conditions, in order
-  std::vector<std::pair<std::string, std::int32_t>> cuts;  // where white space was removed: field and line
+  std::vector<FieldRead> reads;                            // the reads of conditions, in order
+  std::vector<std::pair<std::string, std::int32_t>> cuts;  // removed white space: field and line
 
   [[nodiscard]] bool has(SlotKind kind, std::size_t call = 0) const;
-  // Returns the index of the first (last) token of that kind and call, or kNone.
+  // Returns the index of the first (last) token of that kind and call; kNone if there is none.
   [[nodiscard]] std::size_t first(SlotKind kind, std::size_t call = 0) const;
   [[nodiscard]] std::size_t last(SlotKind kind, std::size_t call = 0) const;
   // Returns the index of the first token that is neither text nor a counter; the number of tokens if there is none.
   [[nodiscard]] std::size_t first_slot() const;
-  // Returns the index of the first (last) name, id or arguments of that call, or kNone.
+  // Returns the index of the first (last) name, id or arguments of that call; kNone if there is none.
   [[nodiscard]] std::size_t first_of_call(std::size_t call) const;
   [[nodiscard]] std::size_t last_of_call(std::size_t call) const;
-  // Returns the text of the tokens [begin, end) without the slots.
+  // Returns the text of the tokens [begin, end), without slots but with counters.
   [[nodiscard]] std::string literals(std::size_t begin, std::size_t end) const;
   [[nodiscard]] std::string literals() const { return literals(0, tokens.size()); }
   // Returns the template's text between that call and the next one.
   [[nodiscard]] std::string between_calls(std::size_t call) const;
-  // Returns the text after token `last`, up to content that follows the calls.
+  // Returns the text after token `last`, up to content if that follows the calls.
   [[nodiscard]] std::string behind_calls(std::size_t last) const;
 };
 
-// Reads the turn of message 1, the assistant's, from its first to its last run.  `is_followed`: other messages follow
-// it.  `own_field` is one more field that holds reasoning.
+// Reads the turn of message 1, the assistant's, from its first run to its last.  `is_followed` means that other
+// messages follow.  `own_field` is one more field with reasoning, or "".
 [[nodiscard]] Turn read_turn(const jinja::Rendered& rendered, bool is_followed, std::string_view own_field);
 
 }  // namespace rondo::analysis

@@ -11,19 +11,19 @@
 
 namespace rondo::analysis {
 
-// `begins` are the offsets in `text` at which a string constant, a text of the template or a computed text begins.
+// A text, and in `begins` the offsets at which a string constant, a text outside of tags, or a computed text begins.
 struct Written {
   std::string text;
   std::vector<std::size_t> begins = {};
 
   void append(const Written& more);
   void append(const std::string& more, std::span<const Source> sources);
-  // Returns the part from byte `at` on, and the part before it.
+  // Returns the part from byte `at` on, or the part before it.
   //
   // REQUIRES: `at` <= size.
   [[nodiscard]] Written from(std::size_t at) const;
   [[nodiscard]] Written before(std::size_t at) const;
-  // Returns the end of this text that equals `end`, with its begins.  If this text does not end so, returns `end`
+  // Returns the end of this text that equals `end`, with its begins.  If this text does not end with it, returns `end`
   // without begins.
   [[nodiscard]] Written ending(std::string_view end) const;
 };
@@ -31,8 +31,8 @@ struct Written {
 // Returns the literals of the tokens [begin, end).
 [[nodiscard]] Written written(const Turn& turn, std::size_t begin, std::size_t end);
 
-// Returns how many bytes both texts have in common at the start (end), up to where a marker may be cut: in both texts a
-// unit ends there, or another text of the template begins there.
+// Returns how many bytes both texts have in common at the start (end), up to where a marker may be cut.  There a unit
+// ends in both texts, or another text of the template begins in both.
 [[nodiscard]] std::size_t same_front(const Written& a, const Written& b, std::span<const std::string> atoms);
 [[nodiscard]] std::size_t same_back(const Written& a, const Written& b, std::span<const std::string> atoms);
 
@@ -44,8 +44,8 @@ struct Written {
 [[nodiscard]] std::string opening_of(const std::string& close);
 // Returns `</x>` for `<x>`, and `[/X]` for `[X]`; "" if `open` is not such a tag of one word.
 [[nodiscard]] std::string closing_of(const std::string& open);
-// Returns whether two markers of several words differ in one word: `<|begin_of_x|>` and `<|end_of_x|>`, `<|x_start|>`
-// and `<|x_end|>`.
+// Returns whether two markers of several words differ in one word only, as `<|begin_of_x|>` and `<|end_of_x|>` do, or
+// `<|x_start|>` and `<|x_end|>`.
 [[nodiscard]] bool are_kin(std::string_view a, std::string_view b);
 
 }  // namespace rondo::analysis
