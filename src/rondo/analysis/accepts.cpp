@@ -1,4 +1,4 @@
-// Finds what the template accepts, and probes all message shapes.
+// Finds out which messages the template accepts, and probes all message shapes.
 #include <set>
 
 #include "analysis/evidence.h"
@@ -16,13 +16,13 @@ ProbeMessage message_of(const Parts& parts) {
 
 namespace {
 
-// Whether the template writes calls, and the shape of messages that it shows most of.
+// The shape of messages of whose calls the template shows most, and whether it shows calls at all.
 struct CallShape {
   Shape shape;
   bool shows_calls = false;
 };
 
-// How much of a call the template shows in messages of that shape.
+// Scores how much of a call the template shows in messages of that shape, from 4 (all of it) down to -1 (nothing).
 int shape_score(Prober& prober, const Shape& shape) {
   const ProbeMessage probe = message_of({.calls = 1});
   int best = -1;
@@ -51,6 +51,7 @@ int shape_score(Prober& prober, const Shape& shape) {
   return best;
 }
 
+// Tries all shapes of arguments and of absent content.  The first shape with the best score counts.
 CallShape find_call_shape(Prober& prober) {
   CallShape out;
   int best = -2;
@@ -70,14 +71,14 @@ CallShape find_call_shape(Prober& prober) {
   return out;
 }
 
-// A turn that shows the reasoning of a message of that shape.
+// Returns a turn that shows the reasoning of a message of that shape; nullopt if there is none.
 std::optional<Turn> reasoned_turn(Prober& prober, const CallShape& asked) {
   for (const std::size_t calls : {std::size_t{0}, std::size_t{1}}) {
     if (calls > 0 && !asked.shows_calls) continue;
     for (const char* thinking : {"default", "on"}) {
       auto turn = prober.turn(asked.shape, message_of({true, true, calls}), {.thinking = thinking});
       const std::size_t at = turn ? turn->first(SlotKind::kReasoning) : kNone;
-      // A list of parts that is printed as a whole shows them, but not as reasoning.
+      // A content list that the template prints as a whole also contains the reasoning, but not as reasoning.
       if (at != kNone && !contains(turn->tokens[at].chain, "json") && !contains(turn->tokens[at].chain, "pyrepr"))
         return turn;
     }
@@ -85,7 +86,8 @@ std::optional<Turn> reasoned_turn(Prober& prober, const CallShape& asked) {
   return std::nullopt;
 }
 
-// The shape of messages whose reasoning the template shows, and the field that it reads the reasoning from, if any.
+// The shape of messages whose reasoning the template shows, and the field that it reads the reasoning from; "" if it
+// reads a part of the content.
 struct ReasoningShape {
   Shape shape;
   std::string field;
@@ -105,7 +107,7 @@ std::optional<ReasoningShape> find_reasoning(Prober& prober, const CallShape& ca
   return std::nullopt;
 }
 
-// Fields that the template may read and the chat APIs do not have.
+// Returns names that the template may read as fields, and that the chat APIs do not have.
 std::vector<std::string> own_fields(const jinja::Template& chat_template) {
   std::vector<std::string> words = chat_template.names();
   words.insert(words.end(), chat_template.literal_texts().begin(), chat_template.literal_texts().end());
@@ -116,8 +118,8 @@ std::vector<std::string> own_fields(const jinja::Template& chat_template) {
   return out;
 }
 
-// Whether reasoning stands between the text that asks for an answer and content or calls, with visible texts on both
-// sides.  The text before it may be the end of the prompt.
+// Returns whether reasoning stands between the text that asks for an answer and content or calls, with visible text on
+// both sides.  The visible text before it may be the end of the prompt.
 bool stands_apart(const Turn& turn, const Written& prompt) {
   const std::string_view asking = format::trimmed(prompt.text);
   const std::size_t at = turn.first(SlotKind::kReasoning);
@@ -131,7 +133,8 @@ bool stands_apart(const Turn& turn, const Written& prompt) {
   return !format::is_blank(before.substr(asked + asking.size())) || prompt.begins.size() > 1;
 }
 
-// Those of `fields` that are written before the content.  Each field's text is its own name.
+// Returns those of `fields` whose text is written before the content.  Each field's text is the placeholder and its own
+// name.
 std::vector<std::string> fields_before_content(const std::string& text, const std::vector<std::string>& fields) {
   std::vector<std::string> out;
   const std::size_t content = text.find(probe::kContentText);
@@ -141,8 +144,8 @@ std::vector<std::string> fields_before_content(const std::string& text, const st
   return out;
 }
 
-// Looks for reasoning in a field that only this template reads.  The field counts if its text stands between the text
-// that asks for an answer and content or calls, with texts of the template on both sides.
+// Looks for reasoning in a field that only this template reads.  The field counts if its text stands apart between the
+// text that asks for an answer and content or calls.
 std::optional<ReasoningShape> find_own_reasoning(Prober& prober, const CallShape& shown, const Written& prompt) {
   const std::vector<std::string> fields = own_fields(prober.chat_template());
   for (const std::size_t calls : {std::size_t{0}, std::size_t{1}}) {
@@ -172,6 +175,7 @@ std::vector<Prompt> find_prompts(Prober& prober) {
   return out;
 }
 
+// Looks for a setting under which the template shows all of `parts`; nullopt if there is none.
 std::optional<Variant> find_variant(Prober& prober, const Shape& shape, const Parts& parts) {
   for (const char* thinking : {"default", "on"}) {
     for (const bool with_result : {false, true}) {

@@ -7,7 +7,8 @@ namespace {
 
 using format::trimmed;
 
-// Prompts that variables make which only this template has: what they are set to, and what asks for an answer then.
+// Collects the prompts that ask for an answer.  Variables that only this template has may change such a prompt, so
+// their usual values are tried too.
 std::vector<format::GenerationPrompt> generation_prompts(const Evidence& evidence, const std::string& header) {
   std::vector<format::GenerationPrompt> out;
   for (const Prompt& prompt : evidence.prompts) out.push_back({prompt.thinking, prompt.written.text});
@@ -18,7 +19,7 @@ std::vector<format::GenerationPrompt> generation_prompts(const Evidence& evidenc
       const auto written = evidence.prober.generation_prompt({.tools = false, .variable = json::Member{name, value}});
       if (!written || !written->text.starts_with(header)) continue;
       const std::string& text = written->text;
-      if (value.is_string() && contains(text, value.as_string())) continue;  // it is only repeated
+      if (value.is_string() && contains(text, value.as_string())) continue;  // the prompt only repeats the value
       if (std::ranges::find(out, text, &format::GenerationPrompt::text) != out.end()) continue;
       const std::string shown = value.is_string() ? value.as_string() : value.as_bool() ? "true" : "false";
       out.push_back({std::string(name).append("=").append(shown), text});
@@ -27,7 +28,7 @@ std::vector<format::GenerationPrompt> generation_prompts(const Evidence& evidenc
   return out;
 }
 
-// The ends that the tokenizer has are stops too.
+// Adds the end tokens of the tokenizer, and the eos token, to the stops of plain turns.
 format::Stops with_end_tokens(format::Stops stops, const Options& options) {
   const auto add = [&stops](std::string_view text) {
     const auto is_same = [text](const std::string& known) { return trimmed(known) == trimmed(text); };
@@ -43,7 +44,8 @@ format::Stops with_end_tokens(format::Stops stops, const Options& options) {
   return stops;
 }
 
-// A part that does not fit the others is left out, and that is said.
+// If the parts do not fit together, drops reasoning that nothing closes, and drops the calls if that is not enough.  A
+// note says what was wrong.
 format::Format verified(format::Format format) {
   const auto wrong = format.verify();
   if (!wrong) return format;

@@ -8,8 +8,8 @@ namespace {
 
 using format::trimmed;
 
-// Whether a word has the same punctuation at both ends, as `==/x==` has, or stands between signs that are not ASCII, as
-// in `«/x»`.
+// Returns whether a word has the same punctuation at both ends, as `==/x==` has, or stands between signs that are not
+// ASCII, as in `«/x»`.
 bool is_framed(std::string_view text) {
   constexpr std::size_t kLeast = 4;
   if (text.size() < kLeast || text.find_first_of(" \n\t\r\"'{}<>[]()") != std::string::npos) return false;
@@ -25,7 +25,7 @@ bool is_token(std::string_view text) {
          (!format::is_paired(text) || format::is_mark(text));
 }
 
-// The literals that a token of a turn has all of.
+// Returns the template's literals that the token contains as a whole.
 std::vector<std::string_view> whole_literals(const Token& token, const std::vector<std::string>& literals) {
   std::vector<std::string_view> out;
   for (std::size_t i = 0; i < token.sources.size(); ++i) {
@@ -49,7 +49,7 @@ std::vector<std::string> find_atoms(const Prober& prober, const Variants& varian
   if (options.bos_token) add(*options.bos_token);
   if (options.eos_token) add(*options.eos_token);
   for (const auto& [parts, variant] : variants) {
-    std::map<std::string_view, int> whole;  // literals, and how often the turn has all of them
+    std::map<std::string_view, int> whole;  // literals, and how often the turn contains them as a whole
     for (const Token& token : variant.turn.tokens) {
       for (const std::string_view text : whole_literals(token, prober.chat_template().literal_texts())) {
         if (++whole[text] == 2 || is_framed(trimmed(text))) add(trimmed(text));

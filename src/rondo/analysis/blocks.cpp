@@ -1,4 +1,4 @@
-// Reasoning and content.
+// Infers the reasoning and the content of a turn.
 #include <algorithm>
 
 #include "analysis/parts.h"
@@ -16,9 +16,9 @@ struct Border {
   std::string content_open;
 };
 
-// The part of `between`, the text from reasoning to content, that opens the content.  It is recognised by its absence:
-// calls or the end of the turn follow the reasoning without it, and so does content without reasoning (`plain_lead`)
-// after an empty block.
+// Returns the end of `between`, the text from reasoning to content, that opens the content; "" if none does.  It is
+// recognised where it is absent: calls or the end of the turn follow the reasoning without it.  Content without
+// reasoning must follow it too, so `plain_lead` ends with it.
 std::string opener_behind_reasoning(const Evidence& evidence, const Turn& thinking, const std::string& between,
                                     const std::string& plain_lead) {
   const std::size_t begin = thinking.last(SlotKind::kReasoning) + 1;
@@ -31,15 +31,15 @@ std::string opener_behind_reasoning(const Evidence& evidence, const Turn& thinki
     if (slot == kNone || slot < reasoning) continue;
     const std::size_t same = same_front(to_content, written(other->turn, reasoning + 1, slot), evidence.atoms);
     const std::string rest = between.substr(same);
-    // Punctuation that two headings share (`## Answer`, `## Tools`) closes nothing.
+    // Punctuation that two headings share, as in `## Answer` and `## Tools`, closes nothing.
     if (between == plain_lead && std::ranges::none_of(between.substr(0, same), format::is_word)) continue;
     if (!is_blank(rest) && !is_blank(between.substr(0, same)) && plain_lead.ends_with(rest)) return rest;
   }
   return "";
 }
 
-// Splits `between`, the text between reasoning (which `open` opens) and content.  `plain_lead` is the text before the
-// content of a turn without reasoning.
+// Splits `between`, the text from the reasoning of `thinking` to content.  `plain_lead` is the text before the content
+// of a turn without reasoning.
 Border split_border(const Evidence& evidence, const std::string& header, const Turn& thinking,
                     const std::string& between, const std::string& plain_lead) {
   const std::string opening = lead(thinking, thinking.first(SlotKind::kReasoning), header);
@@ -59,14 +59,14 @@ Border split_border(const Evidence& evidence, const std::string& header, const T
     }
   }
   std::string close = between.substr(0, between.size() - content_open.size());
-  // The next block's own header is recognised by itself.
+  // The header of the next block is recognised by itself.
   if (!is_blank(header) && close.size() > header.size() && close.ends_with(header))
     close.resize(close.size() - header.size());
   return {std::move(close), std::move(content_open)};
 }
 
-// The text that closes reasoning at token `end` if no content follows: the first unit of the text after it, or all of
-// that text at the end of the turn.
+// Returns the text that closes reasoning at token `end` if no content follows: all of the text after it at the end of
+// the turn, and otherwise only its first unit.
 std::string close_without_content(const Evidence& evidence, const Turn& turn, std::size_t end) {
   std::size_t next = end + 1;
   while (next < turn.tokens.size() && turn.tokens[next].kind == SlotKind::kLiteral) ++next;
@@ -76,7 +76,8 @@ std::string close_without_content(const Evidence& evidence, const Turn& turn, st
   return rest.substr(0, rest.find(trimmed(rest)) + cuts[std::min<std::size_t>(1, cuts.size() - 1)]);
 }
 
-// Where the words at the end of `opening` begin: letters, digits and the other characters of a sentence.
+// Returns where the words at the end of `opening` begin.  Words are letters, digits and the other characters of a
+// sentence.
 std::size_t begin_of_words(std::string_view opening) {
   const auto is_prose = [](char byte) {
     return format::is_space(byte) || static_cast<unsigned char>(byte) >= 0x80 ||
@@ -89,7 +90,7 @@ std::size_t begin_of_words(std::string_view opening) {
   return begin;
 }
 
-// Handles reasoning whose beginning only the prompt for an answer marks, not history.
+// Takes the opener of the reasoning from the prompt if history does not write it.
 void open_by_prompt(const Evidence& evidence, Blocks& blocks) {
   format::Reasoning& reasoning = blocks.reasoning;
   for (const Prompt& prompt : evidence.prompts) {
@@ -106,7 +107,8 @@ void open_by_prompt(const Evidence& evidence, Blocks& blocks) {
   }
 }
 
-// Content behind `plain_lead`, where that closes no reasoning, and the reasoning of `turn`.
+// Infers both blocks from `turn`, which has reasoning.  If no content follows the reasoning there, `plain_lead` opens
+// the content, unless it contains the close of the reasoning.
 Blocks blocks_of(const Evidence& evidence, const std::string& header, const Turn& turn, const std::string& plain_lead) {
   Blocks out;
   out.header = header;
@@ -132,7 +134,8 @@ Blocks blocks_of(const Evidence& evidence, const std::string& header, const Turn
   return out;
 }
 
-// How much of `tail`, the text after the content of a plain turn, closes the content that `open` opens.
+// Returns how many bytes at the start of `tail`, the text after the content of a plain turn, close the content that
+// `open` opens.
 std::size_t content_close_in(const Evidence& evidence, const Written& tail, const std::string& open,
                              const Variant* calling) {
   const std::size_t content = calling != nullptr ? calling->turn.last(SlotKind::kContent) : kNone;
@@ -140,8 +143,8 @@ std::size_t content_close_in(const Evidence& evidence, const Written& tail, cons
   if (content != kNone && slot > content)
     return same_front(tail, written(calling->turn, content + 1, slot), evidence.atoms);
   if (is_blank(open)) return 0;
-  // If content comes after calls, or there are no calls, it also stands at the end of the turn.  The text that ends
-  // turns without content then follows the text that closes content.
+  // Content after calls, or without calls, also stands at the end of a turn.  The text that ends turns without content
+  // then follows the text that closes content.
   if (content != kNone) {
     const Turn& turn = calling->turn;
     const std::size_t same = same_front(tail, written(turn, content + 1, turn.tokens.size()), evidence.atoms);
@@ -150,7 +153,7 @@ std::size_t content_close_in(const Evidence& evidence, const Written& tail, cons
     const std::size_t last = alone != nullptr ? alone->turn.last_of_call(0) : kNone;
     const std::size_t stop =
         last == kNone ? 0 : same_back(tail, written(alone->turn, last + 1, alone->turn.tokens.size()), evidence.atoms);
-    // White space alone closes nothing: then both end alike, with marks that look the same.
+    // White space alone closes nothing.  Both turns then end alike, with marks that look the same.
     const std::string_view text = tail.text;
     if (!is_blank(text.substr(text.size() - stop)) && !is_blank(text.substr(0, text.size() - stop)))
       return text.size() - stop;
@@ -158,7 +161,7 @@ std::size_t content_close_in(const Evidence& evidence, const Written& tail, cons
   return tail.begins.empty() ? 0 : tail.begins.back();
 }
 
-// Markers around content that are there only where calls in bare JSON follow.
+// Finds markers around content that are written only if calls in bare JSON follow.
 std::optional<format::Content> wrap_beside_calls(const Evidence& evidence, const Blocks& blocks) {
   const Variant* calling = evidence.find({.content = true, .calls = 1}, Parts{.content = true, .calls = 2});
   if (calling == nullptr || !is_blank(blocks.content.open)) return std::nullopt;
@@ -188,7 +191,7 @@ void wrap_beside_reasoning(const Evidence& evidence, const Turn& thinking, const
   const std::size_t stop = same_back(tail, plain_tail, evidence.atoms);
   const std::string close = tail.text.substr(0, tail.text.size() - stop);
   if (is_blank(close) || stop < plain_tail.text.size()) return;
-  // The opener is the pair of the closer, else the last of several marks between reasoning and content.
+  // The opener is the pair of the closer, or else the last of several marks between reasoning and content.
   const std::string& between = blocks.reasoning.close;
   const std::string pair = opening_of(std::string(trimmed(close)));
   std::size_t at = pair.empty() ? std::string::npos : between.rfind(pair);
@@ -222,7 +225,7 @@ Blocks infer_blocks(const Evidence& evidence, const std::string& header) {
   }
   if (plain == nullptr) plain = evidence.find({true, true, 0});
   if (plain == nullptr) return out;
-  // The text that ends content follows it both before calls and before the turn's end.
+  // The text that ends content follows it both before calls and at the end of the turn.
   const Variant* calling = evidence.find({.content = true, .calls = 1}, Parts{true, true, 1});
   const Written tail = written(plain->turn, plain->turn.last(SlotKind::kContent) + 1, plain->turn.tokens.size());
   const std::size_t same = content_close_in(evidence, tail, out.content.open, calling);

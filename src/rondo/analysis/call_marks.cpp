@@ -1,4 +1,4 @@
-// Finds how calls are written.
+// Infers how calls are written.
 #include "analysis/call_text.h"
 #include "analysis/escapes.h"
 
@@ -11,12 +11,13 @@ namespace {
 
 using Kind = format::CallPiece::Kind;
 
+// Returns the text after the last `header` in `text`; all of it if there is none.
 std::string behind_last(const std::string& text, const std::string& header) {
   const std::size_t at = is_blank(header) ? std::string::npos : text.rfind(header);
   return at == std::string::npos ? text : text.substr(at + header.size());
 }
 
-// The text that the template writes between whatever precedes the calls and the first slot of the first call.
+// Returns the text between whatever precedes the calls and the first slot of the first call.
 std::string before_calls(const Blocks& blocks, const Parts& parts, const Turn& turn) {
   const std::size_t name = turn.first_of_call(0);
   const std::size_t content = turn.last(SlotKind::kContent);
@@ -28,7 +29,7 @@ std::string before_calls(const Blocks& blocks, const Parts& parts, const Turn& t
     text = without_prefix(turn.literals(reasoning + 1, name), blocks.reasoning.close);
   } else {
     text = lead(turn, name, blocks.header);
-    // An empty reasoning block.
+    // The template may write an empty reasoning block.
     const std::string_view close = trimmed(blocks.reasoning.close);
     if (const std::size_t at = close.empty() ? std::string::npos : text.rfind(close); at != std::string::npos) {
       text = text.substr(at + close.size());
@@ -36,7 +37,7 @@ std::string before_calls(const Blocks& blocks, const Parts& parts, const Turn& t
       text = without_prefix(text, trail);
     }
   }
-  // Content that is always written, also when it is empty.
+  // The template may write the content's markers even if the content is empty.
   const std::string_view close = trimmed(blocks.content.close);
   if (const std::size_t at = close.empty() ? std::string::npos : text.rfind(close); at != std::string::npos)
     text = text.substr(at + close.size());
@@ -44,8 +45,8 @@ std::string before_calls(const Blocks& blocks, const Parts& parts, const Turn& t
   return behind_last(text, blocks.header);
 }
 
-// The pieces of the first call, with arguments as one piece.  Empty if the call contains anything else or has no
-// arguments.
+// Returns the pieces of the first call, with the arguments as one piece.  Returns none if the call contains anything
+// else or has no arguments.
 std::vector<format::CallPiece> pieces_of(const Turn& turn) {
   std::vector<format::CallPiece> pieces;
   bool has_arguments = false;
@@ -66,7 +67,7 @@ std::vector<format::CallPiece> pieces_of(const Turn& turn) {
     }
   }
   if (!has_arguments) return {};
-  // A template that shows an id and no name expects the name in the id.
+  // A template that shows an id but no name expects the name in the id.
   if (std::ranges::find(pieces, Kind::kName, &format::CallPiece::kind) != pieces.end()) return pieces;
   for (format::CallPiece& piece : pieces) {
     if (piece.kind == Kind::kId) piece.kind = Kind::kNameInId;
@@ -74,7 +75,7 @@ std::vector<format::CallPiece> pieces_of(const Turn& turn) {
   return pieces;
 }
 
-// Serialised by the template, copied as text, or written parameter by parameter.
+// Returns how arguments are written: serialised by the template, copied as text, or parameter by parameter.
 format::ArgumentStyle argument_style(const Token& arguments) {
   const bool is_serialised = std::ranges::any_of(arguments.parts, [](const ArgumentPart& part) {
     return part.path.empty() && part.kind == text::RunKind::kSerialiser && contains(part.chain, "json");
@@ -85,7 +86,8 @@ format::ArgumentStyle argument_style(const Token& arguments) {
   return is_copied ? format::ArgumentStyle::kJsonText : format::ArgumentStyle::kParameters;
 }
 
-// The marker of blocks with headings: reasoning, content and calls all begin with words and then this marker.
+// Returns the marker that ends headings; "" if blocks have no headings.  Reasoning, content and calls then all begin
+// with words and this marker.
 std::string heading_close(const Blocks& blocks, const format::Calls& calls) {
   const bool is_word = calls.pieces.size() > 2 && calls.pieces.front().kind == Kind::kName &&
                        !is_blank(calls.call_open) && calls.call_open.find_first_of("<[{(|") == std::string::npos &&
@@ -98,7 +100,7 @@ std::string heading_close(const Blocks& blocks, const format::Calls& calls) {
   return bracket != std::string::npos && same.size() - bracket > 2 ? same.substr(bracket) : "";
 }
 
-// Content may follow the calls; white space between them and the content belongs to what closes the calls.
+// Notes that content may follow the calls.  White space before that content belongs to the text that closes the calls.
 CallPart with_content_behind(const Evidence& evidence, const Ending& ending, CallPart part) {
   const Variant* both = evidence.find({.content = true, .calls = 1}, Parts{true, true, 1});
   if (both == nullptr) return part;
@@ -109,7 +111,7 @@ CallPart with_content_behind(const Evidence& evidence, const Ending& ending, Cal
   calls.content_behind = true;
   std::string& close = is_blank(calls.section_close) ? calls.call_close : calls.section_close;
   const std::string between = both->turn.literals(last + 1, content);
-  // What stands in front of content, and ends no other turn, ends none: it closes the section.
+  // A stop of calls that precedes content, and ends no other turn, cannot end a turn.  It closes the section.
   const bool is_open = is_blank(calls.section_close) && !is_blank(calls.section_open);
   const auto is_stop = [&part](const std::string& stop) { return trimmed(stop) == trimmed(part.stops.front()); };
   if (is_open && part.stops.size() == 1 && std::ranges::none_of(ending.stops, is_stop) &&
@@ -126,7 +128,7 @@ CallPart with_content_behind(const Evidence& evidence, const Ending& ending, Cal
   return part;
 }
 
-// Whether some turn with calls lacks the text that closes their section.
+// Returns whether some turn with calls lacks the text that closes their section.
 bool may_stay_open(const Evidence& evidence, const format::Calls& calls) {
   const std::string_view close = trimmed(calls.section_close);
   return !close.empty() && std::ranges::any_of(evidence.variants, [close](const auto& entry) {
@@ -136,7 +138,8 @@ bool may_stay_open(const Evidence& evidence, const format::Calls& calls) {
   });
 }
 
-// The literals around the arguments hold the opening of the first parameter and the close of the last one.
+// The literals around the arguments contain the opener of the first parameter and the close of the last one.  Removes
+// both.
 void trim_around_arguments(format::Calls& calls) {
   const auto arguments = std::ranges::find(calls.pieces, Kind::kArguments, &format::CallPiece::kind);
   if (const auto next = std::next(arguments); next != calls.pieces.end() && next->kind == Kind::kLiteral)
@@ -149,7 +152,7 @@ void trim_around_arguments(format::Calls& calls) {
   if (before->text.empty()) calls.pieces.erase(before);
 }
 
-// The first variant with so many calls, in these orders.
+// Returns the first variant that exists, by number of calls and then in the order given.
 std::optional<Parts> first_of(const Evidence& evidence, std::initializer_list<std::size_t> counts,
                               std::initializer_list<Parts> order) {
   for (const std::size_t count : counts) {
@@ -160,7 +163,7 @@ std::optional<Parts> first_of(const Evidence& evidence, std::initializer_list<st
   return std::nullopt;
 }
 
-// Calls in tags, in the variant of `base`.
+// Infers calls in tags from the variant of `base`.
 CallPart calls_in_tags(const Evidence& evidence, const Parts& base, format::ArgumentStyle style, CallText text,
                        const std::string& stop) {
   CallPart out;
@@ -193,15 +196,15 @@ CallPart calls_in_tags(const Evidence& evidence, const Parts& base, format::Argu
   return with_markers(std::move(out), text, stop);
 }
 
-// The calls as shown by variants in which nothing follows them.
+// Infers the calls from variants in which nothing follows them.
 CallPart calls_alone(const Evidence& evidence, const Blocks& blocks, const std::string& stop) {
-  // After content stands the text that separates the calls from it.  Without content, the text that ends a turn of
-  // calls alone is seen.
+  // The text that separates calls from content is seen after content, and the text that ends a turn of calls in a turn
+  // without content.
   const auto leading = first_of(evidence, {1, 2}, {{false, true}, {false, false}, {true, true}, {true, false}});
   const auto base = first_of(evidence, {2, 1}, {{false, false}, {false, true}, {true, false}, {true, true}});
   if (!leading || !base) return {};
   CallText text;
-  // If each call is a block of its own, the header stands before each.
+  // If each call is a block of its own, the header stands before each call.
   text.atoms = evidence.atoms;
   if (!is_blank(blocks.header)) text.atoms.emplace_back(trimmed(blocks.header));
   const Turn& lead_turn = evidence.variants.at(*leading).turn;

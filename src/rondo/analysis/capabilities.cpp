@@ -26,7 +26,7 @@ constexpr std::string_view kNameText = "Nprobe";
 constexpr std::string_view kDocumentText = "Oprobe documentO";
 constexpr std::string_view kAddress = "probe.example/one";
 
-// Whether the path is `place` or lies below it.
+// Returns whether the path is `place` or lies below it.
 bool lies_in(const std::string& path, std::string_view place) {
   if (!path.starts_with(place)) return false;
   return path.size() == place.size() || path[place.size()] == '.' || path[place.size()] == '[';
@@ -34,7 +34,7 @@ bool lies_in(const std::string& path, std::string_view place) {
 
 std::string quoted(std::string_view text) { return json::to_compact(json::Value(text)); }
 
-// A conversation of probes, rendered.
+// A rendered conversation of probes, or the template's refusal.
 class Render {
  public:
   Render(const jinja::Template& chat_template, std::optional<jinja::Rendered> rendered, std::string refusal)
@@ -42,7 +42,7 @@ class Render {
 
   [[nodiscard]] bool is_there() const { return rendered_.has_value(); }
   [[nodiscard]] const std::string& text() const { return rendered_->text.bytes(); }
-  // The run of a value at `place`; nullptr if nothing of it was written.
+  // Returns the run of a value at `place`; nullptr if nothing of it was written.
   [[nodiscard]] const text::Run* find(std::string_view place) const {
     if (!rendered_) return nullptr;
     const text::PathTable& paths = rendered_->origins.paths;
@@ -53,13 +53,14 @@ class Render {
     return found == rendered_->text.runs().end() ? nullptr : &*found;
   }
   [[nodiscard]] bool has(std::string_view place) const { return find(place) != nullptr; }
-  // The line of the expression or literal that wrote the run; 0 if it is unknown.
+  // Returns the line of the expression or literal that wrote the run; 0 if it is unknown.
   [[nodiscard]] std::int32_t line_of(const text::Run& run) const {
     if (run.kind == RunKind::kLiteral) return rendered_->origins.literals[static_cast<std::size_t>(run.literal())].line;
     const auto places = template_.expressions();
     return run.expression == 0 || run.expression > places.size() ? 0 : places[run.expression - 1U].line;
   }
-  // All places reach the prompt, or which one does not.
+  // Returns a capability that is supported if all places reach the prompt.  Its evidence names the places, or the first
+  // one that is missing.
   [[nodiscard]] Capability shows(std::string name, std::initializer_list<std::string_view> places) const {
     if (!rendered_) return {std::move(name), false, refused(), 0};
     Capability out{std::move(name), true, "", 0};
@@ -72,8 +73,8 @@ class Render {
     out.evidence += places.size() > 1 ? " are written" : " is written";
     return out;
   }
-  // The first piece of the template's own text that stands in this prompt but not in `plain`, which lacks one part of a
-  // message.
+  // Finds the template's own text in this prompt that `plain` lacks; `plain` has one part of a message less.  Returns
+  // the first such run, and sets `added` to all text that differs; nullptr if no text of the template was added.
   [[nodiscard]] const text::Run* added_literal(const Render& plain, std::string& added) const {
     const std::string& with = text();
     const std::string& without = plain.text();
@@ -103,7 +104,7 @@ class Render {
   std::string refusal_;
 };
 
-// A tool's call, its result and the messages around them.
+// The probe of a tool's call: how many calls it has, and what stands beside and after them.
 struct ToolTurn {
   std::size_t calls = 1;
   bool content = false;
@@ -138,9 +139,9 @@ class CapabilityFinder {
 
  private:
   void add(Capability capability) { all_.push_back(std::move(capability)); }
-  // Renders the messages in the form that the template needs, except those of `as_sent`, which stay as they are.
+  // Renders the messages.  If `shaped`, they are first brought into the form that the template needs.
   [[nodiscard]] Render render(json::Array messages, bool tools, bool shaped = true, ProbeSetting setting = {}) {
-    // Some templates can't be rendered without tools.
+    // Some templates cannot be rendered without tools.
     if (Render first = render_one(messages, tools, shaped, setting); first.is_there() || tools) return first;
     Render second = render_one(std::move(messages), true, shaped, std::move(setting));
     return second;
@@ -158,7 +159,7 @@ class CapabilityFinder {
   }
   [[nodiscard]] static json::Value answer() { return probe::plain_message("assistant", probe::kContentText); }
   [[nodiscard]] json::Array tool_messages(const ToolTurn& turn) const;
-  // Tries several settings, because some values are written only with tools or only with thinking on.
+  // Tries several settings, because some values are written only with tools or with thinking on.
   [[nodiscard]] Capability shown_somehow(const std::string& name, const json::Array& messages, std::string_view place) {
     Capability usual = render(messages, false).shows(name, {place});
     struct Other {
@@ -178,7 +179,7 @@ class CapabilityFinder {
     }
     return usual;
   }
-  // Whether a part of a message of that type leaves text of the template's own.
+  // Returns whether the template writes text of its own for a part of such a type.  Tries `parts` in order.
   [[nodiscard]] Capability placeholder(std::string_view name, const std::vector<json::Object>& parts);
 
   void find_roles();
@@ -230,7 +231,7 @@ json::Array CapabilityFinder::tool_messages(const ToolTurn& turn) const {
 }
 
 void CapabilityFinder::find_tools() {
-  // Some write them only into the first message, if that is one of instructions.
+  // Some templates write tools only into the first message, if that has instructions.
   std::vector<json::Array> beginnings{{user()}};
   for (const char* role : {"system", "developer"})
     beginnings.push_back({probe::plain_message(role, kSystemText), user()});
@@ -240,7 +241,7 @@ void CapabilityFinder::find_tools() {
   add(offered.shows("tools", {"tools[0].function.name"}));
   add(offered.shows("tool_schemas", {"tools[0].function.description", "tools[0].function.parameters"}));
   const Render one = render(tool_messages({.results = false}), true);
-  // If an id carries the name, the name may be written that way.
+  // A template may write the name by writing an id that contains it.
   constexpr std::array<std::string_view, 2> kNames = {"messages[1].tool_calls[0].function.name",
                                                       "messages[1].tool_calls[1].function.name"};
   constexpr std::array<std::string_view, 2> kIds = {"messages[1].tool_calls[0].id", "messages[1].tool_calls[1].id"};
@@ -266,7 +267,7 @@ void CapabilityFinder::find_tools() {
   add(answered.shows("result_names", {"messages[2].name"}));
 }
 
-// Finds which forms of arguments, and of absent content, the template understands.
+// Finds which forms of arguments and of absent content the template understands.
 void CapabilityFinder::find_arguments() {
   const bool has_calls = std::ranges::any_of(
       all_, [](const Capability& capability) { return capability.name == "tool_calls" && capability.is_supported; });
@@ -342,7 +343,7 @@ Capability CapabilityFinder::placeholder(std::string_view name, const std::vecto
     }
     std::string added;
     const text::Run* run = with.added_literal(plain, added);
-    // A template that prints the part as it came shows its address or its type.
+    // A template that prints the part as it is shows its address or type, which is not a placeholder.
     if (run == nullptr || with.has("messages[0].content[0].type")) continue;
     const std::string type = part.find("type")->as_string();
     out.is_supported = true;

@@ -11,7 +11,7 @@ using probe::kReasoningText;
 
 namespace {
 
-constexpr std::size_t kMostMarks = 6;  // each pair costs two renders
+constexpr std::size_t kMostMarks = 6;  // each pair costs a few renders
 
 void add_marks(const Turn& turn, std::vector<std::string>& marks) {
   constexpr std::array<std::string_view, 11> kSearches = {"in",         "split",      "rsplit",      "partition",
@@ -25,7 +25,7 @@ void add_marks(const Turn& turn, std::vector<std::string>& marks) {
   }
 }
 
-// An earlier turn of that content: some templates cut only those.
+// Returns the turn of an answer that a question follows, because some templates cut only earlier turns.
 std::optional<Turn> turn_of(const Evidence& evidence, const std::string& content) {
   return evidence.prober.turn_of(content, {.tools = false, .with_user = true});
 }
@@ -51,7 +51,7 @@ ContentCut cut_between(const Evidence& evidence, const std::string& open, const 
   if (!turn) return out;
   bool has_reasoning = false;
   bool has_content = false;
-  bool has_more = false;  // the marks, or both texts as one
+  bool has_more = false;  // a token has a mark, or both texts in one
   for (const Token& token : turn->tokens) {
     if (token.kind != SlotKind::kContent) continue;
     const bool is_reasoning = contains(token.text, kReasoningText);
@@ -81,9 +81,9 @@ std::optional<Tags> cut_out_of_content(const Evidence& evidence, std::vector<std
     for (const std::string& open : marks) {
       if (contains(open, close) || contains(close, open)) continue;
       const ContentCut cut = cut_between(evidence, open, close);
-      // If all text before `close` is cut, only nesting can tell the opener.
+      // If all text before `close` is cut, only nesting shows the opener.
       if (!cut.is_cut() || (is_cut_alone && !cut.is_nested)) continue;
-      // If the order does not matter, the two marks are something else, for example places of pictures.
+      // If the order does not matter, the marks are something else, such as places of pictures.
       if (!cut_between(evidence, close, open).is_cut()) return Tags{open, close};
     }
   }

@@ -1,4 +1,4 @@
-// Finds what ends a turn.
+// Infers the end of a turn.
 #include "analysis/parts.h"
 
 namespace rondo::analysis {
@@ -8,7 +8,7 @@ using format::trimmed;
 
 namespace {
 
-// "\n<end>\n<end>" without the second: some templates write the end of a turn twice.
+// Some templates write the end of a turn twice.  Removes the second one of "\n<end>\n<end>".
 std::string without_repeats(std::string text) {
   const std::string_view core = trimmed(text);
   const std::size_t size = core.size();
@@ -24,7 +24,7 @@ std::string without_repeats(std::string text) {
   return text;
 }
 
-// Whether calls follow, in the same turn, the text that closes the content.
+// Returns whether calls follow the text that closes the content, in the same turn.
 bool goes_on_behind_content(const Evidence& evidence, const std::string& header) {
   const Variant* both = evidence.find({.content = true, .calls = 1});
   if (both == nullptr || is_blank(header)) return false;
@@ -33,20 +33,21 @@ bool goes_on_behind_content(const Evidence& evidence, const std::string& header)
   return content < slot && !contains(both->turn.literals(content + 1, slot), trimmed(header));
 }
 
-// The text that `followed`, a plain turn before a question, writes after its content.
+// Returns the text after the content of `followed`, a plain turn that a question follows.
 std::string behind_content(const Turn& followed) {
   return followed.literals(followed.last(SlotKind::kContent) + 1, followed.tokens.size());
 }
 
 bool is_opening_bracket(char byte) { return std::string_view("<[{(").find(byte) != std::string_view::npos; }
 
-// The first unit of a turn's beginning.
+// Returns the first unit of a turn's beginning.
 std::string first_unit(const Evidence& evidence, std::string_view begin) {
   const std::vector<std::size_t> cuts = evidence.boundaries(begin);
   return std::string(begin.substr(0, cuts[std::min<std::size_t>(1, cuts.size() - 1)]));
 }
 
-// For a turn that only the next one's beginning ends: the first unit of that beginning; "" if it is not a marker.
+// For a turn that only the beginning of the next turn ends: returns the first unit of that beginning; "" if it is not a
+// marker.
 std::string next_begin(const Evidence& evidence, const Blocks& blocks, const Turn& followed) {
   const std::string own = behind_content(followed);
   const std::string next = (is_blank(own) ? "" : without_prefix(own, blocks.content.close)) + followed.following;
@@ -82,12 +83,12 @@ Ending infer_ending(const Evidence& evidence, const Blocks& blocks) {
 format::Stops infer_stops(const Evidence& evidence, const Ending& ending, const CallPart& part) {
   format::Stops out{ending.stops, part.stops, ending.history_close};
   if (!part.calls.present) return out;
-  // Variables that only this template knows may end a turn of calls in another way.
+  // Variables that only this template knows may give a turn of calls another end.
   for (const bool with_result : {false, true}) {
     const auto turn = evidence.ask(message_of({.calls = 1}), {.with_result = with_result, .stand_ins = true});
     if (!turn || !turn->has(SlotKind::kName) || !turn->has(SlotKind::kArguments)) continue;
     if (with_result && out.tool.empty()) {
-      // The turn has no end of its own, so the model stops with the text that begins the result.
+      // The turn has no end of its own, so the model stops where the result begins.
       const std::string unit = first_unit(evidence, trimmed(turn->following));
       if (unit.size() > 2 && is_opening_bracket(unit.front())) out.tool.push_back(unit);
       continue;

@@ -1,4 +1,4 @@
-// Reads calls inside JSON, and finds where the markers around calls may be cut.
+// Reads calls in JSON, and cuts the text around calls into markers.
 #include "analysis/call_text.h"
 #include "json/parse.h"
 
@@ -11,10 +11,10 @@ std::string name_mark(std::size_t call) { return "@name" + std::to_string(call) 
 std::string id_mark(std::size_t call) { return "@id" + std::to_string(call) + "@"; }
 constexpr const char* kArgumentsMark = "@arguments@";
 
-// The turn as text, with a mark in place of each slot.
+// Writes the turn as text, with a mark in place of each slot.
 Written marked(const Turn& turn) {
   Written out;
-  std::size_t arguments = kNone;  // call whose arguments were written last
+  std::size_t arguments = kNone;  // the call whose arguments were written last
   for (const Token& token : turn.tokens) {
     switch (token.kind) {
       case SlotKind::kLiteral:
@@ -32,13 +32,14 @@ Written marked(const Turn& turn) {
   return out;
 }
 
-// The outermost JSON value around position `at`, as [begin, end).
+// The outermost JSON value around a position, as [begin, end).
 struct Extent {
   std::size_t begin = 0;
   std::size_t end = 0;
   json::Value value;
 };
 
+// Returns the outermost JSON value around `at` that begins at `from` or later; nullopt if there is none.
 std::optional<Extent> json_around(const std::string& text, std::size_t at, std::size_t from) {
   std::optional<Extent> best;
   for (std::size_t begin = at + 1; begin-- > from;) {
@@ -50,6 +51,7 @@ std::optional<Extent> json_around(const std::string& text, std::size_t at, std::
   return best;
 }
 
+// Finds the paths of name, id and arguments in `value`, which has marks in their places.
 void find_roles(const json::Value& value, const std::vector<std::string>& path, format::JsonRoles& roles) {
   if (!value.is_object()) return;
   for (const json::Member& member : value.as_object()) {
@@ -71,6 +73,7 @@ void find_roles(const json::Value& value, const std::vector<std::string>& path, 
 
 }  // namespace
 
+// Finds the JSON around the first call's name, the roles in it, and the literals around it.
 std::optional<JsonCall> find_json_call(const Turn& turn, const Turn& lead_turn, std::size_t calls_in_turn,
                                        const CallText& around) {
   const Written whole = marked(turn);
@@ -108,7 +111,7 @@ std::optional<JsonCall> find_json_call(const Turn& turn, const Turn& lead_turn, 
 
 namespace {
 
-// Whether `close` is the closing tag for the end of `open`, or the fence that begins the last line of `open`.
+// Returns whether `close` is the closing tag for the end of `open`, or the fence that begins the last line of `open`.
 bool closes(const std::string& close, const std::string& open) {
   const std::string_view core = format::trimmed(open);
   if (core.empty() || close.empty()) return false;
@@ -120,7 +123,7 @@ bool closes(const std::string& close, const std::string& open) {
   return is_fence && core.substr(line == std::string_view::npos ? 0 : line + 1).starts_with(close);
 }
 
-// Behind the calls: what closes the section, and what ends the turn.
+// Cuts the text after the calls into the text that closes the section and the text that ends the turn.
 void split_end(const Written& written, const std::string& stop, std::span<const std::string> atoms, CallPart& part) {
   format::Calls& calls = part.calls;
   const std::string& end = written.text;
@@ -129,9 +132,9 @@ void split_end(const Written& written, const std::string& stop, std::span<const 
   if (core.empty()) return;
   const auto lead = static_cast<std::size_t>(core.data() - end.data());
   const std::vector<std::size_t> cuts = cuts_of(written.before(lead + core.size()).from(lead), atoms);
-  // The text after the first stop does not belong to the turn.
+  // Text after the first stop does not belong to the turn.
   const std::size_t first = plain.empty() ? std::string_view::npos : core.find(plain);
-  constexpr std::size_t kTelling = 3;  // bytes of a stop that is one wherever it stands at the end
+  constexpr std::size_t kTelling = 3;  // a stop of so many bytes counts at the end even without a cut before it
   const bool is_end = plain.size() >= kTelling && first + plain.size() == core.size();
   if (first != std::string_view::npos && (is_end || std::ranges::find(cuts, first) != cuts.end())) {
     std::string section = end.substr(0, lead + first);
@@ -156,8 +159,8 @@ void split_end(const Written& written, const std::string& stop, std::span<const 
   }
 }
 
-// Without a second call nothing tells the call's close from the turn's end but the stop of other turns, or what closes
-// what opens the calls.
+// Cuts the text around a call if there is no turn with two.  Only the stop of other turns, or the pair of the opener,
+// then tells the call's close from the turn's end.
 void split_only_call(const CallText& text, const std::string& stop, CallPart& part) {
   format::Calls& calls = part.calls;
   const bool is_array = calls.envelope == format::Envelope::kJsonArray;
@@ -197,7 +200,7 @@ CallPart with_markers(CallPart part, const CallText& text, const std::string& st
   const std::size_t close = same_front(between, text.after, text.atoms);
   calls.call_close = between.text.substr(0, close);
   calls.separator = between.text.substr(close);
-  // White space before the first call belongs to it.
+  // White space before the first call belongs to the call.
   if (is_blank(calls.section_open)) {
     calls.call_open = calls.section_open + calls.call_open;
     calls.section_open.clear();

@@ -10,12 +10,12 @@ namespace {
 using format::Escape;
 
 constexpr std::size_t kLongestEscape = 12;
-// The one argument of the probe.
+// The key of the probe's only argument.
 constexpr const char* kKey = "k0";
 
 std::string word(std::size_t i) { return "w" + std::to_string(i); }
 
-// What is written between the words behind and before `characters[i]`; nothing where a word is missing.
+// Returns what is written in place of each of `characters`; none if a word is missing.
 std::vector<std::string> written_between(std::string_view characters, std::string_view text) {
   std::vector<std::string> out;
   std::size_t at = text.find(word(0));
@@ -30,7 +30,7 @@ std::vector<std::string> written_between(std::string_view characters, std::strin
   return out;
 }
 
-// The string that JSON has between quotes as `text`; `text` if that is none.
+// Returns the string that JSON spells as `text` between quotes; `text` itself if it is not valid there.
 std::string from_json_string(const std::string& text) {
   const auto parsed = json::parse("\"" + text + "\"");
   return parsed.ok() && parsed.value().is_string() ? parsed.value().as_string() : text;
@@ -40,7 +40,7 @@ bool is_escape(std::string_view written) {
   return written.size() > 1 && written.size() <= kLongestEscape && !format::is_blank(written);
 }
 
-// A turn with one call, of a tool with that name and with that text as its one argument.
+// Returns a turn with one call of a tool `name`, with `value` as its only argument; nullopt if there is none.
 std::optional<Turn> turn_with(const Evidence& evidence, const std::string& name, const std::string& value) {
   ProbeMessage message = message_of({.calls = 1});
   message.calls.front() = {name, json::Object{{kKey, value}}};
@@ -55,7 +55,7 @@ std::optional<Turn> turn_with(const Evidence& evidence, const std::string& name,
   return evidence.ask(message, alone->setting);
 }
 
-// The name of the first call with what is written in it.
+// Returns the text of the first call's name, up to the token that contains `last_word`.
 std::string name_text(const Turn& turn, std::string_view last_word) {
   std::string out;
   for (std::size_t i = turn.first(SlotKind::kName); i < turn.tokens.size() && !contains(out, last_word); ++i)
@@ -82,22 +82,22 @@ std::string arguments_text(const Turn& turn) {
   return out;
 }
 
-// Whether `text` is the JSON of the probe's arguments, or a string of JSON that holds it.
+// Returns whether `text` is the JSON of the probe's arguments, or a JSON string that contains it.
 bool is_json_of(const std::string& text, const std::string& value) {
   auto parsed = json::parse(text);
   if (parsed.ok() && parsed.value().is_string()) parsed = json::parse(parsed.value().as_string());
   return parsed.ok() && parsed.value() == json::Value(json::Object{{kKey, value}});
 }
 
-// The escapes in `text`, the JSON of the probe's arguments as the template writes it.  Only those that give the arguments
-// back, all of them, are any.
+// Returns the escapes in `text`, the JSON of the probe's arguments as the template writes it.  Returns none unless
+// undoing all of them gives the arguments back.
 std::vector<Escape> escapes_in_json(const std::string& text, std::string_view characters, const std::string& value) {
   if (is_json_of(text, value)) return {};
   std::vector<Escape> out;
   const std::size_t key = text.find(kKey);
   const std::size_t brace = text.find('{');
   if (key == std::string::npos || brace >= key) return {};
-  // The quote before the key is none that JSON escapes.
+  // JSON does not escape the quote before the key, so an escape there is the template's own.
   const std::string quote(format::trimmed(std::string_view(text).substr(brace + 1, key - brace - 1)));
   if (is_escape(quote)) out.push_back({"\"", quote});
   const std::vector<std::string> all = written_between(characters, text.substr(key));
@@ -132,7 +132,7 @@ std::vector<Escape> escapes_between(std::string_view characters, std::string_vie
   return out;
 }
 
-// Whoever escapes anything in a name escapes the `&`.
+// A template that escapes anything in a name escapes `&` too, so that is tried first.
 format::Calls with_escapes(const Evidence& evidence, format::Calls calls) {
   const std::string value = with_words(kVisibleSigns);
   const std::string_view first_sign = kSignsInNames.substr(0, 1);

@@ -7,10 +7,10 @@
 namespace rondo::analysis {
 namespace {
 
-// What a template's text stands next to in a turn.
+// The neighbour of the template's text in a turn.
 enum class Edge : std::uint8_t { kAny, kTurn, kReasoning, kContent, kName, kId, kIndex, kKey, kValue };
 
-// Template text between two slots of a turn, with its places.
+// Template text between two slots of a turn, with its sources.
 struct Area {
   Edge left = Edge::kTurn;
   Edge right = Edge::kTurn;
@@ -52,7 +52,7 @@ void add_areas(const Turn& turn, std::vector<Area>& areas) {
   if (!turn.following.empty()) areas.push_back({Edge::kTurn, Edge::kTurn, turn.following, turn.following_sources});
 }
 
-// Where to look for a field's text: next to which slot, and on which side.
+// Where to look for a field's text: the slots to its left and right.
 struct Look {
   Edge left = Edge::kAny;
   Edge right = Edge::kAny;
@@ -86,8 +86,8 @@ class Explainer {
     return std::move(origins_);
   }
 
-  // The place of byte `offset` of a literal.  Template text stands in the source as it is.  A string constant may not
-  // (its newlines are escapes), so it counts as one place.
+  // Returns the place of a literal's byte.  Text outside of tags stands in the source as it is.  A string constant may
+  // not, because its newlines are escapes, so all of it counts as one place.
   [[nodiscard]] text::Literal place(const Source& source) const {
     if (source.literal == kNoLiteral) return {};
     text::Literal at = template_.literals()[source.literal];
@@ -155,7 +155,7 @@ class Explainer {
     for (std::size_t i = 0; i < texts.size(); ++i) add(field + "[" + std::to_string(i) + "]", texts[i], {});
   }
 
-  // The text beside the wanted slots, nearest first; without such a place, anywhere.
+  // Looks for the text beside the wanted slots, nearest first.  If there is no such place, looks anywhere.
   void add(std::string field, const std::string& text, Look look) {
     if (text.empty()) return;
     FieldOrigin origin{std::move(field), text, {}};

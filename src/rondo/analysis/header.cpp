@@ -1,4 +1,4 @@
-// Finds what opens a turn.
+// Infers the header, which opens a turn.
 #include <algorithm>
 #include <array>
 
@@ -11,7 +11,7 @@ using format::trimmed;
 
 namespace {
 
-// `text` cut at the last place that lies in the common prefix with `other`.
+// Returns `text` cut at the last place that lies in the common prefix with `other`.
 Written common_start(const Written& text, const Written& other, std::span<const std::string> atoms) {
   const std::size_t same = format::alike_in_front(text.text, other.text);
   if (same == text.text.size()) return text;
@@ -20,25 +20,25 @@ Written common_start(const Written& text, const Written& other, std::span<const 
   return text.before(cut);
 }
 
-// How many bytes of the beginning of `text` stand at the end of `start`.
+// Returns how many bytes at the beginning of `text` are also the end of `start`.
 std::size_t overlap(const std::string& start, const std::string& text) {
   std::size_t size = std::min(start.size(), text.size());
   while (!start.ends_with(std::string_view(text).substr(0, size))) --size;
   return size;
 }
 
-// The part of `header` that also begins the turn that begins with `begin`.
+// Returns the part of `header` that the turn beginning with `begin` also has.
 Written shared_header(const Evidence& evidence, const Written& header, const Written& begin) {
   const std::string& start = begin.text;
   Written shared = header;
-  // The prompt may have the end of the turn before it in front.
+  // The prompt may begin with the end of the turn before it.
   for (const std::size_t cut : evidence.boundaries(header.text)) {
     const std::string rest = header.text.substr(cut);
     if (cut == 0 || trimmed(rest).size() < 4 || !start.starts_with(rest) || contains(start, header.text)) continue;
     shared = header.from(cut);
     break;
   }
-  // A line end before the prompt may be one that stands only between two turns.
+  // The prompt may begin with a line end that stands only between two turns.
   const std::size_t led = std::min(shared.text.find_first_not_of(" \n\t\r"), shared.text.size());
   const bool is_led = led > 0 && !contains(start, shared.text);
   if (is_led) shared = shared.from(led);
@@ -59,7 +59,7 @@ Written shared_header(const Evidence& evidence, const Written& header, const Wri
   return out;
 }
 
-// Whether the header also stands inside turns, before each block.
+// Returns whether the header also stands inside turns, before each block.
 bool is_repeated(const std::string& header, const Variants& variants) {
   return std::ranges::any_of(variants, [core = trimmed(header)](const auto& entry) {
     const std::string all = entry.second.turn.literals();
@@ -68,9 +68,9 @@ bool is_repeated(const std::string& header, const Variants& variants) {
   });
 }
 
-// Whether the last unit of the header stands again inside turns, before another block.
+// Returns whether the last unit of the header stands again inside turns, before another block.
 bool is_last_unit_repeated(const Evidence& evidence, const std::string& header) {
-  constexpr std::size_t kShortest = 3;  // a colon may stand anywhere
+  constexpr std::size_t kShortest = 3;  // shorter ones, such as a colon, may stand anywhere
   Written text;
   text.text = std::string(trimmed(header));
   const std::vector<std::size_t> cuts = cuts_of(text, evidence.atoms);
@@ -82,11 +82,11 @@ bool is_last_unit_repeated(const Evidence& evidence, const std::string& header) 
          });
 }
 
-// Whether the last unit of the header opens a call.
+// Returns whether the last unit of the header opens a call.
 bool opens_call(const Evidence& evidence, const std::string& header) {
   const Variant* plain = evidence.find({.content = true});
   const bool is_bare = plain != nullptr && is_blank(lead(plain->turn, header));
-  // What content follows too opens neither, unless it stands before every block.
+  // A unit that content follows too opens no call, unless it stands before every block.
   if (is_bare || (plain != nullptr && !is_last_unit_repeated(evidence, header))) return false;
   return std::ranges::any_of(std::array<std::size_t, 2>{1, 2}, [&](std::size_t count) {
     const Variant* calling = evidence.find({.calls = count});
@@ -95,7 +95,7 @@ bool opens_call(const Evidence& evidence, const std::string& header) {
   });
 }
 
-// Whether the last unit of the header opens the reasoning or a call.
+// Returns whether the last unit of the header opens the reasoning or a call.
 bool opens_block(const Evidence& evidence, const std::string& header) {
   if (is_blank(header)) return false;
   if (opens_call(evidence, header)) return true;
@@ -103,7 +103,7 @@ bool opens_block(const Evidence& evidence, const std::string& header) {
   const Variant* thinking = evidence.find({true, true, 0}, Parts{true, false, 1});
   if (thinking == nullptr || thinking->turn.first_slot() != thinking->turn.first(SlotKind::kReasoning)) return false;
   if (!is_blank(lead(thinking->turn, header))) return false;
-  // The reasoning's close is what a turn without reasoning begins with then.
+  // If it opens the reasoning, a turn without reasoning must begin with the reasoning's close.
   const std::size_t end = thinking->turn.last(SlotKind::kReasoning);
   const Written behind = written(thinking->turn, end + 1, end + 2);
   const Written core = behind.from(std::min(behind.text.find_first_not_of(" \n\t\r"), behind.text.size()));
@@ -116,8 +116,8 @@ bool opens_block(const Evidence& evidence, const std::string& header) {
   return plain == nullptr || contains(lead(plain->turn, header), close);
 }
 
-// The text that all prompts and turns share.  A turn may begin with closers of the turn before it that a template
-// writes late.  It then counts from where the generation prompt begins in it.
+// Returns the text that all prompts and turns share.  A template may write closers of the turn before at the beginning
+// of a turn.  Such a turn counts from where the generation prompt begins in it.
 std::optional<Written> common_header(const Evidence& evidence) {
   std::optional<Written> header;
   for (const Prompt& prompt : evidence.prompts) {
@@ -158,7 +158,8 @@ std::string find_header(const Evidence& evidence) {
   const std::vector<std::size_t> cuts = cuts_of(common->before(trimmed_end(header).size()), evidence.atoms);
   std::size_t cut = cuts.size() - 2;
   while (cut > 0 && is_blank(std::string_view(header).substr(cuts[cut]))) --cut;
-  // The text before a call's own opener stays if it is all that there is.  Reasoning must keep its opener.
+  // The text before a call's own opener stays if nothing else would remain.  Reasoning must keep its opener in any
+  // case.
   const bool is_cut = cuts[cut] > 0 || is_repeated(header, evidence.variants) || !opens_call(evidence, header);
   return is_cut ? header.substr(0, cuts[cut]) : header;
 }
