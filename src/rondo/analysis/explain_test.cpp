@@ -28,7 +28,7 @@ Explanation explained() {
   return std::move(out).value();
 }
 
-// "line:column text", one after the other.
+// Returns "line:column text" for each piece of the field.
 std::string places_of(const Explanation& explanation, std::string_view field) {
   std::string out;
   for (const FieldOrigin& origin : explanation.origins) {

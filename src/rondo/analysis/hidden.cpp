@@ -1,4 +1,4 @@
-// Reasoning that no message shows.
+// Infers reasoning that no message shows.
 #include "analysis/cuts.h"
 
 namespace rondo::analysis {
@@ -8,15 +8,15 @@ using format::trimmed;
 
 namespace {
 
-// The text of a generation prompt after the header, without what opens content.  A tag that stands alone there does not
-// count as an opener of content, even if history writes content after it.
+// Returns the text of a generation prompt after the header, without the opener of content.  A tag that stands alone
+// there is no opener of content, even if history writes content after it.
 std::string behind_header(const Prompt& prompt, const Blocks& blocks) {
   const std::string all = without_prefix(prompt.written.text, blocks.header);
   const std::string rest = without_prefix(all, blocks.content.open);
   return is_blank(rest) && !closing_of(std::string(trimmed(all))).empty() ? all : rest;
 }
 
-// A prompt that closes the block with one of the marks.
+// Looks for a prompt that opens the block and closes it with one of the marks.
 std::optional<Tags> tags_in_prompt(const Evidence& evidence, const Blocks& blocks,
                                    const std::vector<std::string>& marks) {
   std::optional<Tags> out;
@@ -31,8 +31,8 @@ std::optional<Tags> tags_in_prompt(const Evidence& evidence, const Blocks& block
   return out;
 }
 
-// A prompt that leaves the block open.  Of the marks that it does not have, the first one closes it up to which content
-// is left out; if none does that, the first one.
+// Looks for a prompt that leaves the block open.  Its close is a mark that the prompt does not have: the first one up
+// to which content is left out, or else simply the first.
 std::optional<Tags> opener_in_prompt(const Evidence& evidence, const Blocks& blocks,
                                      const std::vector<std::string>& marks) {
   for (const Prompt& prompt : evidence.prompts) {
@@ -52,7 +52,7 @@ std::optional<Tags> opener_in_prompt(const Evidence& evidence, const Blocks& blo
   return std::nullopt;
 }
 
-// A tag that a generation prompt leaves open, or a pair with nothing in it.
+// Looks for a tag that a generation prompt leaves open, or for an empty pair of tags in it.
 std::optional<Tags> pair_in_prompt(const Evidence& evidence, const Blocks& blocks) {
   for (const Prompt& prompt : evidence.prompts) {
     const std::string rest = behind_header(prompt, blocks);
@@ -68,7 +68,7 @@ std::optional<Tags> pair_in_prompt(const Evidence& evidence, const Blocks& block
   return std::nullopt;
 }
 
-// A block that one prompt opens and another one closes.
+// Looks for a block that one prompt opens and another one closes.
 std::optional<Tags> closed_by_other_prompt(const Evidence& evidence, const Blocks& blocks) {
   for (const Prompt& prompt : evidence.prompts) {
     const std::string opened = behind_header(prompt, blocks);
@@ -83,14 +83,15 @@ std::optional<Tags> closed_by_other_prompt(const Evidence& evidence, const Block
   return std::nullopt;
 }
 
-// Whether a word neither begins nor ends with letters.  Such a word is a mark if nothing else stands there.
+// Returns whether a word neither begins nor ends with a letter.  If nothing else stands beside it, such a word is a
+// mark.
 bool is_sign(std::string_view text) {
   return text.size() > 2 && !format::is_word(text.front()) && !format::is_word(text.back()) &&
          std::ranges::none_of(text, format::is_space);
 }
 
-// A block that only a prompt without thinking has: a pair of tags with any text between them, or only two marks that
-// are kin or stand apart.
+// Looks for a block that only a prompt without thinking has: a pair of tags with any text between them, or just two
+// marks that are kin or stand apart.
 std::optional<Tags> closed_block(const Evidence& evidence, const Blocks& blocks) {
   for (const Prompt& prompt : evidence.prompts) {
     const std::string rest = behind_header(prompt, blocks);
@@ -111,7 +112,8 @@ std::optional<Tags> closed_block(const Evidence& evidence, const Blocks& blocks)
   return std::nullopt;
 }
 
-// `<|START_X|>` for `<|END_X|>`, as control tokens name pairs; "" if `close` is not of this kind.
+// Returns `<|START_X|>` for `<|END_X|>`, because control tokens name pairs like that; "" if `close` is not of this
+// kind.
 std::string starting_of(const std::string& close) {
   constexpr std::string_view kEnd = "END_";
   const std::size_t at = close.find(kEnd);
@@ -119,8 +121,8 @@ std::string starting_of(const std::string& close) {
   return close.substr(0, at) + "START_" + close.substr(at + kEnd.size());
 }
 
-// A closing tag among the marks: the first one up to which content is cut, else the first that does not follow kept
-// text.
+// Looks for a closing tag among the marks: the first one up to which content is cut, or else the first one that does
+// not follow text that is kept.
 std::optional<Tags> closing_tag(const Evidence& evidence, const std::string& header,
                                 const std::vector<std::string>& marks) {
   std::optional<Tags> first;
@@ -129,7 +131,7 @@ std::optional<Tags> closing_tag(const Evidence& evidence, const std::string& hea
     std::string open = opening_of(close);
     if (open.empty()) {
       open = starting_of(close);
-      if (open.empty() || contains(header, open)) continue;  // what opens turns opens no reasoning
+      if (open.empty() || contains(header, open)) continue;  // a mark that opens turns opens no reasoning
     }
     const ContentCut cut = cut_between(evidence, "", mark);
     if (cut.is_cut()) return Tags{std::move(open), mark};
@@ -138,7 +140,8 @@ std::optional<Tags> closing_tag(const Evidence& evidence, const std::string& hea
   return first;
 }
 
-// History may write a whole block without reasoning before the content, and all generation prompts its opening.
+// Fits the blocks around the reasoning.  History may write an empty reasoning block before content, and the header may
+// contain the opener because all generation prompts have it.
 void settle(Blocks& blocks) {
   format::Reasoning& reasoning = blocks.reasoning;
   const std::string close(trimmed(reasoning.close));

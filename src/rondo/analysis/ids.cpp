@@ -1,4 +1,4 @@
-// Ids that the template makes itself: what it writes in a call and again in the call's result.
+// Finds ids that the template makes itself: it writes one in a call and again in the call's result.
 #include "analysis/parts.h"
 #include "probe/words.h"
 
@@ -10,7 +10,7 @@ namespace {
 
 using PieceKind = format::CallPiece::Kind;
 
-// Whether `text` has `"key": "value"`, with any white space.
+// Returns whether `text` has `"key": "value"`, with any white space.
 bool has_member(const std::string& text, const std::string& key, const std::string& value) {
   const std::string quoted = "\"" + key + "\"";
   for (std::size_t at = text.find(quoted); at != std::string::npos; at = text.find(quoted, at + 1)) {
@@ -22,13 +22,13 @@ bool has_member(const std::string& text, const std::string& key, const std::stri
   return false;
 }
 
-// The end of a literal that nothing separates from what follows.
+// Returns the end of a literal that touches the text after it.
 std::string touching_end(const std::string& literal) {
   const std::size_t last = literal.find_last_of(" \n\t<>[]{}()|=\"'");
   return literal.substr(last == std::string::npos ? 0 : last + 1);
 }
 
-// The text before the name in an id: words and a dot or colon, as in `functions.NAME:0`.
+// Returns the text before the name in an id: words and a dot or colon, as in `functions.NAME:0`.
 std::string id_front(const std::string& literal) {
   if (!literal.ends_with('.') && !literal.ends_with(':')) return "";
   const auto is_of_id = [](char c) {
@@ -39,7 +39,7 @@ std::string id_front(const std::string& literal) {
   return literal.substr(begin);
 }
 
-// The member that holds a counter, in a call that is JSON.
+// Finds the member with a counter, in a call that is JSON.
 void find_counted_member(const Turn& followed, format::JsonRoles& roles) {
   const auto token = std::ranges::find(followed.tokens, SlotKind::kIndex, &Token::kind);
   if (token == followed.tokens.begin() || token == followed.tokens.end()) return;
@@ -65,10 +65,11 @@ void find_counted_piece(const Turn& followed, format::Calls& calls) {
     const auto name = std::prev(before);
     std::string& front = name == pieces.begin() ? calls.call_open : std::prev(name)->text;
     std::string mark = id_front(front);
-    // The result repeats it, or has the message's own id, which then can be no other.
+    // It is an id if the result repeats it.  If the result has the message's own id, the call must have that id too, so
+    // it is this one.
     const std::string made = mark + std::string(probe::kFirstTool) + counted + token->text;
     const bool is_repeated = contains(followed.behind, made);
-    if (!is_repeated && mark == front) mark.clear();  // a call is known by it
+    if (!is_repeated && mark == front) mark.clear();  // the call is recognised by it
     if (is_repeated || contains(followed.behind, probe::call_id(0))) {
       front.resize(front.size() - mark.size());
       name->kind = PieceKind::kNameInId;

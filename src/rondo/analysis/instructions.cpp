@@ -1,5 +1,5 @@
-// Finds calls that history never shows.  They are derived from the example, or the sentence, with which the template's
-// own text tells the model how to call.
+// Infers calls and reasoning that history never shows.  The template's own text tells the model about them, with an
+// example or in a sentence.
 #include "analysis/parts.h"
 #include "probe/words.h"
 
@@ -18,7 +18,7 @@ constexpr std::size_t kLongestSentence = 160;
 constexpr std::size_t kMostFields = 24;  // each costs a render
 constexpr std::size_t kMostTypes = 8;
 
-// An object in the instructions that has a key for the name and one for the arguments.
+// An object in the instructions with a key for the name and one for the arguments.
 struct Example {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -26,7 +26,7 @@ struct Example {
   std::string arguments_key;
 };
 
-// The quoted word at `at`, if a colon follows it.
+// Returns the quoted word at `at` if a colon follows it; "" otherwise.
 std::string key_at(std::string_view text, std::size_t at) {
   const std::size_t end = text.find(text[at], at + 1);
   if (end == std::string_view::npos) return "";
@@ -35,7 +35,8 @@ std::string key_at(std::string_view text, std::size_t at) {
   return std::string(text.substr(at + 1, end - at - 1));
 }
 
-// The placeholder of a value need not be JSON: `{"name": <name>, "arguments": {...}}`.
+// Reads the example that begins at `begin`; nullopt if there is none.  Its values need not be JSON, as in `{"name":
+// <name>, "arguments": {...}}`.
 std::optional<Example> example_at(std::string_view text, std::size_t begin) {
   Example out;
   out.begin = begin;
@@ -58,7 +59,7 @@ std::optional<Example> example_at(std::string_view text, std::size_t begin) {
   return out;
 }
 
-// The tag or fence that ends `text`; "" if none does.
+// Returns the tag or fence that ends `text`; "" if there is none.
 std::string marker_before(std::string_view text) {
   const std::string_view core = trimmed(text);
   const std::string_view line = core.substr(core.rfind('\n') == std::string_view::npos ? 0 : core.rfind('\n') + 1);
@@ -68,7 +69,7 @@ std::string marker_before(std::string_view text) {
   return open == std::string_view::npos ? "" : std::string(line.substr(open));
 }
 
-// Fills `calls` from the example if a tag or a fence surrounds it.
+// Fills `calls` from the example.  Returns false unless a tag or a fence surrounds it.
 bool read_example(const std::string& text, const Example& example, format::Calls& calls) {
   std::string before = text.substr(0, example.begin);
   std::string after = text.substr(example.end);
@@ -94,7 +95,7 @@ bool read_example(const std::string& text, const Example& example, format::Calls
   return true;
 }
 
-// "... <MARK> followed by a JSON list ...": a mark of the template and what follows it, in words.
+// Fills `calls` from a sentence such as "...  <MARK> followed by a JSON list ...".  Returns false if there is none.
 bool read_sentence(const std::string& text, format::Calls& calls) {
   for (const std::string_view words : {"JSON list", "JSON array", "list of JSON", "JSON object"}) {
     const std::size_t at = text.find(words);
@@ -135,7 +136,7 @@ std::vector<Told> told_marks(std::string_view text) {
   return out;
 }
 
-// Whether the text asks somebody to think.
+// Returns whether the text speaks of thinking.
 bool speaks_of_thoughts(std::string_view text) {
   std::string lower(text);
   std::ranges::transform(lower, lower.begin(),
@@ -143,7 +144,7 @@ bool speaks_of_thoughts(std::string_view text) {
   return contains(lower, "think") || contains(lower, "thought") || contains(lower, "reason");
 }
 
-// The end of a text from the last sentence on that begins in it.
+// Returns the end of `text`, from its last sentence on.
 std::string_view last_sentence(std::string_view text) {
   text = text.substr(text.size() - std::min(text.size(), kLongestSentence));
   for (std::size_t at = text.size(); at-- > 0;) {
@@ -154,15 +155,16 @@ std::string_view last_sentence(std::string_view text) {
   return text;
 }
 
-// Whether `text` may be a placeholder for what a model writes: a few words in one line.
+// Returns whether `text` may be a placeholder for the model's own words: a few words in one line.
 bool is_placeholder(std::string_view text) {
   const std::string_view core = trimmed(text);
   return core.size() <= kLongestSentence && core.find_first_of("\n\x02") == std::string_view::npos &&
          last_sentence(core).size() == core.size();
 }
 
-// Pairs of marks between which the model is told to think and to answer.  Text that is written only with thinking on
-// has nothing between the marks.  Elsewhere words about thoughts stand between them or in the sentence before.
+// Returns the pairs of marks between which the model is told to think and to answer.  If only a setting with thinking
+// on writes them, nothing is between the marks.  Otherwise words about thoughts are between them or in the sentence
+// before.
 std::vector<Tags> told_pairs(const Evidence& evidence) {
   Prober& prober = evidence.prober;
   const auto with = prober.instructions({.thinking = "on", .tools = false});
@@ -173,11 +175,11 @@ std::vector<Tags> told_pairs(const Evidence& evidence) {
   }
   std::vector<Tags> out;
   if (!with || !without) return out;
-  std::string turns;  // has the marks of turns
+  std::string turns;  // everything that turns write, with their marks
   for (const auto& [parts, variant] : evidence.variants) turns += variant.turn.literals() + variant.turn.following;
   for (const Prompt& prompt : evidence.prompts) turns += prompt.written.text;
   const std::vector<Told> marks = told_marks(*with);
-  std::size_t end = 0;  // of the last pair
+  std::size_t end = 0;  // where the last pair ended
   for (std::size_t i = 0; i + 1 < marks.size(); ++i) {
     const Told& open = marks[i];
     const Told& close = marks[i + 1];
@@ -195,7 +197,8 @@ std::vector<Tags> told_pairs(const Evidence& evidence) {
   return out;
 }
 
-// The tags around the reasoning in a message that only this template takes; `in_pair`: only such as are a pair.
+// Returns the tags around the reasoning in a message that only this template takes; nullopt if there are none.  With
+// `in_pair`, they must be a pair of tags.
 std::optional<Tags> tags_around(const Evidence& evidence, const std::string& header, json::Object message,
                                 bool in_pair) {
   message.set("role", "assistant");
@@ -217,15 +220,15 @@ std::optional<Tags> tags_around(const Evidence& evidence, const std::string& hea
 
 json::Object block_of(const std::string& type, std::string_view text) { return {{"type", type}, {"text", text}}; }
 
-// A message whose content has the blocks under each of these names.
+// Returns a message whose content has the blocks under each of these names.
 json::Object message_of_blocks(const std::vector<std::string>& names, const json::Array& blocks) {
   json::Object content;
   for (const std::string& name : names) content.set(name, blocks);
   return {{"role", "assistant"}, {"content", std::move(content)}};
 }
 
-// Thoughts in a place of their own, which the chat APIs do not have: a field that the template names, or a block of the
-// content, under a name and of a type that the template names.  Only the tags around them are taken from that.
+// Finds reasoning in a place that the chat APIs do not have: in a field that the template names, or in a block of the
+// content under a name and of a type that the template names.  Takes only the tags from there.
 std::optional<Tags> tags_of_own_place(const Evidence& evidence, const std::string& header) {
   const jinja::Template& chat_template = evidence.prober.chat_template();
   const std::vector<std::string> constants = names_in(chat_template.literal_texts(), kMostFields);
@@ -235,16 +238,16 @@ std::optional<Tags> tags_of_own_place(const Evidence& evidence, const std::strin
   }
   std::vector<std::string> names = constants;
   for (std::string& name : names_in(chat_template.names(), kMostFields)) names.push_back(std::move(name));
-  std::vector<std::string> types;  // of blocks whose text is shown
+  std::vector<std::string> types;  // types of blocks whose text is written
   for (const std::string& type : constants) {
     const auto text =
         evidence.prober.text_with(message_of_blocks(names, {block_of(type, kReasoningText)}), {.thinking = "on"});
     if (!text || !contains(*text, kReasoningText)) continue;
     types.push_back(type);
-    if (types.size() > kMostTypes) return std::nullopt;  // the content is printed, whatever it is
+    if (types.size() > kMostTypes) return std::nullopt;  // the template prints any content
   }
   if (types.empty()) return std::nullopt;
-  types.emplace_back("text");  // what every block is that is of no type of its own
+  types.emplace_back("text");  // the usual type of a block of text
   for (const std::string& type : types) {
     for (const std::string& other : types) {
       if (type == other) continue;
@@ -258,7 +261,7 @@ std::optional<Tags> tags_of_own_place(const Evidence& evidence, const std::strin
 
 }  // namespace
 
-// The first pair is for the thoughts; a later one is for the answer.
+// The first pair is for the thoughts.  A second one is for the answer.
 std::optional<Blocks> mine_reasoning(const Evidence& evidence, const Blocks& shown) {
   Blocks out = shown;
   const auto take = [&out](const Tags& tags, const char* meaning) {

@@ -1,4 +1,4 @@
-// What is read off a template that no message of the chat APIs makes it show.
+// Tests parts of a format that no message of the chat APIs makes the template show.
 #include <doctest/doctest.h>
 
 #include "analysis/analyse.h"
@@ -149,7 +149,7 @@ TEST_CASE("a close that history looks for tells what opens the reasoning") {
   CHECK(tags("</muse>") == "<muse>..</muse>");
   CHECK(tags("<|/MUSE|>") == "<|MUSE|>..<|/MUSE|>");
   CHECK(tags("<|END_MUSE|>") == "<|START_MUSE|>..<|END_MUSE|>");
-  CHECK(tags("<|END_assistant|>") == "none");  // its pair opens turns
+  CHECK(tags("<|END_assistant|>") == "none");  // the START token opens turns
   CHECK(tags("THE END_MUSE") == "none");
 }
 
@@ -265,7 +265,8 @@ TEST_CASE("a counter that only numbers the calls is no id") {
   for (const format::CallPiece& piece : format->calls.pieces) CHECK(piece.kind != format::CallPiece::Kind::kId);
 }
 
-// A template that writes an answer's content, `c`, like this, and has that behind the header of its prompt.
+// Returns a template that writes an answer's content, `c`, with `answer`, and has `prompt` after the header of its
+// generation prompt.
 std::string answering(const std::string& answer, const std::string& prompt = "") {
   return R"J({%- for m in messages %}
 {{- '((' + m.role + '))' }}
@@ -322,13 +323,13 @@ TEST_CASE("of the marks that content is searched for the one up to which it is c
 }
 
 TEST_CASE("marks of something else are no reasoning") {
-  // What opens it is not told.
+  // Nothing shows the opener.
   CHECK(tags_where("{%- if '[img]' in c %}{{- '' }}{%- endif %}{{- c.split('@done@')[-1] }}") == "none");
   // Places of pictures.
   CHECK(tags_where(
             "{%- for p in c.split('<image>') %}{{- '' if loop.first else '<|pic|>' }}{%- for q in p.split('<video>') %}"
             "{{- '' if loop.first else '<|vid|>' }}{{- q }}{%- endfor %}{%- endfor %}") == "none");
-  // Lists, the end of an answer, an answer in a block, texts that are not wanted.
+  // Lists, the end of an answer, an answer in a block, texts that are removed.
   CHECK(tags_where("{%- for p in c.split('[item]') %}{{- p }}{%- endfor %}") == "none");
   CHECK(tags_where("{{- c.split('[stop]')[0] }}") == "none");
   CHECK(
@@ -341,7 +342,8 @@ TEST_CASE("marks of something else are no reasoning") {
   CHECK(tags_where("{%- if '</do>' in c %}{%- set c = c.split('</do>')[-1] %}{%- endif %}{{- c }}") == "none");
 }
 
-// What is read off a template that has this behind the header of its prompt where thinking is off, else nothing.
+// Returns the tags that are inferred if the generation prompt has `prompt` after its header with thinking off, and
+// `elsewhere` otherwise.
 std::string closed_by(const std::string& prompt, const std::string& elsewhere = "") {
   return tags_of(format_of(R"J({%- for m in messages %}{{- '((' + m.role + '))' + m.content + '((end))' }}{%- endfor %}
 {%- if add_generation_prompt %}{{- '((assistant))' }}
@@ -369,7 +371,8 @@ TEST_CASE("other words of a prompt without thinking are no reasoning") {
   CHECK(closed_by("<|say|> <|en|>", "<|say|> <|en|>") == "none");
 }
 
-// What a template is read to say of reasoning that tells the model this, always or where thinking is on.
+// Returns the tags that are inferred if the template tells the model `sentence` under `condition`, and the opener of
+// content if there is one.
 std::string told(const std::string& sentence, const std::string& condition = "true") {
   const auto format =
       format_of("{%- if " + condition + " %}{{- '((system))" + sentence + "((end))' }}{%- endif %}" + R"J(

@@ -1,4 +1,4 @@
-// Finds what the template writes alike for different messages, or not at all, with the line that decides it.
+// Finds what the template writes alike for different messages, or not at all, and the line that decides it.
 #include "analysis/parts.h"
 
 namespace rondo::analysis {
@@ -8,7 +8,8 @@ using format::trimmed;
 
 namespace {
 
-// The line of the last condition that looked at that field of the message, those that were false first; 0 if none did.
+// Returns the line of the last condition on that field of the message that was false, or else of the last one that was
+// true; 0 if no condition read the field.
 std::int32_t deciding_line(const Turn& turn, std::string_view field) {
   std::int32_t line = 0;
   for (const bool outcome : {true, false}) {
@@ -19,7 +20,7 @@ std::int32_t deciding_line(const Turn& turn, std::string_view field) {
   return line;
 }
 
-// Reports what no setting shows of a message of these parts.
+// Reports the parts of such a message that no setting shows.
 void find_dropped(const Evidence& evidence, const Parts& parts, Remarks& remarks) {
   const auto turn = evidence.ask(message_of(parts), {.tools = parts.calls > 0});
   if (!turn) return;  // refused: such a message cannot be written
@@ -40,7 +41,7 @@ void find_dropped(const Evidence& evidence, const Parts& parts, Remarks& remarks
   }
 }
 
-// Whether content comes after calls and after the end of the turn.
+// Returns whether content comes after the calls and after the end of the turn.
 bool has_content_behind_end(const Turn& turn, const format::Stops& stops) {
   const std::size_t content = turn.first(SlotKind::kContent);
   const std::size_t last = turn.last_of_call(0);
@@ -57,7 +58,7 @@ Remarks lost_parts(const Evidence& evidence, const Blocks& blocks, const format:
     if (reasoning && !evidence.shows_reasoning()) continue;
     for (const bool content : {false, true}) {
       for (const std::size_t calls : {std::size_t{0}, std::size_t{1}}) {
-        // Reasoning alone is not a message.
+        // A message of reasoning alone is not probed.
         const bool is_message = (content || calls > 0) && (calls == 0 || evidence.shows_calls);
         const Parts parts{reasoning, content, calls};
         if (is_message && evidence.find(parts) == nullptr) find_dropped(evidence, parts, out);
@@ -68,7 +69,7 @@ Remarks lost_parts(const Evidence& evidence, const Blocks& blocks, const format:
   if (both == nullptr) return out;
   if (has_content_behind_end(both->turn, stops))
     out.lose("content beside calls", "content of a message with calls is written behind the end of the turn");
-  // Content stands where reasoning does.
+  // The template may write content in the place of reasoning.
   const std::string_view open = trimmed(blocks.reasoning.open);
   const std::string before = both->turn.literals(0, both->turn.first(SlotKind::kContent));
   if (!open.empty() && before.ends_with(open)) {
@@ -78,8 +79,8 @@ Remarks lost_parts(const Evidence& evidence, const Blocks& blocks, const format:
   return out;
 }
 
-// Reports borders that are lost: the prompt for an answer opens the reasoning, and history has answers that do not
-// close it; or other white space precedes content if calls follow.
+// Reports borders that are lost.  The prompt may open reasoning that history does not close in answers without
+// reasoning.  White space before content may differ if calls follow.
 Remarks lost_borders(const Evidence& evidence, const Blocks& blocks) {
   Remarks out;
   const auto prompt = std::ranges::find(evidence.prompts, "default", &Prompt::thinking);
@@ -104,7 +105,7 @@ Remarks lost_borders(const Evidence& evidence, const Blocks& blocks) {
   return out;
 }
 
-// Reports calls that are lost: whether further calls are written, and a third one like the second.
+// Reports calls that are lost: all after the first, or a third one that is written unlike the second.
 Remarks lost_calls(const Evidence& evidence, const format::Calls& calls) {
   Remarks out;
   if (evidence.input.single_call)
@@ -151,8 +152,8 @@ Remarks lost_values(const Evidence& evidence, const Blocks& blocks, const format
   return out;
 }
 
-// A block's close and a call's opener that touch and share a sign (`%%/a%%%%b%%`): with one sign less the opener is still
-// there, and the close is text.
+// Notes a close and an opener that touch and share a sign, as in `%%/a%%%%b%%`.  If the model writes one sign less, the
+// opener is still there and the close becomes text.
 void note_touching_marks(const Blocks& blocks, const format::Calls& calls, Remarks& remarks) {
   if (!calls.present) return;
   const std::string& open = is_blank(calls.section_open) ? calls.call_open : calls.section_open;
@@ -163,7 +164,7 @@ void note_touching_marks(const Blocks& blocks, const format::Calls& calls, Remar
   }
 }
 
-// White space at the ends of texts, which the template cuts off.
+// Finds whether the template cuts off white space at the ends of texts.
 format::Trims find_trims(const Evidence& evidence, Remarks& remarks) {
   format::Trims out;
   for (const auto& [parts, variant] : evidence.variants) {

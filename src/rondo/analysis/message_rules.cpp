@@ -19,11 +19,11 @@ namespace {
 using tmpl::MessageRules;
 using tmpl::RoleRules;
 
-// An id as most servers make them, and one as a person does.
+// An id as most servers make it, and one as a person writes it.
 constexpr std::string_view kLongId = "call_zq7x0123456789abcdefghij";
 constexpr std::string_view kShortId = "id_1";
 
-// What the template writes for a message as the last one and before others; nullopt where it refuses.
+// What the template writes for the same message as the last one and before others; nullopt where it refuses.
 struct Texts {
   std::vector<std::optional<std::string>> made;
 
@@ -37,7 +37,7 @@ struct Texts {
   }
 };
 
-// How a probe's call and its result differ from those that every template takes.
+// How a probe's call and its result differ from the form that every template takes.
 struct CallForm {
   std::optional<json::Value> arguments = std::nullopt;
   std::optional<format::NoContent> no_content = std::nullopt;
@@ -109,7 +109,7 @@ class Finder {
   MessageRules rules_;
 };
 
-// Conversations whose message of that role has `content`; nullopt: none at all.
+// Renders conversations whose message of that role has `content`.  With nullopt it has none.
 Texts Finder::with_content(std::string_view role, const std::optional<json::Value>& content) {
   if (role == "tool") {
     CallForm form;
@@ -126,6 +126,7 @@ Texts Finder::with_content(std::string_view role, const std::optional<json::Valu
   return texts_of(std::move(messages), false);
 }
 
+// Returns the assistant message with one call in that form.
 json::Value Finder::call_message(const CallForm& form) const {
   format::InputShape shape = format_.input;
   shape.no_content = form.no_content.value_or(shape.no_content);
@@ -152,7 +153,7 @@ json::Value Finder::call_message(const CallForm& form) const {
   return std::move(messages[0]);
 }
 
-// The call as the last message, its result, and a question after both.
+// Renders the call as the last message, then with its result, then with a question after both.
 Texts Finder::call_texts(const CallForm& form) {
   const std::string own_id = probe::call_id(0);
   const std::string_view id =
@@ -178,10 +179,10 @@ RoleRules Finder::role_rules(std::string_view role) {
   const Texts as_two =
       with_content(role, json::Array{chat::text_part(probe::kPartText), chat::text_part(probe::kContentText)});
   const bool shows_text = as_text.holds(probe::kPartText);
-  // Some templates know a list of one part alone.
+  // Some templates read only lists of one part.
   const bool shows_parts = as_parts == as_text && as_two.holds(probe::kContentText);
   if (shows_text && !shows_parts) rules.content = RoleRules::Content::kText;
-  // A text that is gone through letter by letter shows neither.
+  // A template that iterates over a text letter by letter shows neither form.
   if (!shows_text && as_parts.holds(probe::kPartText)) rules.content = RoleRules::Content::kParts;
 
   using enum RoleRules::Empty;
@@ -196,7 +197,7 @@ RoleRules Finder::role_rules(std::string_view role) {
     best = texts;
     rules.empty = form;
   }
-  made.pop_back();  // a part without text may well show more than no part
+  made.pop_back();  // an empty part may well write more than an empty list
   bool are_alike = with_content(role, json::Value()) == best && with_content(role, std::nullopt) == best;
   for (const Texts& texts : made) are_alike = are_alike && texts == best;
   if (are_alike) rules.empty = kAny;
@@ -216,7 +217,7 @@ json::Object Finder::answer() const {
   return json::Object{{"role", "assistant"}, {"content", json::Array{chat::text_part(probe::kContentText)}}};
 }
 
-// Members that clients send as null, or as an empty list, where they have nothing to say.
+// Tries members that clients send as null, or as an empty list, if they have nothing to say.
 void Finder::find_nulls() {
   const Texts plain = texts_of({question(), answer()}, false);
   if (!plain.any()) return;
@@ -240,7 +241,7 @@ void Finder::find_refusals() {
 
 void Finder::find_reasoning() {
   rules_.reasoning_part = format_.input.reasoning_part;
-  // Under the other two names of the APIs every template gets it (tmpl::template_variables).
+  // Every template gets reasoning under the two names of the APIs (tmpl::template_variables).
   const std::string& field = format_.input.reasoning_field;
   if (field != chat::kReasoningFields[0] && field != chat::kReasoningFields[1]) rules_.reasoning_field = field;
   const format::Reasoning& reasoning = format_.reasoning;
@@ -264,7 +265,7 @@ void Finder::find_arguments() {
   const std::string encoded = json::to_compact(json::Value(spelled));
   const bool is_encoded_twice = as_text.holds(format::escaped(encoded, format_.calls.argument_escapes));
   const bool takes_object = as_object.holds("v0") && !as_object.holds("'k0': 'v0'");
-  // A template that writes parameters one by one has another syntax for a text.
+  // A template that writes parameters one by one writes a text in another syntax.
   const bool is_other_syntax = takes_object && format_.calls.arguments == format::ArgumentStyle::kParameters;
   const bool takes_text = as_text.holds("v0") && !is_encoded_twice && !is_other_syntax;
   if (takes_object && (!takes_text || as_text.count() < as_object.count())) {
@@ -286,7 +287,7 @@ void Finder::find_no_content() {
   }
 }
 
-// A content that is data, as some clients send results.
+// Tries content that is data, because some clients send results like that.
 void Finder::find_values() {
   constexpr std::int64_t kNumber = 90417;
   const std::string text(probe::kPartText);
@@ -297,7 +298,7 @@ void Finder::find_values() {
   rules_.tool.dumps_scalars = !with_content("tool", json::Value(kNumber)).holds(std::to_string(kNumber));
 }
 
-// Calls and results as they were sent before there were lists of calls.
+// Tries calls and results in the older form, from before there were lists of calls.
 void Finder::find_older_calls() {
   if (!format_.calls.present) return;
   json::Object older = answer();
@@ -319,12 +320,12 @@ void Finder::find_results() {
   if (rules_.ids == MessageRules::Ids::kNineLetters) return;
   const std::string own_id = probe::call_id(0);
   const bool needs_ids = call_texts({.id = "", .result_id = own_id}) != whole || call_texts({.result_id = ""}) != whole;
-  // The template may look up the name of a result's tool by the id if the result does not give it.
+  // If a result does not name its tool, the template may look the name up by the id.
   const bool needs_id_or_name = !rules_.names_results && call_texts({.result_id = "", .names_result = false}) != whole;
   if (needs_ids || needs_id_or_name) rules_.ids = MessageRules::Ids::kNeeded;
 }
 
-// Finds whether the template writes the ids of two results.
+// Finds whether the template tells two results apart by their ids, or only by their order.
 void Finder::find_order() {
   probe::Saying saying{"", "", message_of({.calls = 2}).calls};
   for (std::size_t i = 0; i < saying.calls.size(); ++i) saying.calls[i].id = probe::call_id(i);

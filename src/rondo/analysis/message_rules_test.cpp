@@ -17,7 +17,7 @@ MessageRules rules_of(const std::string& source) {
   return find_message_rules(*chat_template.value(), {}, *format.value());
 }
 
-// A template whose messages are `[role: CONTENT CALLS]`.
+// Returns a template that writes each message as `[role: CONTENT CALLS]`.
 std::string template_with(const std::string& content, const std::string& calls = "") {
   return "{%- for m in messages %}{{- '[' + m.role + ': ' }}" + content + "{%- for c in m.tool_calls or [] %}" + calls +
          "{%- endfor %}{{- ']' }}{%- endfor %}" + "{%- if add_generation_prompt %}{{- '[assistant: ' }}{%- endif %}";
@@ -57,7 +57,7 @@ TEST_CASE("arguments: an object that is serialised, a text that is printed, or b
   };
   CHECK(arguments("c.function.arguments | tojson") == MessageRules::Arguments::kObject);
   CHECK(arguments("c.function.arguments") == MessageRules::Arguments::kText);
-  // Also where what is serialised is then written in other characters.
+  // The same if the serialised text is then written with other characters.
   CHECK(arguments("(c.function.arguments | tojson | replace('\"', '&quot;'))") == MessageRules::Arguments::kObject);
   CHECK(arguments("(c.function.arguments if c.function.arguments is string else c.function.arguments | tojson)") ==
         MessageRules::Arguments::kAny);
@@ -74,7 +74,7 @@ TEST_CASE("ids: nine letters, some, or none") {
   CHECK(ids("{{- '#' + c.id }}") == MessageRules::Ids::kNeeded);
   CHECK(ids("{%- if c.id | length != 9 %}{{- raise_exception('nine') }}{%- endif %}{{- '#' + c.id }}") ==
         MessageRules::Ids::kNineLetters);
-  // A result that says neither its id nor its tool's name cannot be written.
+  // A result with neither an id nor its tool's name cannot be written.
   const std::string named_by_id =
       "{%- if m.role == 'tool' %}{%- set found = namespace(name=m.name) %}{%- for other in messages %}"
       "{%- for c in other.tool_calls or [] if c.id == m.tool_call_id %}{%- set found.name = c.function.name %}"

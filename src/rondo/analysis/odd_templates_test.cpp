@@ -1,4 +1,4 @@
-// Templates that write turns in a way that is rare, or cannot be read back.
+// Tests templates that write turns in a rare way, or in a way that cannot be read back.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace rondo::analysis {
 namespace {
 
-// Turns with invented markers, where `calls` writes the calls of message `m`.
+// Returns a template with invented markers, in which `calls` writes the calls of message `m`.
 std::string with_calls(const std::string& calls) {
   return "{%- for m in messages %}\n{{- '[' + m.role + '>' }}\n"
          "{%- if m.reasoning_content %}{{- '(mull:' + m.reasoning_content + ':mull)' }}{%- endif %}\n"
@@ -117,7 +117,7 @@ TEST_CASE("characters that are written in another way inside values and names") 
   const std::string xml = "&&amp; <&lt; ";
   CHECK(escapes(text + " | replace('&', '&amp;') | replace('<', '&lt;')", "k") == "|" + xml + "|" + xml + "|");
   CHECK(escapes(text, "(k | replace('&', '&amp;') | replace('<', '&lt;'))") == xml + "|||");
-  // What stands for itself too can't be told from it: white space, single characters, nothing.
+  // What also stands for itself cannot be told apart: white space, single characters, nothing.
   CHECK(escapes(text + " | replace('\\n', ' ') | replace('&', '+') | replace('<', '')", "k") == "|||");
   CHECK(escapes(text + " | replace('\\n', '\\\\n')", "k") == "|\n\\n ||");
   CHECK(escapes(text + " | replace(' ', '%20')", "k") == "| %20 | %20 |");
@@ -183,7 +183,7 @@ TEST_CASE("characters that are written in another way inside names of tools and 
   CHECK(escapes("'<do>{\"name\": \"' }}{{ " + name + " | e }}{{ '\", \"arguments\": ' + " + json + " + '}</do>'") ==
         "&&amp; <&lt; >&gt; \"&#34; '&#39; |");
   CHECK(escapes("'<do>' + ({'name': " + name + ", 'arguments': c.function.arguments} | tojson) + '</do>'") == "|");
-  // JSON's own escapes are none.
+  // JSON's own escapes do not count.
   CHECK(escapes("'<do ' + " + name + " + '>' + (" + json + R"( | replace('<', '\\u003c')) + '</do>')") == "|");
 }
 
@@ -196,7 +196,7 @@ TEST_CASE("what stands between calls and content closes their section") {
     return "{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n" + calls + content +
            "{%- endfor %}\n{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}";
   };
-  // Only the next turn ends a turn; or what closes the content does.
+  // Only the next turn ends a turn, or the text that closes the content does.
   for (const char* content :
        {"{{- m.content or '' }}", "{%- if m.content %}{{- '<say>' + m.content + '</say>' }}{%- endif %}"}) {
     const auto format = format_of(turns(content));
@@ -230,7 +230,7 @@ TEST_CASE("a close and an opener that share a sign are named") {
                "as text and the second as what it is"));
 }
 
-// Reasoning that only the prompt opens: history cuts it out of the content.
+// Returns a template in which only the prompt opens reasoning, and history cuts the reasoning out of the content.
 std::string with_inline_reasoning(const std::string& questions, const std::string& prompt) {
   return "{%- for m in messages %}\n{{- '[' + m.role + '>' }}\n{%- set text = m.content or '' %}\n" + questions +
          "{%- if ':mull)' in text %}{%- set text = text.split(':mull)')[-1] %}{%- endif %}\n"
@@ -244,16 +244,16 @@ TEST_CASE("what history looks for in content ends the reasoning that the prompt 
     return format->reasoning.present ? format->reasoning.open + " " + format->reasoning.close : "none";
   };
   CHECK(markers("", "{{- '(mull:' }}") == "(mull: :mull)");
-  // Other questions about the content are none about where reasoning ends.
+  // Other questions about the content do not show where reasoning ends.
   CHECK(markers("{%- if text.endswith('stop!') %}{{- '!' }}{%- endif %}{%- if '??' in text %}{{- '?' }}{%- endif %}\n",
                 "{{- '(mull:' }}") == "(mull: :mull)");
-  // A prompt may close the block, too, where thinking is off; white space in front of a close opens nothing.
+  // The prompt may also close the block if thinking is off.  White space before a close opens nothing.
   CHECK(markers("", "{{- '(mull::mull)' if enable_thinking is false else '' }}") == "(mull: :mull)");
   CHECK(markers("", "{{- '\n:mull)' if enable_thinking is false else '(mull:' }}") == "(mull: :mull)");
 }
 
 TEST_CASE("short markers are explained by the place beside what they mark") {
-  // `<` stands in the header too, and behind the content.
+  // `<` is in the header too, and after the content.
   const std::string source =
       "{%- for m in messages %}\n{{- '<' + m.role + '>' }}\n{{- m.content or '' }}\n{{- '<>' }}\n"
       "{%- for c in m.tool_calls or [] %}\n{{- '<' + c.function.name + '|' }}\n"

@@ -1,4 +1,4 @@
-// Finds tagged parameters: the texts around keys and values, for each type of value.
+// Infers tagged parameters: the texts around keys and values, for each type of value.
 #include <algorithm>
 #include <iterator>
 
@@ -16,12 +16,12 @@ using format::ValueForm;
 using format::ValueStyle;
 using format::ValueType;
 
-// A piece of a call with parameters: a literal, a key or a part of a value.
+// A piece of a call with parameters: a literal, a key, a part of a value, or another slot.
 struct Element {
   enum class Kind : std::uint8_t { kLiteral, kKey, kValue, kOther } kind = Kind::kLiteral;
   std::string key;
   std::string text;
-  std::vector<std::size_t> begins = {};  // of kLiteral, as Written has them
+  std::vector<std::size_t> begins = {};  // of kLiteral, as in Written
 };
 
 std::vector<Element> elements_of(const Turn& turn) {
@@ -50,7 +50,7 @@ std::vector<Element> elements_of(const Turn& turn) {
   return out;
 }
 
-// Offsets of one key's parts in the elements.
+// Where the key and the value of one parameter are, as indices of elements.
 struct Place {
   std::size_t key = kNone;
   std::size_t first_value = kNone;
@@ -70,7 +70,7 @@ Place place_of(const std::vector<Element>& elements, const std::string& key) {
   return place;
 }
 
-// Literals in [begin, end); a repeated key is written as kKeyMark.
+// Returns the literals in [begin, end), up to another slot.  A repeated key is written as kKeyMark.
 constexpr const char* kKeyMark = "\x01";
 Written written_between(const std::vector<Element>& elements, std::size_t begin, std::size_t end) {
   Written out;
@@ -91,17 +91,17 @@ std::string all_text(const std::vector<Element>& elements, std::size_t begin, st
   return out;
 }
 
-// One type as it was seen between key k1 and key k2.
+// One type of value, as written between key k1 and key k2.
 struct Seen {
   ValueType type = ValueType::kString;
   json::Value value;
   std::string before, after, text;
-  std::string inner;          // the literal between its first two parts
-  bool has_value = false;     // else `before` is all of the text between the keys
-  bool has_literals = false;  // the value was written with literals of the template inside
+  std::string inner;          // the literal between the first two parts of the value
+  bool has_value = false;     // false: `before` is all of the text between the keys
+  bool has_literals = false;  // literals of the template are inside the value
 };
 
-// What Python prints for a value, for the simple values of the probes.
+// Returns what Python prints for a value.  Correct only for the simple values of the probes.
 std::string python_text(const json::Value& value) {
   if (value.is_null()) return "None";
   if (value.kind() == json::Kind::kBool) return value.as_bool() ? "True" : "False";
@@ -123,7 +123,7 @@ std::optional<ValueStyle> literal_style(const std::string& text, const json::Val
   return std::nullopt;
 }
 
-// The style of `form`, and which of `escapes`, those of strings, it has.
+// Sets the style of `form`, and those of `escapes`, the escapes of strings, that it uses.
 void find_style(const Seen& seen, const std::vector<format::Escape>& escapes, ValueForm& form) {
   form.style = ValueStyle::kNested;
   const bool is_raw = seen.value.is_string() && seen.text == seen.value.as_string();
@@ -153,7 +153,7 @@ class ParameterProber {
     return elements_of(*turn);
   }
 
-  // The line of the last condition of the last probe that looked at that argument; 0 if none did.
+  // Returns the line of the last condition in the last probe that read that argument; 0 if there is none.
   [[nodiscard]] std::int32_t line_of(const std::string& key) const {
     std::int32_t line = 0;
     for (const FieldRead& read : reads_) {
@@ -162,6 +162,7 @@ class ParameterProber {
     return line;
   }
 
+  // Renders a call with the value between two others, and returns how it is written; nullopt if it is left out.
   std::optional<Seen> see(ValueType type, json::Value value) {
     const auto found = elements(json::Object{{"k0", "v0"}, {"k1", value}, {"k2", "v2"}}, 1);
     if (!found) return std::nullopt;
@@ -196,7 +197,7 @@ class ParameterProber {
 
 json::Value parsed(const char* text) { return json::parse(text).value(); }
 
-// Elements of an array that have markers of their own: `open` before the first, `inner` between two.
+// Finds the markers around elements of an array: `open` is before the first element, `inner` between two.
 void find_item_marks(const std::string& open, const std::string& inner, format::Parameters& parameters) {
   if (format::is_blank(open) || !inner.ends_with(open) || format::is_blank(inner.substr(0, inner.size() - open.size())))
     return;
@@ -204,7 +205,8 @@ void find_item_marks(const std::string& open, const std::string& inner, format::
   parameters.item_close = inner.substr(0, inner.size() - open.size());
 }
 
-// The forms of all types, without what they share: `key_close` before the value and `sep` after it.
+// Infers the forms of all types.  The text that all values share before them becomes `key_close`, and the text after
+// them `sep`.
 void infer_forms(const std::vector<Seen>& all, const std::vector<format::Escape>& escapes,
                  format::Parameters& parameters, std::string& sep) {
   std::string before = all.front().before;
@@ -244,7 +246,7 @@ void infer_forms(const std::vector<Seen>& all, const std::vector<format::Escape>
 }
 
 std::vector<Seen> see_types(ParameterProber& prober, const std::vector<format::Escape>& escapes, Remarks& remarks) {
-  // Inside objects and arrays escapes are visible only if there are characters that have escapes.
+  // Inside objects and arrays, escapes show only if the values have characters with escapes.
   std::string inner = "y";
   for (const format::Escape& escape : escapes) {
     if (escape.text != "\"" && escape.text != "'" && escape.text != "\\") inner += escape.text + "y";
@@ -303,8 +305,8 @@ std::vector<format::Escape> key_escapes(ParameterProber& probes) {
 
 bool is_quote(char byte) { return byte == '"' || byte == '\''; }
 
-// Handles values that all stand in quotes.  The quotes then belong to the values, and a value that is not a string may
-// also stand without them.
+// Handles values that are all in quotes.  The quotes then belong to the values, and values of other types than string
+// may also be written without them.
 void quote_values(format::Parameters& parameters) {
   const std::string quote = std::exchange(parameters.close, "");
   parameters.key_close.pop_back();
@@ -317,8 +319,8 @@ void quote_values(format::Parameters& parameters) {
   parameters.forms.insert(parameters.forms.end(), bare.begin(), bare.end());
 }
 
-// Values with nothing around them need something between them, and strings among them quotes, whatever the template
-// does; or each has a line.
+// Handles values without markers around them.  Something must separate them, and strings among them must have quotes,
+// even if the template writes neither.  Values that each have a line need neither.
 void allow_bare_values(format::Parameters& parameters, Remarks& remarks) {
   const auto is_bare = [](const ValueForm& form) {
     return form.type == ValueType::kString && form.style == ValueStyle::kRaw && format::is_blank(form.open);
@@ -339,13 +341,13 @@ void allow_bare_values(format::Parameters& parameters, Remarks& remarks) {
   }
 }
 
-// The texts around the parameters of a call: after its name, between two parameters, after the last value.
+// The texts around the parameters of a call: after its name, between two parameters, and after the last value.
 struct Around {
   Written after_name, between, after;
 };
 
-// How much of the end of after_name opens the first parameter, and how much of the beginning of `after` closes the last
-// one.
+// How many bytes at the end of `after_name` open the first parameter, and how many at the beginning of `after` close
+// the last one.
 struct Cut {
   std::size_t open = 0;
   std::size_t close = 0;
@@ -353,7 +355,7 @@ struct Cut {
 };
 
 Cut cut_by_units(const Around& around, std::span<const std::string> atoms) {
-  // White space that is all there is between two parameters separates them.
+  // If only white space is between two parameters, it separates them.
   if (format::is_blank(around.between.text)) return {};
   Cut out;
   out.open = same_back(around.after_name, around.between, atoms);
@@ -361,8 +363,8 @@ Cut cut_by_units(const Around& around, std::span<const std::string> atoms) {
   return out;
 }
 
-// The same, derived from `none`, the text after the name of a call without arguments.  It holds the rest of after_name
-// and the rest of `after`.  If more than one cut fits, units decide.
+// Derives the cut from `none`, the text after the name of a call without arguments.  That text is the rest of
+// `after_name` and the rest of `after`.  If more than one cut fits, the one by units counts.
 Cut cut_by_empty_call(const Around& around, const std::string& none, std::span<const std::string> atoms) {
   const Cut by_units = cut_by_units(around, atoms);
   const std::string_view after_name = around.after_name.text;
@@ -378,7 +380,7 @@ Cut cut_by_empty_call(const Around& around, const std::string& none, std::span<c
     if (open + close > between.size() || !after.starts_with(between.substr(0, close)) ||
         !after_name.ends_with(between.substr(between.size() - open)))
       continue;
-    // A bracket that closes does not open the first parameter, unless a mark begins with it.
+    // A closing bracket does not open the first parameter, unless a mark begins with it.
     const std::string_view opening = between.substr(between.size() - open);
     const bool is_closer = open > 0 && std::string_view(">])}").find(opening.front()) != std::string::npos &&
                            std::ranges::none_of(atoms, [&](const auto& atom) { return opening.starts_with(atom); });
@@ -387,7 +389,7 @@ Cut cut_by_empty_call(const Around& around, const std::string& none, std::span<c
   return best.value_or(by_units);
 }
 
-// The last name or id in front of element `end`.
+// Returns the index of the last name or id before element `end`; kNone if there is none.
 std::size_t last_name_before(const std::vector<Element>& elements, std::size_t end) {
   std::size_t name = kNone;
   for (std::size_t i = 0; i < end; ++i) {
@@ -396,8 +398,8 @@ std::size_t last_name_before(const std::vector<Element>& elements, std::size_t e
   return name;
 }
 
-// Sets open, separator and close of parameters.  Returns the text that closes the last one, including a quote that
-// surrounds all values.
+// Sets open, separator and close of the parameters.  Returns the text that closes the last parameter, including a quote
+// if quotes surround all values.
 std::string split_separator(const Around& around, const Cut& cut, format::Parameters& parameters) {
   const std::string& between = around.between.text;
   parameters.open = between.substr(between.size() - cut.open);
@@ -409,13 +411,13 @@ std::string split_separator(const Around& around, const Cut& cut, format::Parame
   parameters.separator = sep.substr(close);
   std::string behind_all = parameters.close;
   if (is_quoted) quote_values(parameters);
-  // The white space of `a="1" b="2"` separates: without the quotes it is all there is between two parameters.
+  // The white space of `a="1" b="2"` separates.  Without the quotes, only that is between two parameters.
   if (is_quoted && parameters.separator.empty() && format::is_blank(parameters.open))
     parameters.separator = std::exchange(parameters.open, "");
   return behind_all;
 }
 
-// The text after the name of a call without arguments; nullopt if the template does not write such a call.
+// Returns the text after the name of a call without arguments; nullopt if the template does not write such a call.
 std::optional<std::string> behind_empty_call(ParameterProber& probes, const Element& name) {
   const auto empty = probes.elements(json::Object{}, 1);
   if (!empty) return std::nullopt;
@@ -429,6 +431,8 @@ std::optional<std::string> behind_empty_call(ParameterProber& probes, const Elem
 
 }  // namespace
 
+// Probes three parameters, then each type of value, then an empty call and two calls, because each shows another
+// border.
 std::optional<ParameterPart> infer_parameters(const Evidence& evidence, const Parts& parts, Remarks& remarks) {
   ParameterProber probes(evidence, parts);
   const auto three = probes.elements(json::Object{{"k0", "v0"}, {"k1", "v1"}, {"k2", "v2"}}, 1);
@@ -448,7 +452,7 @@ std::optional<ParameterPart> infer_parameters(const Evidence& evidence, const Pa
   infer_forms(all, escapes, parameters, sep);
   parameters.key_escapes = key_escapes(probes);
 
-  // sep = close + separator + open of the next one; the closing may repeat the key.
+  // `sep` is the close, the separator and the opener of the next parameter.  The close may repeat the key.
   if (const std::size_t mark = sep.find(kKeyMark); mark != std::string::npos) {
     parameters.key_in_close = sep.substr(0, mark);
     sep = sep.substr(mark + 1);

@@ -35,7 +35,7 @@ Prober::Prober(const jinja::Template& chat_template, const Options& options, boo
 
 json::Object Prober::kwargs(const ProbeSetting& setting) const {
   json::Object out = options_.kwargs;
-  // This also overrides the caller's switch: a prompt of the other kind may be the only one that shows the marks.
+  // This overrides the caller's own switch, because only the other kind of prompt may show the marks.
   if (setting.thinking != "default") {
     for (const std::string_view name : kSwitches) out.set(name, setting.thinking == "on");
   }
@@ -134,8 +134,8 @@ std::optional<Written> Prober::generation_prompt(const ProbeSetting& setting) {
   if (!with || !without) return std::nullopt;
   ProbeTrial trial;
   trial.setting = setting;
-  // If other text changes too when an answer is asked for, that change hides the prompt.  Then take the text at the end
-  // that was written under this condition.
+  // Usually the prompt is what is added at the end.  If asking for an answer also changes earlier text, take instead
+  // the text at the end that was written under that condition.
   const bool is_added = with->text.bytes().starts_with(without->text.bytes());
   std::string& out = trial.generation_prompt;
   std::size_t at = 0;

@@ -14,17 +14,17 @@ namespace {
 using format::trimmed;
 using State = ReasoningSwitch::State;
 
-constexpr std::string_view kNoWord = "qzx";  // no words for an effort
+constexpr std::string_view kNoWord = "qzx";  // not a word for an effort
 constexpr std::string_view kOtherNoWord = "wkv";
-constexpr std::int64_t kBudget = 7351;  // no number that a template has
+constexpr std::int64_t kBudget = 7351;  // a number that no template has
 constexpr std::int64_t kOtherBudget = 9431;
 
-// The prompt that a value of a variable produces.
+// What the template writes for a question under one value of a variable.
 struct SeenPrompt {
-  std::string text = {};    // of the question alone
-  std::string prompt = {};  // what asks for an answer
+  std::string text = {};    // without a generation prompt
+  std::string prompt = {};  // the generation prompt
   State state = State::kFree;
-  bool tells = false;  // of the marks, to the model
+  bool tells = false;  // the text before the question has the close of reasoning
   bool operator==(const SeenPrompt& other) const { return text == other.text && prompt == other.prompt; }
 };
 
@@ -50,6 +50,7 @@ class SwitchFinder {
   }
 
  private:
+  // Returns what a prompt says about reasoning, by the last marker in it.
   [[nodiscard]] State state_of(std::string_view prompt) const {
     const std::string_view open = trimmed(format_.reasoning.open);
     const std::string_view close = trimmed(format_.reasoning.close);
@@ -68,7 +69,7 @@ class SwitchFinder {
       const auto prompt = prober_.generation_prompt(setting);
       if (!text || !prompt) continue;
       SeenPrompt out{*text, prompt->text};
-      // Some templates ask for an answer in any case.
+      // Some templates always ask for an answer, so a blank prompt is read from the text after the question.
       const std::size_t question = text->rfind(probe::kQuestionText);
       const std::size_t head = question == std::string::npos ? text->size() : question;
       out.state = state_of(format::is_blank(prompt->text) ? text->substr(head) : prompt->text);
@@ -83,13 +84,13 @@ class SwitchFinder {
     return see(json::Member{name, std::move(value)});
   }
 
-  // How strongly a prompt asks for reasoning.
+  // Returns how strongly a prompt asks for reasoning.
   [[nodiscard]] static int rank(const SeenPrompt& seen) {
     const int state = seen.state == State::kOpen ? 2 : seen.state == State::kFree ? 1 : 0;
     return 2 * state + (seen.tells ? 1 : 0);
   }
 
-  // Two prompts that differ in how much they ask for reasoning are those of a switch.
+  // Takes the variable as a switch if the two prompts differ in how strongly they ask for reasoning.
   bool take_switch(const std::string& name, const json::Value& more, const SeenPrompt& with_more,
                    const json::Value& less, const SeenPrompt& with_less) {
     if (rank(with_more) <= rank(with_less)) return false;
@@ -114,12 +115,12 @@ class SwitchFinder {
     const auto no = see(name, false);
     if (!yes || !no || *yes == *no) return;
     if (take_switch(name, true, *yes, false, *no) || take_switch(name, false, *no, true, *yes)) return;
-    // The template may tell the model in its own words.  Then the variable's name decides.
+    // The template may tell the model in words of its own.  Then the variable's name decides.
     const bool is_named = std::ranges::find(kSwitches, name) != kSwitches.end();
     if (is_named && format_.reasoning.present) set_switch(name, true, *yes, false, *no);
   }
 
-  // The words that the Messages API has for it.
+  // Tries the words of the Messages API for it.
   void try_types(const std::string& name) {
     const auto yes = see(name, "enabled");
     const auto no = see(name, "disabled");
@@ -128,6 +129,7 @@ class SwitchFinder {
       take_switch(name, "enabled", *yes, "disabled", *no);
   }
 
+  // Tries the words for an effort.  At least two must be known, and they must make a difference.
   void try_words(const std::string& name) {
     const auto unknown = see(name, kNoWord);
     std::vector<std::pair<std::string, SeenPrompt>> known;
@@ -137,12 +139,12 @@ class SwitchFinder {
       known.emplace_back(word, *std::move(seen));
     }
     if (known.size() < 2) return;
-    // A variable whose any word is written, and which has no default among these words, may be about anything.
+    // If any word is written, and none of the known ones is the default, the variable may be about anything.
     const auto other = see(name, kOtherNoWord);
     const bool takes_any = unknown && other && !(*unknown == *other);
     const bool is_usual = std::ranges::any_of(known, [&](const auto& one) { return one.second == *usual_; });
     const auto differs = [&](const auto& one) { return !(one.second == known.front().second); };
-    const bool is_api_name = name == "reasoning_effort";  // as the request itself calls it
+    const bool is_api_name = name == "reasoning_effort";  // the name in the request itself
     if (std::ranges::none_of(known, differs) || (takes_any && !is_usual && !is_api_name)) return;
     const auto& [least, with_least] = known.front();
     const auto& [most, with_most] = known.back();
@@ -158,7 +160,8 @@ class SwitchFinder {
     const auto other = see(name, kOtherBudget);
     const auto none = see(name, std::int64_t{0});
     if (!one || !other || !none || *one == *other) return false;
-    // The number is written, and zero is more than another number: it says something of reasoning.
+    // Two budgets must differ only by the number, but zero must change more than the number.  Then it is about
+    // reasoning.
     const auto with = [&](std::int64_t tokens) {
       std::string text = one->text + one->prompt;
       const std::string old = std::to_string(kBudget);
@@ -172,7 +175,7 @@ class SwitchFinder {
     if (rank(*one) <= rank(*none) && !is_told) return false;
     if (out_.budget.empty()) out_.budget = name;
     take_switch(name, kBudget, *one, std::int64_t{0}, *none);
-    if (out_.on && out_.on->key == name) out_.on.reset();  // any number does
+    if (out_.on && out_.on->key == name) out_.on.reset();  // any number turns it on
     return true;
   }
 

@@ -1,4 +1,4 @@
-// Switches of reasoning in templates whose variables nobody has seen.
+// Tests switches of reasoning in templates with invented variables.
 #include "analysis/reasoning_switch.h"
 
 #include <doctest/doctest.h>
@@ -20,7 +20,8 @@ std::string text_of(const std::optional<json::Member>& member) {
   return member ? member->key + "=" + json::to_compact(member->value) : "none";
 }
 
-// Messages with reasoning in front of the content; `prompt` is what asks for an answer, `head` what is written first.
+// Returns a template that writes `head` first, messages with reasoning before the content, and `prompt` as the
+// generation prompt.
 std::string source_with(const std::string& head, const std::string& prompt) {
   return head + R"JINJA(
 {%- for m in messages %}{{- '((' + m.role + '))' }}

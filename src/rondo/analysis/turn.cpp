@@ -31,19 +31,19 @@ std::string step_text(const PathTable& paths, PathId step) {
                                                               : std::string(paths.step_name(step));
 }
 
-// `own_field`: one more field that holds reasoning.
+// `own_field` is one more field with reasoning, or "".
 Slot slot_of(const PathTable& paths, PathId path, std::string_view own_field) {
   if (paths.message(path) != kAssistant) return {};
   const std::vector<PathId> steps = steps_of(paths, path);
   const auto name = [&](std::size_t i) { return i < steps.size() ? step_text(paths, steps[i]) : std::string(); };
   if (chat::is_reasoning_field(name(2)) || (name(2) == own_field && !own_field.empty())) return {SlotKind::kReasoning};
   if (name(2) == "content") {
-    // A part of type thinking names its text like its type.
+    // A content part of type `thinking` has its text under the name of its type.
     const bool is_reasoning = steps.size() > 4 && name(4) != "text";
     return {is_reasoning ? (name(4) == "type" ? SlotKind::kLiteral : SlotKind::kReasoning) : SlotKind::kContent};
   }
   if (name(2) != "tool_calls" || steps.size() < 4) return {};
-  // The keys of a call that is serialised as a whole are syntax.
+  // If a call is serialised as a whole, its keys are syntax.
   if (paths.step_kind(steps.back()) == PathTable::StepKind::kKey && steps.size() <= 6) return {};
   const std::size_t call = paths.step_kind(steps[3]) == PathTable::StepKind::kIndex ? paths.step_index(steps[3]) : 0;
   if (name(4) == "id") return {SlotKind::kId, call};
@@ -86,6 +86,7 @@ Token token_of(const jinja::Rendered& rendered, const text::Run& run, std::strin
   return token;
 }
 
+// Adds a token.  Joins it with the last one if both are one kind of slot of one call; a counter stays alone.
 void add_token(std::vector<Token>& tokens, Token token) {
   if (!tokens.empty() && token.kind != SlotKind::kIndex) {
     Token& last = tokens.back();
@@ -101,12 +102,13 @@ void add_token(std::vector<Token>& tokens, Token token) {
   tokens.push_back(std::move(token));
 }
 
+// Returns whether the run belongs to the assistant's turn.
 bool is_own(const jinja::Rendered& rendered, const text::Run& run) {
   const text::Context& context = rendered.origins.contexts.at(run.context);
   return context.owner() == kAssistant && !context.generation_prompt;
 }
 
-// "content", "tool_calls", "arguments.k1" for a path of the assistant message; "" for others.
+// Returns "content", "tool_calls", "arguments.k1" and so on for a path of the assistant message; "" for other paths.
 std::string field_of(const PathTable& paths, PathId path) {
   if (paths.message(path) != kAssistant || paths.depth(path) < 3) return "";
   if (paths.depth(path) > 6) return "arguments." + step_text(paths, paths.prefix(path, 7));
@@ -127,7 +129,7 @@ void read_conditions(const jinja::Rendered& rendered, Turn& turn) {
   }
 }
 
-// "role", "content", ... of whichever message.
+// Returns "role", "content" and so on for a path in any message; "" for other paths.
 std::string field_name(const PathTable& paths, PathId path) {
   return paths.depth(path) == 3 ? step_text(paths, path) : "";
 }
@@ -159,7 +161,7 @@ Turn read_turn(const jinja::Rendered& rendered, bool is_followed, std::string_vi
       add_token(turn.tokens, token_of(rendered, runs[i], bytes, own_field));
       if (i == last) turn.behind = rendered.text.bytes().substr(at + runs[i].size);
     } else if (i > last) {
-      // Its role is part of the next turn's opening.
+      // The next message's role is part of the text that opens its turn.
       const bool is_data = runs[i].is_input() && rendered.origins.paths.message(runs[i].path()) > kAssistant &&
                            field_name(rendered.origins.paths, runs[i].path()) != "role";
       if (is_data) break;

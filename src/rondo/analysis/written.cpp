@@ -53,7 +53,7 @@ namespace {
 constexpr std::string_view kOpening = "<[({";
 constexpr std::string_view kClosing = ">])}";
 
-// For each byte the place of the bracket that it opens or closes, npos for others.
+// Returns, for each byte, the place of the bracket that pairs with it; npos for other bytes.
 std::vector<std::size_t> partners_of(std::string_view text) {
   std::vector<std::size_t> out(text.size(), std::string::npos);
   std::vector<std::size_t> open;
@@ -68,12 +68,12 @@ std::vector<std::size_t> partners_of(std::string_view text) {
   return out;
 }
 
-// A place where the template goes on with another text.
+// A place where the template continues with another text.
 struct Begin {
   std::size_t at = 0;
-  bool is_inside = false;  // of brackets
+  bool is_inside = false;  // inside brackets
   bool is_tied =
-      false;  // at an end of a word that stands between two tags and ties them together, `<|open|>call<|then|>`
+      false;  // at an end of a word that stands between two tags and ties them together, as in `<|open|>call<|then|>`
 };
 
 bool is_tied(std::string_view text, const std::vector<std::size_t>& partners, std::size_t cut) {
@@ -100,7 +100,7 @@ std::vector<Begin> text_begins(const Written& written) {
   return out;
 }
 
-// Whether the template goes on with another text both at `in_a` and at `in_b`.
+// Returns whether the template continues with another text both at `in_a` and at `in_b`.
 bool is_shared(const std::vector<Begin>& a, std::size_t in_a, const std::vector<Begin>& b, std::size_t in_b) {
   const auto first = std::ranges::find(a, in_a, &Begin::at);
   const auto second = std::ranges::find(b, in_b, &Begin::at);
@@ -108,8 +108,8 @@ bool is_shared(const std::vector<Begin>& a, std::size_t in_a, const std::vector<
          !(first->is_inside && second->is_inside);
 }
 
-// The longer of two sizes of a common text: by the template's constants and by units.  Constants win if units add only
-// words or punctuation without brackets in the middle of constants that go on differently.
+// Returns the longer of two sizes of a common text, by the template's constants and by units.  The constants win if the
+// units add only words or punctuation without brackets.  Constants that differ after that begin alike by chance.
 std::size_t better_cut(std::size_t by_constants, std::size_t by_units, std::string_view added) {
   const bool is_chance = by_constants > 0 && !format::is_blank(added) &&
                          added.find_first_of(kOpening) == std::string_view::npos &&
