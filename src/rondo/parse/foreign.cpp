@@ -108,7 +108,7 @@ Match Machine::wrapper_at(std::size_t at, std::string& close) const {
   return match;
 }
 
-// Looks for a call of another format at `at`, where no marker of this format begins. kFull means that an attempt to
+// Looks for a call of another format at `at`, where no marker of this format begins.  kFull means that an attempt to
 // read one has begun.
 MatchKind Machine::foreign(std::size_t at) {
   if (!syntax_->options.tools || !syntax_->options.calls || own_syntax_ != nullptr || base_ + at < prompt_.bytes)

@@ -58,7 +58,7 @@ std::string heading_name(std::string_view words) {
 }  // namespace
 
 // Reads the heading of a block at `at`: of reasoning, an answer or a call.  Its words may differ from the format's, and
-// it may name a tool. kPartial means that more text is needed.
+// it may name a tool.  kPartial means that more text is needed.
 MatchKind Machine::heading(std::size_t at) {
   const std::string_view text = std::string_view(buffer_).substr(at);
   const std::string_view close = syntax_->format->calls.heading_close;

@@ -22,7 +22,8 @@ constexpr std::string_view kWords[] = {"true",      "false", "null",  "NaN", "In
 
 bool is_python_word(std::string_view text) { return text == "True" || text == "False" || text == "None"; }
 
-// Numbers loosely, words exactly: a prefix of one of the words.
+// Returns whether `text` is a number or a word of the list, or may become one.  Numbers are checked loosely, words
+// exactly.
 bool may_be_scalar(std::string_view text) {
   if ((text[0] >= '0' && text[0] <= '9') || text[0] == '-') {
     return text.find_first_not_of("0123456789+-.eE") == std::string_view::npos ||

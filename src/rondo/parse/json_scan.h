@@ -2,8 +2,8 @@
 // the value from here.
 //
 // The scanner also accepts mistakes of models that leave the end of the value clear: single quotes, Python's words,
-// line ends and unknown escapes in strings, a comma before a closing bracket. is_loose() then returns true, because the
-// text is not valid JSON.
+// line ends and unknown escapes in strings, a comma before a closing bracket.  is_loose() then returns true, because
+// the text is not valid JSON.
 #pragma once
 
 #include <cstdint>

@@ -253,6 +253,7 @@ bool Machine::scan(const MarkerSet& set, EventKind kind, MarkerSet::Found& found
   return false;
 }
 
+// Reads content up to the next marker.  White space at the end of the text may be the stop itself.
 bool Machine::top() {
   if (is_end_ && !syntax_->blank_stop.empty() &&
       std::string_view(buffer_).substr(head_).ends_with(syntax_->blank_stop)) {
@@ -355,6 +356,7 @@ bool Machine::is_answer_text(const MarkerSet::Found& found) const {
   return lead == 0 || found.marker->own_lead(before) < lead;
 }
 
+// Acts on a marker outside reasoning and calls, which ends at pos_.
 bool Machine::top_marker(const MarkerSet::Found& found) {
   trail_.of_reasoning = false;
   top_.has_header = found.id == kHeader;

@@ -93,7 +93,7 @@ class Machine {
   [[nodiscard]] bool is_answer_text(const MarkerSet::Found& found) const;
   bool top_marker(const MarkerSet::Found& found);
   bool top_opener(const MarkerSet::Found& found);
-  // Reports text up to a marker, or up to where a marker may begin.  Returns true if it found a whole marker. pos_ is
+  // Reports text up to a marker, or up to where a marker may begin.  Returns true if it found a whole marker.  pos_ is
   // then after the marker, and head_ is before the white space that the template writes in front of it.
   bool scan(const MarkerSet& set, EventKind kind, MarkerSet::Found& found);
   void finish_open();

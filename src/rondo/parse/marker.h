@@ -60,7 +60,7 @@ class Marker {
   // beside a bar, or a word in capitals in square brackets at its start.
   [[nodiscard]] bool is_reserved() const { return is_reserved_; }
 
-  // Returns whether the marker is at the start of `text`. kPartial means that `text` is too short to tell.  With
+  // Returns whether the marker is at the start of `text`.  kPartial means that `text` is too short to tell.  With
   // `is_end` the result is never kPartial: a marker that the end cuts off after some of its whole units counts as
   // complete.  `starts` tells where added tokens begin in the buffer that contains `text`; with nullptr, tokens do not
   // matter.

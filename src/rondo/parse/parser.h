@@ -97,14 +97,14 @@ class Parser {
   Parser(Parser&&) noexcept;
   Parser& operator=(Parser&&) noexcept;
 
-  // Feeds input and returns the events that are now certain.  They are valid until the next call of feed, close or
-  // finish.  They belong to the parser, so that a token of plain text needs no allocation.
+  // Feeds input and returns the events that are now certain.  They belong to the parser and are valid until the next
+  // call of feed, close or finish.  A token of plain text therefore needs no allocation.
   [[nodiscard]] std::span<const Event> feed(std::string_view text);
   [[nodiscard]] std::span<const Event> feed(std::span<const Piece> pieces);
-  // Ends the text and returns what was held back.  Nothing may be fed afterwards.
+  // Ends the text and returns the events that were held back.  Nothing may be fed afterwards.
   [[nodiscard]] std::span<const Event> close();
 
-  // The message so far.
+  // Returns the message so far.
   [[nodiscard]] const chat::AssistantMessage& message() const;
   // Calls close(), then returns the message.  With Options::strict, fails with kParse and the byte offset of the first
   // mistake.
@@ -113,8 +113,8 @@ class Parser {
   [[nodiscard]] Place place() const;
   // Returns true once a stop was seen.  Later bytes belong to no message.
   [[nodiscard]] bool ended() const;
-  // Returns what the format writes to close everything that is open (a value, an argument, a call, the reasoning),
-  // without the stop of the turn.
+  // Returns the text that the format writes to close everything that is open (a value, an argument, a call, the
+  // reasoning), without the stop of the turn.
   [[nodiscard]] std::string closing_text() const;
   // Returns true inside a JSON value, where closing_text() continues from the last byte.  Elsewhere the text may end
   // with the beginning of a closing marker.

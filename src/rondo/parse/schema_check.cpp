@@ -116,6 +116,7 @@ class Checker {
                                     : ", and the tool's schema wants " + wanted)};
   }
 
+  // Returns a refusal if no alternative allows the value.
   std::optional<Refusal> alternatives_refusal(const json::Value& schema, const json::Array& alternatives,
                                               const json::Value& value, int depth) {
     std::optional<Refusal> deepest;
@@ -166,6 +167,7 @@ struct Listing {
   bool is_open = false;  // the schema may allow names that it does not list
 };
 
+// Notes in `out` whether `schema` lists names, and whether others may be meant.  Stops once others may be meant.
 void look_through(const json::Value& schema, const json::Value& root, int depth, int& looks_left, Listing& out) {
   if (!schema.is_object() || depth > kDeepest || --looks_left < 0) {
     out.is_open = true;

@@ -44,6 +44,7 @@ const Marker* Syntax::add_marker(std::string_view text) {
   return markers_.back().get();
 }
 
+// Registers each marker in the sets of the places where the parser looks for it.
 void Syntax::compile() {
   const format::Format& f = *format;
   if (f.reasoning.present) {
@@ -126,6 +127,7 @@ void Syntax::add_closers(MarkerSet& set) {
   set.add(kSectionClose, &section_close);
 }
 
+// Registers the markers of calls, and what may come between calls and after them.
 void Syntax::compile_calls() {
   const format::Calls& calls = format->calls;
   call_open = make_marker(calls.call_open);

@@ -42,6 +42,8 @@ TypeSet type_of(const json::Value& value) {
   return {};
 }
 
+// Returns the types by `type`, `const` or `enum`, else by references and combinators, else by keywords for objects and
+// arrays.
 std::optional<TypeSet> types_at(const json::Value& schema, const json::Value& root, int depth) {
   if (!schema.is_object() || depth > kReferenceDepth) return std::nullopt;
   TypeSet set;
@@ -81,6 +83,7 @@ std::optional<TypeSet> types_at(const json::Value& schema, const json::Value& ro
   return set;
 }
 
+// Looks for the property in the schema itself, then in its reference, then in its combinators.
 const json::Value* property_at(const json::Value& schema, const json::Value& root, std::string_view key, int depth) {
   if (!schema.is_object() || depth > kReferenceDepth) return nullptr;
   if (const json::Value* properties = schema.find("properties")) {
