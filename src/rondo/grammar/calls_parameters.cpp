@@ -164,7 +164,7 @@ Spelling CallBuilder::nested_spelling() const {
   return spelling;
 }
 
-// The value in one form, then `closing`. kNever if the form cannot write any value that the schema allows.
+// The value in one form, then `closing`.  kNever if the form cannot write any value that the schema allows.
 NodeId CallBuilder::form(SchemaCompiler& schema, const Parts& parts, const ValueForm& form, const std::string& closing,
                          const std::string& name) {
   Grammar& g = grammar_;

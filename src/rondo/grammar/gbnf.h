@@ -1,4 +1,4 @@
-// GBNF: the grammar language of llama.cpp. xgrammar reads it too, apart from details.
+// GBNF: the grammar language of llama.cpp.  xgrammar reads it too, apart from details.
 //
 //   root ::= "{" space "\"a\"" [0-9]{1,3} part?
 #pragma once

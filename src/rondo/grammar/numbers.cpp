@@ -101,7 +101,7 @@ class Digits {
   NodeId exactly(std::size_t count) { return g_.repeat(one('0', '9'), narrow(count), narrow(count)); }
   NodeId any() { return g_.any_number(one('0', '9')); }
 
-  // Numbers with as many digits as `least` that are not below it. upto() and between() are alike.
+  // Numbers with as many digits as `least` that are not below it.  upto() and between() are alike.
   NodeId from(std::string_view least) {
     if (least.empty()) return g_.empty();
     const char digit = least[0];

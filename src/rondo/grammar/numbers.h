@@ -19,7 +19,7 @@ struct NumberRange {
   std::optional<Bound> most;
 };
 
-// The integers of the range, without leading zeros.  Fractional bounds are rounded inwards. kNever if there are none.
+// The integers of the range, without leading zeros.  Fractional bounds are rounded inwards.  kNever if there are none.
 [[nodiscard]] NodeId integers_within(Grammar& grammar, const NumberRange& range);
 
 // The decimal numbers of the range, with any number of digits after the point and without an exponent.

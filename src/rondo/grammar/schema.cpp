@@ -13,7 +13,7 @@ namespace {
 
 // The most schemas inside schemas.  Deeper ones are treated as any value.
 constexpr int kDeepestSchema = 160;
-// The most schemas to compile, counting repetitions. 263 tools with 100 KB of schemas take some 3,000.
+// The most schemas to compile, counting repetitions.  263 tools with 100 KB of schemas take some 3,000.
 constexpr std::size_t kMostWork = 400'000;
 constexpr int kDeepestReference = 100;
 constexpr std::size_t kMostAlternatives = 4096;

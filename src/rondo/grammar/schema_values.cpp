@@ -309,6 +309,7 @@ NodeId SchemaCompiler::string(const Parts& parts, const Speller& speller) {
   return speller.quoted([&](const Speller& inner) { return string_content(parts, inner); });
 }
 
+// Only the first pattern or format is expressed, because nothing here intersects two grammars.
 NodeId SchemaCompiler::string_content(const Parts& parts, const Speller& speller) {
   std::uint32_t least = 0;
   std::uint32_t most = kUnbounded;
@@ -347,6 +348,7 @@ NodeId SchemaCompiler::string_content(const Parts& parts, const Speller& speller
 
 // ---- Numbers
 
+// Returns the tightest bounds of all parts.
 NumberRange SchemaCompiler::range_of(const Parts& parts, bool& is_bounded) {
   NumberRange out;
   std::optional<double> least;

@@ -22,6 +22,7 @@ class TurnBuilder {
   TurnBuilder(const Format& format, const TurnOptions& options, TurnGrammar& out)
       : format_(format), options_(options), out_(out), g_(out.grammar) {}
 
+  // Makes the grammar.  Returns false if there is nothing to constrain.
   Result<bool> run() {
     std::vector<chat::ToolDefinition> tools;
     const bool has_calls = options_.choice != ToolChoice::kNone && options_.tools && format_.calls.present;
