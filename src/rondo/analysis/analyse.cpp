@@ -71,6 +71,7 @@ void Remarks::add(const Remarks& more) {
   for (const std::string& sentence : more.notes) note(sentence);
 }
 
+// Each part is inferred from the evidence and from the parts before it.
 Result<std::shared_ptr<const format::Format>> infer_format(Prober& prober) {
   const Evidence evidence = gather_evidence(prober);
   const Blocks shown = infer_blocks(evidence, find_header(evidence));

@@ -58,6 +58,8 @@ std::string next_begin(const Evidence& evidence, const Blocks& blocks, const Tur
 
 }  // namespace
 
+// A plain turn ends with its own visible tail.  If it has none, the close of content ends it, and otherwise only the
+// beginning of the next turn.
 Ending infer_ending(const Evidence& evidence, const Blocks& blocks) {
   Ending out;
   out.followed = evidence.ask(message_of({.content = true}), {.tools = false, .with_user = true});

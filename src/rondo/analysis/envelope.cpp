@@ -186,6 +186,8 @@ void split_only_call(const CallText& text, const std::string& stop, CallPart& pa
 
 }  // namespace
 
+// The text before the first call and the text between two calls both end with a call's opener.  The text between them
+// and the text after the last call both begin with a call's close.  Everything else belongs to the section.
 CallPart with_markers(CallPart part, const CallText& text, const std::string& stop) {
   if (!text.between) {
     split_only_call(text, stop, part);

@@ -95,7 +95,7 @@ bool read_example(const std::string& text, const Example& example, format::Calls
   return true;
 }
 
-// Fills `calls` from a sentence such as "...  <MARK> followed by a JSON list ...".  Returns false if there is none.
+// Fills `calls` from a sentence such as "... <MARK> followed by a JSON list ...".  Returns false if there is none.
 bool read_sentence(const std::string& text, format::Calls& calls) {
   for (const std::string_view words : {"JSON list", "JSON array", "list of JSON", "JSON object"}) {
     const std::size_t at = text.find(words);

@@ -172,6 +172,8 @@ Texts Finder::call_texts(const CallForm& form) {
   return out;
 }
 
+// Compares what the template writes for a text, for a list of one part and for a list of two, and for every form of no
+// content.
 RoleRules Finder::role_rules(std::string_view role) {
   RoleRules rules;
   const Texts as_text = with_content(role, json::Value(probe::kPartText));
@@ -257,6 +259,8 @@ void Finder::find_wrapping() {
   rules_.types_calls = wrapped.any() && call_texts({.has_type = false}) != wrapped;
 }
 
+// A form counts if it shows the argument as JSON.  If both forms do, the one that the template refuses less often
+// counts.
 void Finder::find_arguments() {
   const json::Object given{{"k0", "v0"}};
   const std::string spelled = json::to_compact(json::Value(given));

@@ -245,6 +245,8 @@ void infer_forms(const std::vector<Seen>& all, const std::vector<format::Escape>
   }
 }
 
+// Renders each type once.  Further strings, with characters that templates may escape, count only if they are written
+// as they are.
 std::vector<Seen> see_types(ParameterProber& prober, const std::vector<format::Escape>& escapes, Remarks& remarks) {
   // Inside objects and arrays, escapes show only if the values have characters with escapes.
   std::string inner = "y";

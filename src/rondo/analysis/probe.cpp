@@ -43,6 +43,7 @@ json::Object Prober::kwargs(const ProbeSetting& setting) const {
   return out;
 }
 
+// If the template refuses, tries again with values for the variables that only this template has.
 std::optional<jinja::Rendered> Prober::render(json::Array messages, const ProbeSetting& setting,
                                               bool generation_prompt) {
   chat::Conversation conversation;

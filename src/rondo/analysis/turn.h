@@ -23,7 +23,7 @@ struct ArgumentPart {
 };
 
 // Where a token's text comes from, from byte `at` up to the next Source: a literal of the template, and the offset in
-// the literal. kNoLiteral means that the text was computed.
+// the literal.  kNoLiteral means that the text was computed.
 struct Source {
   std::size_t at = 0;
   std::uint32_t literal = 0;
