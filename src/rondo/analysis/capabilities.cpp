@@ -297,6 +297,7 @@ void CapabilityFinder::find_arguments() {
        0});
 }
 
+// If no field of a message has reasoning, the content may have it between the format's markers.
 void CapabilityFinder::find_reasoning() {
   const std::string& own = plain_.format.input.reasoning_field;
   const std::string field = own.empty() ? std::string(chat::kReasoningFields[0]) : own;

@@ -126,6 +126,7 @@ Remarks lost_calls(const Evidence& evidence, const format::Calls& calls) {
   return out;
 }
 
+// Reports calls that cannot be told from content, and strings whose quotes cannot be told from their content.
 Remarks lost_values(const Evidence& evidence, const Blocks& blocks, const format::Calls& calls, const Ending& ending) {
   Remarks out;
   if (!calls.present) return out;

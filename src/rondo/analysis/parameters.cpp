@@ -24,6 +24,7 @@ struct Element {
   std::vector<std::size_t> begins = {};  // of kLiteral, as in Written
 };
 
+// Joins consecutive parts of one value.
 std::vector<Element> elements_of(const Turn& turn) {
   std::vector<Element> out;
   for (const Token& token : turn.tokens) {

@@ -172,6 +172,7 @@ std::string char_class(const CharSet& set, std::string (*member)(char32_t), std:
   return out + "]";
 }
 
+// Leaves out characters that names must not have.  Names that become equal get a number.
 std::vector<std::string> rule_names(const Grammar& grammar) {
   std::vector<std::string> out(grammar.rule_count());
   std::set<std::string> taken{"root"};

@@ -211,6 +211,8 @@ NodeId whole_side(Grammar& grammar, const Side& side, bool without_zero) {
   return Digits(grammar).whole(least, most);
 }
 
+// Only numbers with the whole part of a bound are limited in their fraction, so they are built apart from those
+// between.
 NodeId decimal_side(Grammar& grammar, const Side& side) {
   Digits digits(grammar);
   using Rest = Digits::Rest;

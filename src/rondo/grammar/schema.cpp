@@ -518,6 +518,7 @@ std::string SchemaCompiler::memo_key(const Parts& parts, const Speller& speller,
   return out;
 }
 
+// Equal schemas give the same node.  Beyond the limits on size and depth, a schema stands for any value.
 NodeId SchemaCompiler::value(const Parts& parts, const Speller& speller, const std::string& name, TypeSet types) {
   const auto followed = flat(parts);
   if (!followed) return grammar_.never();

@@ -180,6 +180,7 @@ NodeId Speller::character(const CharSet& set) const {
   return g.choice(ways);
 }
 
+// Characters beyond ASCII may be written as they are or as escapes, because writers of JSON do both.
 NodeId Speller::content(std::string_view text) const {
   Grammar& g = *grammar_;
   if (!spelling_.escapes.empty()) return g.literal(format::escaped(text, spelling_.escapes));

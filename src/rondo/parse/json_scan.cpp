@@ -42,6 +42,7 @@ constexpr JsonScanner::Step kBad{true, false, false, false, false};
 
 }  // namespace
 
+// A comma before a closing bracket is accepted, but makes the value loose.
 JsonScanner::Step JsonScanner::step(char byte) {
   if (state_ == State::kInString || state_ == State::kInKey) return in_string(byte);
   if (state_ == State::kInScalar) return in_scalar(byte);
@@ -184,6 +185,7 @@ JsonScanner::Step JsonScanner::close_frame(char byte) {
   return end_value();
 }
 
+// A number that is cut off after a sign, a point or an exponent mark gets a zero.
 std::string JsonScanner::closing() const {
   std::string out;
   switch (state_) {

@@ -63,6 +63,7 @@ std::size_t find_token(std::string_view text, std::span<const std::string> token
 
 }  // namespace
 
+// Cuts the text into chunks between which white space is allowed: at unit boundaries, and at white space of its own.
 Marker::Marker(std::string_view text, std::span<const std::string> tokens) {
   const std::string_view core = format::trimmed(text);
   if (core.empty()) {
@@ -187,6 +188,7 @@ std::size_t MarkerSet::plain_prefix(std::string_view text) const {
   return size;
 }
 
+// If any marker may still become complete, the result is partial, so the longest one is found.
 MarkerSet::Found MarkerSet::at(std::string_view text, std::size_t at, bool is_end, const TokenStarts* starts) const {
   Found found;
   found.begin = at;

@@ -85,6 +85,7 @@ json::Value PartialValue::without_open_text() const {
   return out;
 }
 
+// The byte that ends a number or word is not taken, because it also has a meaning of its own.
 bool PartialValue::take(char byte) {
   if (state_ == State::kInString || state_ == State::kInKey) {
     in_string(byte);

@@ -160,6 +160,7 @@ class LiteralReader {
     return out;
   }
 
+  // Reads the rest of an escape.  An unknown one stays as it is, as in Python.
   bool escape(std::string& out) {
     const char kind = text_[at_++];
     constexpr std::string_view kFrom = "nrtbf0";
