@@ -20,7 +20,7 @@ std::string url_of(const json::Value& block) {
 }
 
 void add_line(std::string& text, std::string_view line) {
-  if (!text.empty() && !line.empty()) text += "\n";
+  if (!text.empty() && !line.empty()) text += '\n';
   text += line;
 }
 
@@ -63,7 +63,7 @@ json::Value result_content(const json::Value& block) {
   bool is_text = true;
   for (const json::Value& part : content->as_array()) {
     if (const auto said = text_of(part)) {
-      if (!parts.empty()) text += "\n";
+      if (!parts.empty()) text += '\n';
       text += *said;
       parts.push_back(text_part(*said));
     } else {

@@ -38,7 +38,7 @@ std::string reasoning_of(const json::Value& item) {
     if (parts == nullptr || !parts->is_array() || parts->as_array().empty()) continue;
     std::string text;
     for (const json::Value& part : parts->as_array()) {
-      if (!text.empty()) text += "\n";
+      if (!text.empty()) text += '\n';
       text += part.find_string("text").value_or("");
     }
     return text;

@@ -43,7 +43,7 @@ std::string for_people(const json::Value& reply, const Paint& paint) {
            printable_text(change, "sentence");
     if (!printable_text(change, "before").empty() || !printable_text(change, "after").empty())
       out += ": `" + printable_text(change, "before") + "` -> `" + printable_text(change, "after") + "`";
-    out += "\n";
+    out += '\n';
   }
   return out;
 }

@@ -123,7 +123,7 @@ std::string grammar_text(const json::Value& reply, const Paint& paint) {
 std::string for_people(const json::Value& reply, const ExplainArguments& arguments) {
   const Paint paint = paint_for(arguments.color);
   const json::Value& source = *reply.find("template");
-  std::string out = paint("1", std::string(source.find_string("name").value_or(""))) + ", " +
+  std::string out = paint("1", source.find_string("name").value_or("")) + ", " +
                     std::to_string(source.find("lines")->as_array().size()) + " lines\n\n";
   out += paint("1", "Format") + "\n";
   std::string_view rest = reply.find_string("summary").value_or("");
@@ -150,7 +150,7 @@ std::string capabilities_table(const json::Value& capabilities, const Paint& pai
     const json::Value* line = member.value.find("line");
     out += padded(member.key, kNameWidth) + (is_supported ? paint("32", "yes") + "  " : paint("2", "no") + "   ") +
            padded(line == nullptr ? "" : "line " + line->number(), 10) +
-           printable(elided(std::string(member.value.find_string("evidence").value_or("")), 100), false) + "\n";
+           printable(elided(member.value.find_string("evidence").value_or(""), 100), false) + "\n";
   }
   return out + "\n" + paint("1", "Variables that the template reads") + ": " +
          (variables.empty() ? "none" : variables) + "\n";

@@ -48,7 +48,7 @@ int run_grammar(const GrammarArguments& arguments) {
     return report(Error(ErrorCode::kInvalidArgument, "--llama-server goes with --format gbnf alone"));
   }
   tell(reply.value());
-  return print(std::string(reply.value().find_string("grammar").value_or(""))) ? kSuccess : kFailure;
+  return print(reply.value().find_string("grammar").value_or("")) ? kSuccess : kFailure;
 }
 
 }  // namespace rondo::cli

@@ -90,7 +90,7 @@ class Printer {
  private:
   std::string piece(const std::string& label, std::string_view text) {
     std::string out;
-    if (label != label_ && is_line_open_) out += "\n";
+    if (label != label_ && is_line_open_) out += '\n';
     if (label != label_) out += label;
     label_ = label;
     is_line_open_ = true;

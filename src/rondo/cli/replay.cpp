@@ -152,7 +152,7 @@ std::string causes_table(const json::Value& reply, const Paint& paint) {
     const json::Value& example = examples.front();
     out += "      log line " + grouped(count_in(example, "line")) + ": " + printable_text(example, "sentence");
     if (const std::string path = printable_text(example, "path"); !path.empty()) out += " (" + path + ")";
-    out += "\n";
+    out += '\n';
     const std::string before = elided(printable_text(example, "before"), 60);
     const std::string after = elided(printable_text(example, "after"), 60);
     if (before.empty() && after.empty()) continue;

@@ -375,7 +375,7 @@ void append_settings(std::string& out, S& settings, M& model, bool of_models) {
     if (is_of_model(option) != of_models || option.is_secret) continue;
     out += key_name(option) + " = ";
     with_member(option, settings, model, [&](const auto& member) { append_value(out, member); });
-    out += "\n";
+    out += '\n';
   }
 }
 
@@ -476,7 +476,7 @@ std::string to_toml(const ServeSettings& settings) {
   for (M& model : copy.models) {
     out += "\n[[model]]\npath = ";
     append_value(out, model.path);
-    out += "\n";
+    out += '\n';
     append_settings(out, copy, model, true);
   }
   return out;

@@ -313,7 +313,7 @@ class Report {
   void shaped() {
     const json::Value* sentences = reply_.find("shaped");
     if (sentences == nullptr) return;
-    out_ += "\n";
+    out_ += '\n';
     for (const json::Value& sentence : sentences->as_array()) out_ += printable(sentence.as_string(), false) + "\n";
   }
 
@@ -340,7 +340,7 @@ class Report {
       if (!first) first = row;
     }
     close();
-    if (!idle.empty() || !conditions.empty()) out_ += "\n";
+    if (!idle.empty() || !conditions.empty()) out_ += '\n';
     if (!idle.empty()) out_ += "did nothing: lines " + list(idle, idle.size()) + "\n";
     if (!conditions.empty())
       out_ += "never asked: " + counted(conditions.size(), "condition") + ": " + list(conditions) + "\n";
@@ -415,7 +415,7 @@ std::string coloured_prompt(const json::Value& reply, const Look& look) {
     out += look.paint(owners.style(part, is_literal), printable(bytes_of(reply, part), true));
   }
   const std::string_view text = reply.find_string("text").value_or("");
-  if (!text.empty() && !text.ends_with('\n')) out += "\n";  // so that the next shell prompt begins on a new line
+  if (!text.empty() && !text.ends_with('\n')) out += '\n';  // so that the next shell prompt begins on a new line
   return out;
 }
 

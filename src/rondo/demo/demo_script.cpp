@@ -128,7 +128,7 @@ struct Script::Builder {
     if (spaced) add_text("\n", leaf);
     std::size_t count = 0;
     const char* end = text.data() + text.size();
-    if (text.starts_with("*") && std::from_chars(text.data() + 1, end, count).ptr == end) {
+    if (text.starts_with('*') && std::from_chars(text.data() + 1, end, count).ptr == end) {
       flush();
       for (std::size_t i = 0; i < count; ++i) script.plan_.push_back({0, true, i == 0, leaf});
     } else {

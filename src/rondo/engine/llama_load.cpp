@@ -49,7 +49,7 @@ Status check_options(const LlamaCppOptions& options, std::size_t sequences) {
     return Error(ErrorCode::kInvalidArgument,
                  "the cache can't hold `" + options.cache_type + "`; it can hold " + names);
   }
-  if (options.cache_type.starts_with("q") && !options.flash_attention) {
+  if (options.cache_type.starts_with('q') && !options.flash_attention) {
     return Error(ErrorCode::kInvalidArgument, "a cache of `" + options.cache_type + "` needs flash attention");
   }
   return Done{};

@@ -53,7 +53,7 @@ void print_parameters(std::string& out, const Parameters& parameters) {
 std::string pieces_text(const std::vector<CallPiece>& pieces) {
   std::string out;
   for (const CallPiece& piece : pieces) {
-    if (!out.empty()) out += " ";
+    if (!out.empty()) out += ' ';
     switch (piece.kind) {
       case CallPiece::Kind::kLiteral: out += quoted(piece.text); break;
       case CallPiece::Kind::kName: out += "NAME"; break;

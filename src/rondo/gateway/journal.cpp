@@ -60,7 +60,7 @@ std::string log_line(ServiceOptions::Log format, const LogEntry& entry) {
     const std::string_view name = fact.key;
     std::string value = fact.value.is_string() ? std::string(fact.value.as_string()) : json::to_compact(fact.value);
     if (value.find_first_of(" \"\\") != std::string::npos) value = json::to_compact(fact.value);
-    if (!line.empty()) line += " ";
+    if (!line.empty()) line += ' ';
     if (name != "time" && name != "status" && name != "method" && name != "path" && name != "api")
       line.append(name).append("=");
     line += value;

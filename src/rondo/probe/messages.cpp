@@ -61,7 +61,7 @@ json::Array with_parts(json::Array messages) {
     json::Value* content = message.as_object().find("content");
     if (content == nullptr) continue;
     if (content->is_string()) {
-      *content = json::Array{text_part(std::string(content->as_string()))};
+      *content = json::Array{text_part(content->as_string())};
     } else if (content->is_null()) {
       *content = json::Array{};
     }

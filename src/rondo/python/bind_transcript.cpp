@@ -43,7 +43,7 @@ nb::object append_messages(TranscriptObject& self, nb::handle new_messages) {
 nb::dict last_append(TranscriptObject& self) {
   const std::lock_guard lock(self.mutex);
   nb::dict out;
-  out["way"] = nb::str(std::string(render::to_string(self.last.way)).c_str());
+  out["way"] = to_python_text(render::to_string(self.last.way));
   out["why"] = to_python_text(self.last.why);
   out["kept"] = self.last.kept;
   out["shaped"] = texts(self.last.shaped);

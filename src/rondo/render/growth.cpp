@@ -258,11 +258,11 @@ struct Growth::Trials {
     if (known != texts.end()) return known->second ? &*known->second : nullptr;
     const auto rendered =
         tmpl::apply(setting.chat_template, setting.base, messages, setting.base.add_generation_prompt, setting.options);
-    std::optional<std::string>& text = texts[key];
+    const auto made = texts.emplace(key, std::nullopt).first;
     if (!rendered.ok()) return nullptr;
     out.outcomes_.note(rendered.value());
-    text = rendered.value().text.bytes();
-    return &*text;
+    made->second = rendered.value().text.bytes();
+    return &*made->second;
   }
 
   // How the text from byte `kept` on depends on the messages that a window leaves out.

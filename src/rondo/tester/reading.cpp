@@ -132,7 +132,7 @@ std::string to_text(const chat::AssistantMessage& message) {
     out += "call " + std::to_string(i + 1) + ": " + call.name + " " + call.arguments;
     if (call.id) out += " (id " + *call.id + ")";
     if (call.status != chat::CallStatus::kOk) out += " [" + std::string(chat::to_string(call.status)) + "]";
-    out += "\n";
+    out += '\n';
   }
   return out;
 }

@@ -188,7 +188,7 @@ std::string Text::to_string(const Origins& origins) const {
     out += " " + quoted(std::string_view(bytes_).substr(at, run.size));
     out += describe_context(origins.contexts.at(run.context), origins);
     if (run.chain != ChainId::kNone) out += " via " + origins.chains.to_string(run.chain);
-    out += "\n";
+    out += '\n';
     at += run.size;
   }
   return out;

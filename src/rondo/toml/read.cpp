@@ -47,7 +47,7 @@ class Converter {
       json::Object object;
       for (const auto& [key, member] : *table) {
         const std::size_t begin = offset(key.source());
-        object.set(std::string(key.str()), value(member, begin));
+        object.set(key.str(), value(member, begin));
       }
       return object;
     }

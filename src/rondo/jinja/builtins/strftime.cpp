@@ -150,7 +150,7 @@ std::string format_time(const LocalTime& time, std::string_view format) {
     } else {
       part = format.substr(begin, at - begin + 1);  // unknown ones are copied
     }
-    out += flag == '^' ? upper(std::move(part)) : part;
+    out += flag == '^' ? upper(part) : part;
   }
   return out;
 }

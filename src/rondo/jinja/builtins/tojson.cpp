@@ -81,7 +81,7 @@ std::string_view same_number(const json::Value& value) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (fraction.empty() || !std::all_of(fraction.begin(), fraction.end(), is_digit)) return "";
   if (fraction.ends_with('0') && fraction.size() > 1) return "";
-  const bool is_small = digits.starts_with('0') && fraction.starts_with("0") && fraction.size() > 1;
+  const bool is_small = digits.starts_with('0') && fraction.starts_with('0') && fraction.size() > 1;
   return is_small ? "" : text;
 }
 

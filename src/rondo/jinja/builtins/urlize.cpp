@@ -122,7 +122,7 @@ bool is_ipv6(std::string_view inside) {
 
 // An optional port, then an optional path, query or fragment.
 bool is_rest_of_url(std::string_view rest) {
-  if (rest.starts_with(":")) {
+  if (rest.starts_with(':')) {
     const std::size_t end = std::min(rest.find_first_of("/?#"), rest.size());
     if (!consists_of(rest.substr(1, end - 1), 1, 5, unicode::is_decimal)) return false;
     rest.remove_prefix(end);
@@ -143,7 +143,7 @@ std::size_t host_end(std::string_view text, std::size_t at) {
 // jinja2.utils._http_re
 bool looks_like_url(std::string_view text) {
   const std::size_t scheme = starts_with_caseless(text, "http://") ? 7 : starts_with_caseless(text, "https://") ? 8 : 0;
-  if (scheme != 0 && text.substr(scheme).starts_with("[")) {
+  if (scheme != 0 && text.substr(scheme).starts_with('[')) {
     const std::size_t close = text.find(']');
     return close != std::string_view::npos && is_ipv6(text.substr(scheme + 1, close - scheme - 1)) &&
            is_rest_of_url(text.substr(close + 1));
@@ -201,7 +201,7 @@ std::string link_word(Runtime& runtime, std::string_view word, const LinkStyle& 
                 style.attributes);
   }
   if (word.starts_with("mailto:") && looks_like_mail(word.substr(7))) return link(word, word.substr(7), "");
-  const bool mail = word.find('@') != std::string_view::npos && !word.starts_with("www.") && !word.starts_with("@") &&
+  const bool mail = word.find('@') != std::string_view::npos && !word.starts_with("www.") && !word.starts_with('@') &&
                     word.find(':') == std::string_view::npos && looks_like_mail(word);
   if (mail) return link("mailto:" + std::string(word), word, "");
   for (const std::string& scheme : style.schemes) {

@@ -299,7 +299,10 @@ Value float_ratio(Runtime& runtime, const Value& self, const Args& args) {
   if (!std::isfinite(self.as_float())) runtime.fail("cannot convert Infinity or NaN to integer ratio");
   double numerator = self.as_float();
   BigInt denominator(1);
-  for (; std::trunc(numerator) != numerator; numerator *= 2) denominator = denominator + denominator;
+  while (std::trunc(numerator) != numerator) {
+    numerator *= 2;
+    denominator = denominator + denominator;
+  }
   return jinja::make_tuple(runtime,
                            {make_integer(runtime, BigInt::truncate(numerator)), make_integer(runtime, denominator)});
 }

@@ -76,7 +76,7 @@ std::string plain_digits(double magnitude, bool alternate) {
 std::string rounded_digits(double magnitude, const FormatSpec& spec) {
   const std::int64_t precision = std::max<std::int64_t>(spec.precision, 1);
   std::string out = printf_double('e', precision - 1, false, magnitude);
-  const int exponent = std::atoi(out.c_str() + out.find('e') + 1);
+  const std::int64_t exponent = std::strtol(out.c_str() + out.find('e') + 1, nullptr, 10);
   if (spec.alternate)
     return printf_double(exponent == precision - 1 ? 'e' : 'g', exponent == precision - 1 ? precision - 1 : precision,
                          true, magnitude);
