@@ -1,16 +1,19 @@
 // Turns that were cut off: at every token of turns with reasoning, text and calls, what a bridge appends closes what is open,
 // and the parser reads the same message, closed.
 //
-// tools/recorders/harmony_cuts.py records what openai-harmony reads of such turns.
+// tools/recorders/harmony_cuts.py records what is appended to turns of one format, all of which openai-harmony reads as the turns,
+// closed.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <fstream>
 #include <optional>
 
+#include "base/files.h"
 #include "core/model.h"
 #include "json/parse.h"
 #include "json/print.h"
+#include "tests/support/byte_tokenizer.h"
 #include "tests/support/corpus.h"
 #include "tests/support/messages.h"
 #include "text/text.h"
@@ -183,6 +186,54 @@ TEST_CASE("a turn that is cut off anywhere is closed as its parser reads it") {
   CHECK(families.wrong == 0);
   MESSAGE("other templates: " << others.cuts << " cuts, " << others.wrong << " not closed");
   CHECK(others.wrong == 0);
+}
+
+// The control tokens of that format, as they stand in its turns.
+std::vector<std::string> control_tokens(const std::vector<json::Value>& rows) {
+  std::vector<std::string> out;
+  for (const json::Value& row : rows) {
+    const std::string turn(row.find_string("turn").value_or(""));
+    for (std::size_t at = turn.find("<|"); at != std::string::npos; at = turn.find("<|", at + 1)) {
+      const std::string token = turn.substr(at, turn.find("|>", at) + 2 - at);
+      if (std::ranges::find(out, token) == out.end()) out.push_back(token);
+    }
+  }
+  return out;
+}
+
+TEST_CASE("what is appended to a cut turn is what the reference parser has read") {
+  std::vector<json::Value> rows;
+  std::ifstream record(RONDO_SOURCE_DIR "/tests/golden/cut_turns/harmony.jsonl");
+  for (std::string line; std::getline(record, line);) rows.push_back(json::parse(line).value());
+  REQUIRE(rows.size() > 200);
+  const auto corpus = test::Corpus::open();
+  const test::CorpusRow* row = corpus ? corpus->find("gpt-oss") : nullptr;
+  if (row == nullptr) {
+    MESSAGE(test::kNoCorpus);
+    return;
+  }
+  core::MemoryModel memory;
+  memory.name = row->id;
+  memory.chat_template = files::read(row->template_path).value();
+  memory.tokenizer_json = json::to_compact(test::byte_tokenizer_json(control_tokens(rows)));
+  const auto model = core::Model::from_memory(std::move(memory), {});
+  REQUIRE_MESSAGE(model.ok(), model.error().to_string());
+  const Subject subject(model.value(), *row, test::kClock);
+  REQUIRE(subject.has_prompt());
+  std::string turn;
+  for (const json::Value& line : rows) {
+    if (const auto text = line.find_string("turn")) {
+      turn = *text;
+      continue;
+    }
+    const auto size = static_cast<std::size_t>(line.find("size")->to_int64().value());
+    const std::string follows(*line.find_string("follows"));
+    CAPTURE(turn.substr(0, size));
+    CAPTURE(follows);
+    const auto lead = subject.lead(subject.tokens(turn.substr(0, size)), follows);
+    REQUIRE(lead);
+    CHECK(subject.text(*lead) == *line.find_string("lead"));
+  }
 }
 
 }  // namespace

@@ -54,6 +54,23 @@ TEST_CASE_FIXTURE(Shell, "check --fix shows the mended template as a diff, and w
   CHECK(nowhere.err.starts_with("rondo: /no/such/folder/x.jinja: "));
 }
 
+TEST_CASE_FIXTURE(Shell, "check takes the model by place or by name, and a template in place of its own") {
+  const std::string forgetful = file("forgetful.jinja", kForgetful);
+  const std::string steady = file("steady.jinja",
+                                  "{%- for m in messages %}[[{{ m.role }}: {{ m.content or '' }}~fin~{% endfor %}"
+                                  "{%- if add_generation_prompt %}[[assistant: {% endif %}");
+  const Run by_place = run("check '" + forgetful + "' --scenario reasoning-content --json");
+  CHECK(by_place.status != 2);
+  CHECK(run("check --model '" + forgetful + "' --scenario reasoning-content --json").out == by_place.out);
+  CHECK(run("check --template '" + forgetful + "' --scenario reasoning-content --json").out == by_place.out);
+  const Run replaced = run("check '" + forgetful + "' --template '" + steady + "' --fix");
+  CHECK(replaced.status == 0);
+  CHECK(replaced.out.starts_with(forgetful + ": append-only as it is\n"));
+  const Run nothing = run("check");
+  CHECK(nothing.status == 2);
+  CHECK(nothing.err == "rondo: name a model, by place or with --model, or a template with --template\n");
+}
+
 TEST_CASE_FIXTURE(Shell, "check --fix paints the diff, and adds marks where it is asked to") {
   const std::string bare = file("bare.jinja",
                                 "{%- for m in messages %}\n"

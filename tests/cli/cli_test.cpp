@@ -29,6 +29,22 @@ TEST_CASE_FIXTURE(Shell, "render prints the prompt") {
   CHECK(run("render --model model --messages '" + file("bom.json", "\xEF\xBB\xBF[]") + "'").status == 0);
 }
 
+TEST_CASE_FIXTURE(Shell, "render notes what the template leaves out") {
+  const std::string deaf =
+      file("deaf.jinja",
+           "{%- for m in messages %}[{{ m.role }}{% if not m.tool_calls %}: {{ m.content }}{% endif %}]{% endfor %}");
+  const std::string chat = file("chat.json",
+                                R"([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hm",
+      "tool_calls": [{"type": "function", "function": {"name": "add", "arguments": {"q": 1}}}]}])");
+  const Run shown = run("render '" + deaf + "' --messages '" + chat + "'");
+  CHECK(shown.status == 0);
+  CHECK(shown.out == "[user: Hi][assistant]");
+  CHECK(shown.err ==
+        "messages[1].content: the template writes nothing of it\n"
+        "messages[1].tool_calls[0]: the template writes nothing of it\n");
+  CHECK(run("render '" + deaf + "' --mode strict --messages '" + chat + "'").err == "");
+}
+
 TEST_CASE_FIXTURE(Shell, "render shows what each line of the template wrote, and where each part came from") {
   for (const char* arguments :
        {"--trace", "--trace --color always", "--spans", "--spans --color always", "--color always"}) {

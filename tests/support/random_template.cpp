@@ -67,6 +67,7 @@ class Maker {
       if (is_sound(out_)) break;
     }
     draw_filters();
+    draw_late_choices();
     return out_;
   }
 
@@ -285,7 +286,20 @@ class Maker {
     if (out_.call.open.empty()) out_.separator = random_.one_in(2) ? ", " : "\n";
   }
 
-  // Last of all, so that a seed's other choices stay what they are.
+  // Last of all, so that a seed's other choices stay what they are.  Whatever is drawn is sound.
+  void draw_late_choices() {
+    const bool may_be_behind = out_.reasoning == ReasoningPlace::kWhereThere && !out_.content_behind;
+    if (may_be_behind && random_.one_in(8)) out_.reasoning_behind = true;
+    ParameterShape& parameter = out_.parameter;
+    const bool has_parameters = out_.has_calls && out_.argument_form == ArgumentForm::kParameters;
+    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    const auto last = std::find_if(parameter.open.rbegin(), parameter.open.rend(), is_letter);
+    if (!has_parameters || last == parameter.open.rend() || !parameter.again.empty() || !random_.one_in(5)) return;
+    parameter.typed_open = parameter.open;
+    parameter.typed_open.insert(static_cast<std::size_t>(parameter.open.rend() - last), "_j");
+  }
+
+  // Behind the choices that make a shape sound.
   void draw_filters() {
     if (!out_.has_calls || out_.arguments == ArgumentType::kEscaped) return;
     static constexpr const char* kFilters[] = {
@@ -451,7 +465,7 @@ bool has_sound_tags(const TemplateShape& shape) {
 }  // namespace
 
 bool is_sound(const TemplateShape& shape) {
-  if (!has_sound_turns(shape)) return false;
+  if (!has_sound_turns(shape) || (shape.reasoning_behind && shape.content_behind)) return false;
   if (!shape.has_calls) return true;
   // Content behind calls that nothing closes would be part of them.
   if (shape.content_behind && format::is_blank(shape.section.close) && format::is_blank(shape.call.close)) return false;

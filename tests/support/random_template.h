@@ -78,7 +78,8 @@ struct ParameterShape {
   std::string again;  // not empty: the closer repeats the key behind it
   std::string separator;
   bool raw_strings = true;
-  std::string filters = {};  // on raw values: characters that are written in another way
+  std::string filters = {};     // on raw values: characters that are written in another way
+  std::string typed_open = {};  // not empty: what opens the parameters whose values are no strings
   bool operator==(const ParameterShape&) const = default;
 };
 
@@ -96,6 +97,7 @@ struct TemplateShape {
   bool has_switch = false;        // enable_thinking = false: the generation prompt has an empty block
   bool forgets_thoughts = false;  // before the last question
   bool trims_reasoning = false;
+  bool reasoning_behind = false;  // the content
 
   Brackets content;
   bool trims_content = false;

@@ -56,7 +56,7 @@ void tidy(TemplateShape& shape) {
   const TemplateShape plain;
   if (shape.reasoning == ReasoningPlace::kNone) {
     shape.thought = plain.thought;
-    shape.has_switch = shape.forgets_thoughts = shape.trims_reasoning = false;
+    shape.has_switch = shape.forgets_thoughts = shape.trims_reasoning = shape.reasoning_behind = false;
     shape.reasoning_field = plain.reasoning_field;
   }
   if (!shape.has_calls) {
@@ -104,6 +104,7 @@ void add_resets(std::vector<Simplification>& out) {
       reset("switch", &TemplateShape::has_switch),
       reset("forgets", &TemplateShape::forgets_thoughts),
       reset("trims reasoning", &TemplateShape::trims_reasoning),
+      reset("reasoning behind", &TemplateShape::reasoning_behind),
       reset("content", &TemplateShape::content),
       reset("trims content", &TemplateShape::trims_content),
       reset("content behind", &TemplateShape::content_behind),
@@ -157,6 +158,7 @@ std::vector<Simplification> simplifications(const TemplateShape& shape) {
        }},
       {"as they are",
        [](TemplateShape& s) { s.parameter.filters = s.name_filter = s.argument_filter = std::string(); }},
+      {"one opener of parameters", [](TemplateShape& s) { s.parameter.typed_open.clear(); }},
       {"quoted strings", [](TemplateShape& s) { s.parameter.raw_strings = false; }},
       {"no call brackets", [](TemplateShape& s) { s.call = {}; }},
   };
@@ -192,6 +194,8 @@ std::string to_string(const TemplateShape& shape) {
   number("has_switch", shape.has_switch, plain.has_switch);
   number("forgets_thoughts", shape.forgets_thoughts, plain.forgets_thoughts);
   number("trims_reasoning", shape.trims_reasoning, plain.trims_reasoning);
+  number("reasoning_behind", shape.reasoning_behind, plain.reasoning_behind);
+  number("typed_open", !shape.parameter.typed_open.empty(), false);
   number("trims_content", shape.trims_content, plain.trims_content);
   number("filters", !shape.parameter.filters.empty(), false);
   number("name_filter", !shape.name_filter.empty(), false);

@@ -155,7 +155,12 @@ std::string parameters_text(const TemplateShape& shape) {
   if (!parameter.separator.empty())
     out += "{%- if not loop.first %}{{ " + quoted(parameter.separator) + " }}{% endif -%}\n";
   Joined joined;
-  joined.text(parameter.open).expression("k").text(parameter.key_close);
+  if (parameter.typed_open.empty()) {
+    joined.text(parameter.open);
+  } else {
+    joined.expression("(" + quoted(parameter.open) + " if v is string else " + quoted(parameter.typed_open) + ")");
+  }
+  joined.expression("k").text(parameter.key_close);
   joined.expression(parameter.raw_strings ? "(v if v is string else " + to_json(shape, "v") + ")" + parameter.filters
                                           : to_json(shape, "v"));
   if (!parameter.again.empty()) joined.text(parameter.again).expression("k");
@@ -251,8 +256,9 @@ std::string template_text(const TemplateShape& shape) {
   }
   out += "{%- for m in messages -%}\n{%- if m.role == 'assistant' -%}\n";
   out += line(Joined().text(header(shape, shape.assistant)));
-  out += reasoning_text(shape);
+  if (!shape.reasoning_behind) out += reasoning_text(shape);
   if (!shape.content_behind) out += content_text(shape);
+  if (shape.reasoning_behind) out += reasoning_text(shape);
   if (shape.has_calls) out += calls_text(shape);
   if (shape.content_behind) out += content_text(shape);
   if (!shape.call_stop.empty()) {

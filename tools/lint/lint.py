@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 
-from tools.dependencies import cache, llama
+from tools.dependencies import bench_peers, cache, llama
 from tools.lint import members
 from tools.testing import mutations
 
@@ -227,7 +227,7 @@ def check_headers(_):
     headers = [REPO / path for path in sources("src", "include") if path.endswith(".h") and "/python/" not in path]
     memory = cache.root() / "tidy"
     memory.mkdir(exist_ok=True)
-    keys = {header: memory / key_of(closure(header), "header", tidy_version(), *HEADER_COMMAND) for header in headers}
+    keys = {header: memory / key_of(closure(header), "header", version_of("g++", HEADER_COMMAND[0]), *HEADER_COMMAND) for header in headers}
     wanted = [header for header in headers if not keys[header].exists()]
     bases = bases_of(headers)
     needed = {bases[header] for header in wanted} - {None}
@@ -248,14 +248,24 @@ def tidy_key(entry, checks):
     files = closure(pathlib.Path(entry["file"]))
     paths = {str(file.relative_to(REPO)) for file in files}
     excused = sorted(place for check, place in allowances() if check == "complexity" and place.partition(":")[0] in paths)
-    return key_of(files, checks, read(".clang-tidy"), tidy_version(), " ".join(words), *excused)
+    return key_of(files, checks, read(".clang-tidy"), version_of(tidy_program(), "g++"), " ".join(words), *excused)
 
 
 @functools.cache
-def tidy_version():
-    """Of clang-tidy and of the compiler, whose library's headers every source includes."""
-    return "".join(subprocess.run([tool, "--version"], capture_output=True, text=True, check=True).stdout
-                   for tool in ("clang-tidy-19", "g++"))
+def tidy_program():
+    """The pinned clang-tidy.  It passes over what system headers declare, which older ones do not: they take three times as long."""
+    folder = bench_peers.unpack_wheel("clang-tidy")
+    if folder is None:
+        cache.fail("the pinned clang-tidy cannot be had here, so that this machine cannot run the lint `tidy`")
+    program = folder / "clang_tidy" / "data" / "bin" / "clang-tidy"
+    program.chmod(0o755)
+    return str(program)
+
+
+@functools.cache
+def version_of(*programs):
+    """What these programs say of themselves.  The compiler is one of them: every source includes its library's headers."""
+    return "".join(subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout for program in programs)
 
 
 COMPLEX = re.compile(r"(\S+?):\d+:\d+: \w+: function '([^']+)' has cognitive complexity of \d+ .*")
@@ -279,7 +289,7 @@ def tidy_one(entry, options, memory):
     key = tidy_key(entry, checks)
     if (memory / key).exists():
         return []
-    command = ["clang-tidy-19", "--quiet", f"--config-file={REPO / '.clang-tidy'}", "-p", str(options.build), entry["file"]]
+    command = [tidy_program(), "--quiet", f"--config-file={REPO / '.clang-tidy'}", "-p", str(options.build), entry["file"]]
     command += [f"--checks={checks}"] if checks else []
     done = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
     lines = [line.replace(f"{REPO}/", "") for line in done.stdout.splitlines() if line.strip()]

@@ -134,6 +134,33 @@ Blocks blocks_of(const Evidence& evidence, const std::string& header, const Turn
   return out;
 }
 
+bool is_behind_content(const Turn& turn) {
+  const std::size_t content = turn.last(SlotKind::kContent);
+  return content != kNone && content < turn.first(SlotKind::kReasoning);
+}
+
+// Infers the blocks of `turn`, whose reasoning stands behind its content.  `plain` is a turn with content alone.
+Blocks blocks_behind_content(const Evidence& evidence, const std::string& header, const Turn& turn, const Turn& plain) {
+  Blocks out;
+  out.header = header;
+  out.content.open = lead(plain, plain.first(SlotKind::kContent), header);
+  const Written plain_tail = written(plain, plain.last(SlotKind::kContent) + 1, plain.tokens.size());
+  const Written opening = written(turn, turn.last(SlotKind::kContent) + 1, turn.first(SlotKind::kReasoning));
+  out.reasoning.present = true;
+  out.reasoning.behind_content = true;
+  out.reasoning.open = opening.text.substr(same_front(opening, plain_tail, evidence.atoms));
+  const std::size_t end = turn.last(SlotKind::kReasoning);
+  const Written behind = written(turn, end + 1, turn.tokens.size());
+  out.reasoning.close = turn.first_of_call(0) != kNone
+                            ? close_without_content(evidence, turn, end)
+                            : behind.text.substr(0, behind.text.size() - same_back(behind, plain_tail, evidence.atoms));
+  if (is_blank(out.reasoning.open) || is_blank(out.reasoning.close)) {
+    out.reasoning = {};
+    out.remarks.note("nothing that the template writes opens or closes the reasoning behind the content");
+  }
+  return out;
+}
+
 // Returns how many bytes at the start of `tail`, the text after the content of a plain turn, close the content that
 // `open` opens.
 std::size_t content_close_in(const Evidence& evidence, const Written& tail, const std::string& open,
@@ -217,7 +244,9 @@ Blocks infer_blocks(const Evidence& evidence, const std::string& header) {
     }
   }
   Blocks out;
-  if (thinking != nullptr) {
+  if (thinking != nullptr && plain != nullptr && is_behind_content(thinking->turn)) {
+    out = blocks_behind_content(evidence, header, thinking->turn, plain->turn);
+  } else if (thinking != nullptr) {
     out = blocks_of(evidence, header, thinking->turn, plain_lead);
   } else {
     out.header = header;
@@ -233,7 +262,8 @@ Blocks infer_blocks(const Evidence& evidence, const std::string& header) {
   if (is_closed) out.content.close = tail.text.substr(0, same);
   out.plain_tail = tail.text.substr(is_closed ? same : 0);
   const Variant* both = evidence.find({true, true, 0});
-  if (!is_closed && both != nullptr && plain != both) wrap_beside_reasoning(evidence, both->turn, tail, out);
+  if (!is_closed && both != nullptr && plain != both && !out.reasoning.behind_content)
+    wrap_beside_reasoning(evidence, both->turn, tail, out);
   if (!is_closed && calling != nullptr && is_blank(out.content.close))
     out.content = wrap_beside_calls(evidence, out).value_or(out.content);
   return out;

@@ -134,6 +134,7 @@ class Explainer {
     add("calls.parameters.item_close", parameters.item_close, {Edge::kAny, Edge::kAny});
     for (std::size_t i = 0; i < parameters.forms.size(); ++i) {
       const std::string field = "calls.parameters.forms[" + std::to_string(i) + "].";
+      add(field + "key_open", parameters.forms[i].key_open, {Edge::kAny, Edge::kKey});
       add(field + "open", parameters.forms[i].open, {Edge::kKey, Edge::kAny});
       add(field + "close", parameters.forms[i].close, {Edge::kValue, Edge::kAny});
       add(field + "constant", parameters.forms[i].constant, {Edge::kKey, Edge::kAny});

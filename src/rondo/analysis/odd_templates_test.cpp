@@ -218,6 +218,32 @@ TEST_CASE("content and calls that close with the same mark behind other white sp
   CHECK(format->stops.content == std::vector<std::string>{"<|fin|>"});
 }
 
+TEST_CASE("reasoning behind the content") {
+  const auto format_with = [](const std::string& content, const std::string& calls) {
+    return format_of(
+        "{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n" + content +
+        "{%- if m.reasoning_content %}{{- '<why>' + m.reasoning_content + '</why>' }}{%- endif %}" + calls +
+        "{{- '<|fin|>' }}{%- endfor %}\n{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}");
+  };
+  const std::string calls =
+      "{%- for c in m.tool_calls or [] %}{{- '<do>' + (c.function | tojson) + '</do>' }}{%- endfor %}";
+  for (const bool has_calls : {false, true}) {
+    for (const bool is_wrapped : {false, true}) {
+      const auto format =
+          format_with(is_wrapped ? "{%- if m.content %}{{- '<say>' + m.content + '</say>' }}{%- endif %}"
+                                 : "{{- m.content or '' }}",
+                      has_calls ? calls : "");
+      CHECK(format->reasoning.behind_content);
+      CHECK(format->reasoning.open == "<why>");
+      CHECK(format->reasoning.close == "</why>");
+      CHECK(format->content.open == (is_wrapped ? "<say>" : ""));
+      CHECK(format->content.close == (is_wrapped ? "</say>" : ""));
+      CHECK(format->stops.content == std::vector<std::string>{"<|fin|>"});
+      CHECK(format->losses.empty());
+    }
+  }
+}
+
 TEST_CASE("a close and an opener that share a sign are named") {
   const auto format = format_of(
       "{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n{%- if m.content %}{{- '%%say%%' + m.content + "

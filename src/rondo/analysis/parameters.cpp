@@ -96,6 +96,7 @@ std::string all_text(const std::vector<Element>& elements, std::size_t begin, st
 struct Seen {
   ValueType type = ValueType::kString;
   json::Value value;
+  std::string key_front;  // the text between the parameter before and the key
   std::string before, after, text;
   std::string inner;          // the literal between the first two parts of the value
   bool has_value = false;     // false: `before` is all of the text between the keys
@@ -167,12 +168,14 @@ class ParameterProber {
   std::optional<Seen> see(ValueType type, json::Value value) {
     const auto found = elements(json::Object{{"k0", "v0"}, {"k1", value}, {"k2", "v2"}}, 1);
     if (!found) return std::nullopt;
+    const Place previous = place_of(*found, "k0");
     const Place place = place_of(*found, "k1");
     const Place next = place_of(*found, "k2");
     if (place.key == kNone || next.key == kNone || next.key < place.key) return std::nullopt;
     Seen seen;
     seen.type = type;
     seen.value = std::move(value);
+    if (previous.last_value < place.key) seen.key_front = text_between(*found, previous.last_value + 1, place.key);
     seen.has_value = place.first_value != kNone;
     if (seen.has_value) {
       seen.before = text_between(*found, place.key + 1, place.first_value);
@@ -206,19 +209,32 @@ void find_item_marks(const std::string& open, const std::string& inner, format::
   parameters.item_close = inner.substr(0, inner.size() - open.size());
 }
 
-// Infers the forms of all types.  The text that all values share before them becomes `key_close`, and the text after
-// them `sep`.
-void infer_forms(const std::vector<Seen>& all, const std::vector<format::Escape>& escapes,
-                 format::Parameters& parameters, std::string& sep) {
-  std::string before = all.front().before;
-  std::string after = all.front().after;
+// Returns the end that the texts after all values share.  Types whose parameters begin differently also close differently; then
+// the shared text begins with a whole mark.
+std::string shared_after(const std::vector<Seen>& all, const Evidence& evidence) {
+  const std::string& whole = all.front().after;
+  std::size_t begin = 0;
+  bool has_openers = false;
   for (const Seen& seen : all) {
-    if (!seen.has_value) continue;
-    before.resize(format::alike_in_front(before, seen.before));
-    after = after.substr(after.size() - format::alike_behind(after, seen.after));
+    has_openers = has_openers || seen.key_front != all.front().key_front;
+    if (seen.has_value) begin = std::max(begin, whole.size() - format::alike_behind(whole, seen.after));
+  }
+  if (has_openers) {
+    const std::vector<std::size_t> cuts = evidence.boundaries(whole);
+    begin = *std::ranges::lower_bound(cuts, begin);
+  }
+  return whole.substr(begin);
+}
+
+// Infers the forms of all types.  The text that all values share before them becomes `key_close`; `after` is the text
+// that they share behind them.
+void infer_forms(const std::vector<Seen>& all, const std::string& after, const std::vector<format::Escape>& escapes,
+                 format::Parameters& parameters) {
+  std::string before = all.front().before;
+  for (const Seen& seen : all) {
+    if (seen.has_value) before.resize(format::alike_in_front(before, seen.before));
   }
   parameters.key_close = before;
-  sep = after;
   for (const Seen& seen : all) {
     ValueForm form;
     form.type = seen.type;
@@ -420,6 +436,19 @@ std::string split_separator(const Around& around, const Cut& cut, format::Parame
   return behind_all;
 }
 
+// Finds the types whose parameters have an opener of their own: `<num k="` beside the `<str k="` of strings.
+void find_key_openers(const std::vector<Seen>& all, format::Parameters& parameters) {
+  const std::string& usual = all.front().key_front;
+  if (!usual.ends_with(parameters.open)) return;
+  const std::string_view closing = std::string_view(usual).substr(0, usual.size() - parameters.open.size());
+  for (ValueForm& form : parameters.forms) {
+    const auto seen = std::ranges::find(all, form.type, &Seen::type);
+    if (seen == all.end() || seen->key_front == usual || !seen->key_front.starts_with(closing)) continue;
+    const std::string opener = seen->key_front.substr(closing.size());
+    if (!format::is_blank(opener)) form.key_open = opener;
+  }
+}
+
 // Returns the text after the name of a call without arguments; nullopt if the template does not write such a call.
 std::optional<std::string> behind_empty_call(ParameterProber& probes, const Element& name) {
   const auto empty = probes.elements(json::Object{}, 1);
@@ -451,8 +480,8 @@ std::optional<ParameterPart> infer_parameters(const Evidence& evidence, const Pa
   if (all.empty() || !all.front().has_value) return std::nullopt;
   ParameterPart out;
   format::Parameters& parameters = out.parameters;
-  std::string sep;
-  infer_forms(all, escapes, parameters, sep);
+  std::string sep = shared_after(all, evidence);
+  infer_forms(all, sep, escapes, parameters);
   parameters.key_escapes = key_escapes(probes);
 
   // `sep` is the close, the separator and the opener of the next parameter.  The close may repeat the key.
@@ -471,6 +500,7 @@ std::optional<ParameterPart> infer_parameters(const Evidence& evidence, const Pa
   const auto none = behind_empty_call(probes, (*three)[name]);
   const Cut cut = none ? cut_by_empty_call(around, *none, evidence.atoms) : cut_by_units(around, evidence.atoms);
   const std::string behind_all = split_separator(around, cut, parameters);
+  find_key_openers(all, parameters);
   if (format::is_blank(parameters.open) && format::is_blank(parameters.close)) allow_bare_values(parameters, remarks);
   out.after = around.after.from(std::min(behind_all.size(), around.after.text.size()));
   if (parts.calls == 1) return out;

@@ -200,6 +200,8 @@ int count_on_output(const CheckArguments& arguments) {
 }
 
 Status check_arguments(const CheckArguments& arguments) {
+  if (arguments.models.empty())
+    return Error(ErrorCode::kInvalidArgument, "name a model, by place or with --model, or a template with --template");
   const int count = count_on_output(arguments);
   if (count > 1 || (count == 1 && arguments.json))
     return Error(ErrorCode::kInvalidArgument,
@@ -229,6 +231,11 @@ int write_files(const CheckArguments& arguments, const pages::Checks& checks) {
 }  // namespace
 
 int run_check(const CheckArguments& arguments) {
+  if (arguments.models.empty() && !arguments.chat_template.empty()) {
+    CheckArguments alone = arguments;
+    alone.models = {std::exchange(alone.chat_template, "")};
+    return run_check(alone);
+  }
   if (Status valid = check_arguments(arguments); !valid.ok()) {
     (void)report(valid.error());
     return kUsage;

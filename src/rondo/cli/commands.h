@@ -186,6 +186,7 @@ struct ReplayArguments {
 
 struct CheckArguments {
   std::vector<std::string> models;  // folders, .gguf files, .jinja files
+  std::string chat_template;        // replaces each model's own; "": none does
   std::string tokenizer;
   std::string mode = "lenient";
   std::string now;

@@ -407,9 +407,11 @@ void define_check(CLI::App& app, CheckArguments& arguments, std::function<int()>
   CLI::App& command = *app.add_subcommand(
       "check", "what breaks the prefix, loses data or surprises in a chat template, with lines, causes and remedies");
   command
-      .add_option("MODEL", arguments.models,
+      .add_option("MODEL,--model", arguments.models,
                   "model folders, .gguf files or .jinja templates (these need --tokenizer to be checked by tokens)")
-      ->required();
+      ->type_name("PATH");
+  path_option(command, "--template", arguments.chat_template,
+              "a chat template that replaces each model's own; also without a model");
   path_option(command, "--tokenizer", arguments.tokenizer, "tokenizer: a file or folder (default: that of the model)");
   add_language(command, arguments.mode, arguments.now);
   kwargs_option(command, arguments.kwargs, "template variables that every setting has");

@@ -100,7 +100,8 @@ void define_settings(CLI::App& command, GivenOptions& given) {
 
 void define_serve(CLI::App& app, ServeArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand("serve", "an HTTP server for chat clients that keeps what the model sampled");
-  command.add_option("MODEL", arguments.given.model, "a .gguf file, or a folder; none: a small random model");
+  command.add_option("MODEL,--model", arguments.given.model, "a .gguf file, or a folder; none: a small random model")
+      ->type_name("PATH");
   command.add_option("--config", arguments.given.config_path, "a file with these settings, and with several models")
       ->envname("RONDO_SERVE_CONFIG")
       ->type_name("FILE");

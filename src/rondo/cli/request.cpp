@@ -153,6 +153,7 @@ Result<json::Value> run_audit(const protocol::Service& service, json::Object req
   request.set("model", model);
   ModelArguments of_model;
   of_model.model = model;
+  of_model.chat_template = arguments.chat_template;
   of_model.tokenizer = arguments.tokenizer;
   of_model.mode = arguments.mode;
   of_model.now = arguments.now;

@@ -179,10 +179,11 @@ const format::ValueForm* form_of(const format::Format& format, char first) {
 Status add_cut_parameter(const format::Format& format, const PartialArguments& given, std::vector<CallPart>& out) {
   const format::Parameters& parameters = format.calls.parameters;
   if (!given.key) return Done{};
-  out.push_back({false, parameters.open});
+  const format::ValueForm* form = given.value.empty() ? nullptr : form_of(format, given.value.front());
+  const bool has_opener = form != nullptr && !form->key_open.empty();
+  out.push_back({false, has_opener ? form->key_open : parameters.open});
   out.push_back({true, *given.key});
   if (given.value.empty()) return Done{};
-  const format::ValueForm* form = form_of(format, given.value.front());
   const bool is_string = given.value.front() == '"';
   const bool is_raw = form != nullptr && (form->style == format::ValueStyle::kRaw ||
                                           (is_string && form->style == format::ValueStyle::kNested));

@@ -68,7 +68,8 @@ std::vector<std::string_view> marks_of(const format::Format& format) {
              {calls.section_open, calls.call_open, calls.separator, calls.call_close, calls.section_close,
               calls.parameters.open, calls.parameters.key_close, calls.parameters.close, calls.parameters.separator});
   for (const format::CallPiece& piece : calls.pieces) out.emplace_back(piece.text);
-  for (const format::ValueForm& form : calls.parameters.forms) out.insert(out.end(), {form.open, form.close});
+  for (const format::ValueForm& form : calls.parameters.forms)
+    out.insert(out.end(), {form.key_open, form.open, form.close});
   return out;
 }
 

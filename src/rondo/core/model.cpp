@@ -281,7 +281,7 @@ Result<render::Encoded> Model::encode(Call& call) const {
                                   made.value().rendered, call.specials, reasoning);
     encoded.notes = std::move(made.value().notes);
     if (!parts_.strict && !call.conversation.continue_final_message)
-      std::ranges::move(unwritten_fields(call.conversation.messages, call.shaping, encoded),
+      std::ranges::move(unwritten_fields(call.conversation.messages, call.shaping, made.value().rendered),
                         std::back_inserter(encoded.notes));
     put_as_sent(call.shaping, encoded);
     return finished(std::move(encoded));

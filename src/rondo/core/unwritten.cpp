@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <optional>
 #include <string_view>
+#include <unordered_set>
 
 #include "chat/conversation.h"
 #include "format/units.h"
@@ -36,31 +38,35 @@ struct Written {
   [[nodiscard]] bool has_call(std::size_t call) const { return all_calls || (call < calls.size() && calls[call]); }
 };
 
-// nullopt if all messages are written at once.
-std::optional<std::vector<Written>> written_in(const render::Encoded& encoded, std::size_t count) {
+// Returns nullopt if the template writes all messages at once.
+std::optional<std::vector<Written>> written_in(const jinja::Rendered& rendered, std::size_t count) {
   std::vector<Written> out(count);
-  for (const render::FieldSpan& field : encoded.fields) {
-    if (field.path == "messages") return std::nullopt;
-    if (field.message < 0 || static_cast<std::size_t>(field.message) >= count) continue;
-    const std::size_t end = field.path.find(']');
+  std::unordered_set<text::PathId> seen;
+  for (const text::Run& run : rendered.text.runs()) {
+    if (run.path() == text::PathId::kNone || !seen.insert(run.path()).second) continue;
+    const std::string path = rendered.origins.paths.to_string(run.path());
+    if (path == "messages") return std::nullopt;
+    const std::int32_t message = rendered.origins.paths.message(run.path());
+    if (message < 0 || static_cast<std::size_t>(message) >= count) continue;
+    const std::size_t end = path.find(']');
     if (end == std::string::npos) continue;
-    out[static_cast<std::size_t>(field.message)].note(std::string_view(field.path).substr(end + 1));
+    out[static_cast<std::size_t>(message)].note(std::string_view(path).substr(end + 1));
   }
   return out;
 }
 
-bool shows_content(const Written& written, const json::Value& message, const render::Encoded& encoded) {
+bool shows_content(const Written& written, const json::Value& message, std::string_view prompt) {
   if (written.content) return true;
   const std::string text = chat::content_text(message);
   const std::string_view said = format::trimmed(text);
-  return said.empty() || encoded.text.find(said) != std::string::npos;
+  return said.empty() || prompt.find(said) != std::string_view::npos;
 }
 
 }  // namespace
 
 std::vector<std::string> unwritten_fields(const json::Array& messages, const tmpl::Shaping& shaping,
-                                          const render::Encoded& encoded) {
-  const auto known = written_in(encoded, messages.size());
+                                          const jinja::Rendered& rendered) {
+  const auto known = written_in(rendered, messages.size());
   if (!known) return {};
   const std::vector<Written>& written = *known;
   std::vector<std::string> out;
@@ -72,7 +78,7 @@ std::vector<std::string> unwritten_fields(const json::Array& messages, const tmp
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const auto role = messages[i].find_string("role");
     if (!role || *role == "function" || !chat::is_api_role(*role)) continue;
-    if (!shows_content(written[i], messages[i], encoded)) tell(i, "content");
+    if (!shows_content(written[i], messages[i], rendered.text.bytes())) tell(i, "content");
     const json::Value* calls = messages[i].find(kCalls);
     const std::size_t count = calls != nullptr && calls->is_array() ? calls->as_array().size() : 0;
     for (std::size_t call = 0; call < count; ++call)

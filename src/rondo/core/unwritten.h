@@ -4,16 +4,17 @@
 #include <string>
 #include <vector>
 
+#include "jinja/template.h"
 #include "json/value.h"
-#include "render/encode.h"
 #include "template/shape.h"
 
 namespace rondo::core {
 
-// A sentence for each content that says something, and each call, of which nothing is in the prompt: no id is the field's, and
-// the text of a content stands nowhere.  `encoded` is the prompt of `messages`, which were made by `shaping`; the sentences name
-// the fields as they were sent.  Messages of roles that are none of the APIs' are passed over (core/roles.h).
+// Returns a sentence for each content that says something, and each call, of which the prompt has no byte.  A content
+// whose text stands somewhere in the prompt counts as written.  `rendered` is the prompt of `messages`, with origins;
+// `shaping` made these messages, and the sentences name the fields as they were sent.  Messages of roles that the APIs
+// do not know are skipped (core/roles.h).
 [[nodiscard]] std::vector<std::string> unwritten_fields(const json::Array& messages, const tmpl::Shaping& shaping,
-                                                        const render::Encoded& encoded);
+                                                        const jinja::Rendered& rendered);
 
 }  // namespace rondo::core

@@ -45,6 +45,7 @@ void print_parameters(std::string& out, const Parameters& parameters) {
     if (!form.constant.empty()) text += " " + quoted(form.constant);
     if (!form.open.empty() || !form.close.empty()) text += " in " + quoted(form.open) + " " + quoted(form.close);
     if (!form.escapes.empty()) text += ", " + escapes_text(form.escapes);
+    if (!form.key_open.empty()) text += ", key behind " + quoted(form.key_open);
     line(out, "  " + std::string(to_string(form.type)), text);
   }
 }
@@ -205,7 +206,8 @@ std::string Format::to_string() const {
   if (reasoning.present) {
     line(out, "reasoning",
          quoted(reasoning.open) + " .. " + quoted(reasoning.close) +
-             (reasoning.begins_text ? " begun by the prompt" : "") + (reasoning.in_content ? " in content" : ""));
+             (reasoning.begins_text ? " begun by the prompt" : "") + (reasoning.in_content ? " in content" : "") +
+             (reasoning.behind_content ? " behind the content" : ""));
   }
   if (!content.open.empty() || !content.close.empty())
     line(out, "content", quoted(content.open) + " .. " + quoted(content.close));

@@ -44,6 +44,7 @@ struct Reasoning {
   bool in_content = false;  // there is no field for it: history keeps it, if at all, as part of the content
   // Only the prompt writes `open`: it is the first words of the reasoning, and history includes them.
   bool begins_text = false;
+  bool behind_content = false;  // the template writes a message's reasoning behind its content
 };
 
 // The markers around content; most templates have none.
@@ -108,6 +109,8 @@ struct ValueForm {
   std::string constant;  // for kConstant
   std::vector<Escape> escapes =
       {};  // for kRaw: what is not copied; for other forms: replacements in the text that JSON or Python gives
+  std::string key_open =
+      {};  // before the key, in place of Parameters::open, for this type only; "": nothing of its own
 };
 
 // open KEY key_close VALUE close, with `separator` between two of them.

@@ -69,6 +69,7 @@ void visit(V& v, Reasoning& x) {
   v.field("close", x.close);
   v.field("in_content", x.in_content);
   v.field("begins_text", x.begins_text);
+  v.field("behind_content", x.behind_content);
 }
 
 template <typename V>
@@ -106,6 +107,7 @@ void visit(V& v, ValueForm& x) {
   v.field("close", x.close);
   v.field("constant", x.constant);
   v.field("escapes", x.escapes);
+  v.field("key_open", x.key_open);
 }
 
 template <typename V>

@@ -161,14 +161,14 @@ TEST_CASE("a format prints whatever it has") {
   format.calls.separator = ", ";
   format.calls.roles = {{"f", "n"}, {"a"}, {"i"}, true};
   format.calls.heading_close = "#";
-  format.calls.content_behind = format.calls.may_stay_open = true;
+  format.calls.content_behind = format.calls.may_stay_open = format.reasoning.behind_content = true;
   format.stops = {{}, {"<t>"}, {"<h>"}};
   format.trims = {true, true, true, true};
   format.losses = {{"nothing", "all is there", 0}, {"one", "it is not", 1}};
   format.notes = {"look twice"};
   CHECK(format.to_string() ==
         "input: arguments as text, reasoning in thoughts, reasoning in content parts of type thinking, one call\n"
-        "reasoning: \"<\" .. \">\" begun by the prompt in content\n"
+        "reasoning: \"<\" .. \">\" begun by the prompt in content behind the content\n"
         "content: \"\" .. \"|\"\n"
         "calls: json_array, arguments json\n"
         "  section open: \"[\"\n"

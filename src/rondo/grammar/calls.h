@@ -78,9 +78,12 @@ class CallBuilder {
   [[nodiscard]] NodeId parameters(const Tool& tool);
   [[nodiscard]] NodeId parameter(SchemaCompiler& schema, const Property& property, const std::string& name);
   [[nodiscard]] NodeId extra_parameter(SchemaCompiler& schema, const Properties& all, const std::string& name);
-  // What follows key_close: the value in any of its forms, then `closing`.
-  [[nodiscard]] NodeId value(SchemaCompiler& schema, const Parts& parts, const std::string& closing,
-                             const std::string& name);
+  [[nodiscard]] NodeId extra_parameter_behind(const std::string& key_open, SchemaCompiler& schema,
+                                              const Properties& all, const std::string& name);
+  // What follows key_close: the value in any of its forms, then `closing`.  `key_open` is the opener before the key, if
+  // types of values have openers of their own.
+  [[nodiscard]] NodeId value(SchemaCompiler& schema, const Parts& parts, const std::string& key_open,
+                             const std::string& closing, const std::string& name);
   NodeId raw_form(SchemaCompiler& schema, const Parts& parts, const format::ValueForm& form, const std::string& ending,
                   const std::string& name);
   [[nodiscard]] Spelling nested_spelling() const;

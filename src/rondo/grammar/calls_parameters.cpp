@@ -39,10 +39,20 @@ bool is_excluded(ValueType form, const std::optional<std::vector<json::Value>>& 
 }
 
 // Adds the text before a parameter's name.
-void open_parameter(Line& line, const format::Parameters& syntax) {
-  line.space().marker(trimmed(syntax.open));
-  if (!syntax.open.empty() && format::is_space(syntax.open.back())) line.space();
+void open_parameter(Line& line, const std::string& open) {
+  line.space().marker(trimmed(open));
+  if (!open.empty() && format::is_space(open.back())) line.space();
 }
+
+// Returns the openers that some types of values have of their own, and "" for Parameters::open.
+std::vector<std::string> key_openers(const format::Parameters& syntax) {
+  std::vector<std::string> out{""};
+  for (const ValueForm& form : syntax.forms) {
+    if (std::ranges::find(out, form.key_open) == out.end()) out.push_back(form.key_open);
+  }
+  return out;
+}
+
 // Adds a marker, with white space before it if the template writes some.
 void mark(Line& line, std::string_view text) {
   if (!text.empty() && format::is_space(text.front())) line.space();
@@ -76,7 +86,9 @@ std::vector<std::string> CallBuilder::followers() const {
     if (is_behind && piece.kind == format::CallPiece::Kind::kLiteral) behind += piece.text;
     is_behind = is_behind || piece.kind == format::CallPiece::Kind::kArguments;
   }
-  for (const std::string& text : {calls.parameters.separator, calls.parameters.open, behind, calls.call_close}) {
+  std::vector<std::string> texts = key_openers(calls.parameters);
+  texts.insert(texts.end(), {calls.parameters.separator, calls.parameters.open, behind, calls.call_close});
+  for (const std::string& text : texts) {
     if (is_blank(text)) continue;
     out.emplace_back(trimmed(text));
     if (format::is_space(text.front())) out.push_back(text.substr(0, text.find(trimmed(text)) + trimmed(text).size()));
@@ -200,8 +212,9 @@ NodeId CallBuilder::form(SchemaCompiler& schema, const Parts& parts, const Value
   return line.node();
 }
 
-NodeId CallBuilder::value(SchemaCompiler& schema, const Parts& parts, const std::string& closing,
-                          const std::string& name) {
+// A value behind a key that `key_open` opened.
+NodeId CallBuilder::value(SchemaCompiler& schema, const Parts& parts, const std::string& key_open,
+                          const std::string& closing, const std::string& name) {
   Grammar& g = grammar_;
   const std::vector<ValueForm>& forms = format_.calls.parameters.forms;
   std::vector<NodeId> ways;
@@ -211,8 +224,10 @@ NodeId CallBuilder::value(SchemaCompiler& schema, const Parts& parts, const std:
     for (const ValueForm& one : forms) {
       const TypeSet types = types_of(one.type);
       formed |= types;
-      if ((types & allowed) != 0) ways.push_back(form(schema, alternative, one, closing, name));
+      if ((types & allowed) != 0 && one.key_open == key_open)
+        ways.push_back(form(schema, alternative, one, closing, name));
     }
+    if (!key_open.empty()) continue;
     // A type whose form is unknown is written as JSON.
     ValueForm other;
     other.style = ValueStyle::kJson;
@@ -230,37 +245,50 @@ NodeId CallBuilder::parameter(SchemaCompiler& schema, const Property& property, 
   const format::Parameters& syntax = format_.calls.parameters;
   const std::string repeated = syntax.key_in_close.empty() ? "" : syntax.key_in_close + property.name;
   const RuleId rule = grammar_.declare(name + "-" + property.name);
-  Line line(grammar_);
-  open_parameter(line, syntax);
-  line.literal(property.name);
-  close_key(line, syntax);
-  line.add(value(schema, property.parts, repeated + syntax.close, name + "-" + property.name));
-  grammar_.define(rule, line.node());
+  std::vector<NodeId> ways;
+  for (const std::string& own : key_openers(syntax)) {
+    const NodeId body = value(schema, property.parts, own, repeated + syntax.close, name + "-" + property.name);
+    if (body == grammar_.never()) continue;
+    Line line(grammar_);
+    open_parameter(line, own.empty() ? syntax.open : own);
+    line.literal(property.name);
+    close_key(line, syntax);
+    ways.push_back(line.add(body).node());
+  }
+  grammar_.define(rule, grammar_.choice(ways));
   return grammar_.reference(rule);
 }
 
 // A parameter that the schema does not name.  Its key is any word except the known names.
 NodeId CallBuilder::extra_parameter(SchemaCompiler& schema, const Properties& all, const std::string& name) {
+  std::vector<NodeId> ways;
+  for (const std::string& own : key_openers(format_.calls.parameters))
+    ways.push_back(extra_parameter_behind(own, schema, all, name));
+  return grammar_.choice(ways);
+}
+
+NodeId CallBuilder::extra_parameter_behind(const std::string& key_open, SchemaCompiler& schema, const Properties& all,
+                                           const std::string& name) {
   Grammar& g = grammar_;
   const format::Parameters& syntax = format_.calls.parameters;
+  const std::string& open = key_open.empty() ? syntax.open : key_open;
+  const std::string& closing = syntax.key_in_close.empty() ? syntax.close : syntax.key_in_close;
+  const NodeId body = value(schema, all.extra, key_open, closing, name + "-other");
+  if (body == g.never()) return body;
   std::vector<std::string> names{""};
   for (const Property& property : all.known) names.push_back(property.name);
   const NodeId key = g.chars(key_characters());
   Line line(g);
-  if (is_blank(syntax.open)) {
+  if (is_blank(open)) {
     line.add(g.token(g.sequence({white_space(g, 0, kMostSpace), g.except(key, names)})));
   } else {
-    open_parameter(line, syntax);
+    open_parameter(line, open);
     line.add(g.token(g.except(key, names)));
   }
   close_key(line, syntax);
-  if (syntax.key_in_close.empty()) {
-    line.add(value(schema, all.extra, syntax.close, name + "-other"));
-  } else {
-    // The key comes again in the closing.  A grammar does not remember it, so any key is accepted there.
-    line.add(value(schema, all.extra, syntax.key_in_close, name + "-other"));
-    line.add(g.token(g.repeat(key, 1, kUnbounded))).marker(trimmed(syntax.close));
-  }
+  line.add(body);
+  // The key comes again in the closing.  A grammar does not remember it, so any key is accepted there.
+  if (!syntax.key_in_close.empty()) line.add(g.token(g.repeat(key, 1, kUnbounded))).marker(trimmed(syntax.close));
   return line.node();
 }
 

@@ -509,7 +509,9 @@ std::optional<std::vector<json::Value>> SchemaCompiler::enumerated(const Parts& 
 std::string SchemaCompiler::memo_key(const Parts& parts, const Speller& speller, TypeSet types) const {
   const Spelling& spelling = speller.spelling();
   std::string out = std::to_string(static_cast<int>(spelling.strings)) + spelling.open + "\n" + spelling.close + "\n" +
-                    spelling.true_word + "\n" + std::to_string(types);
+                    spelling.true_word + "\n" + spelling.false_word + "\n" + spelling.null_word + "\n" +
+                    std::to_string(types);
+  for (const format::Escape& escape : spelling.escapes) out += "\n" + escape.text + "\n" + escape.written;
   for (const Part& part : parts) {
     out += ' ';
     out += std::to_string(reinterpret_cast<std::uintptr_t>(part.schema));

@@ -174,7 +174,8 @@ class TurnBuilder {
     }
     // An opener of mere punctuation may appear in text, so it is not forbidden there.
     const std::string_view opener = reasoning_to_open();
-    const std::string without(std::ranges::any_of(opener, format::is_word) ? opener : "");
+    const bool is_marked = std::ranges::any_of(opener, format::is_word) && !format_.reasoning.behind_content;
+    const std::string without(is_marked ? opener : "");
     NodeId body = text_and_calls(openings, "", is_required);
     if (!is_begun) {
       NodeId body_without = text_and_calls(openings, without, is_required);

@@ -25,7 +25,7 @@ bool Machine::fenced_answer() {
     const std::size_t behind = skip_space(close + 1 + kFence.size());
     if (behind == buffer_.size() && !is_end_) return false;
     const MarkerSet::Found stop =
-        behind < buffer_.size() ? syntax_->stop_set.at(buffer_, behind, is_end_, starts()) : MarkerSet::Found{};
+        behind < buffer_.size() ? syntax_->sets.stop.at(buffer_, behind, is_end_, starts()) : MarkerSet::Found{};
     if (stop.kind == MatchKind::kPartial) return false;
     const bool is_last = behind == buffer_.size() || stop.kind == MatchKind::kFull;
     if (is_last && close >= begin && json::parse(std::string_view(buffer_).substr(begin, close - begin)).ok()) {

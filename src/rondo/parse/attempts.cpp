@@ -37,7 +37,7 @@ bool Machine::may_commit(const std::string& name) const {
 // Returns where the next marker begins, or may begin, in a failed attempt that ends at `end`; `end` if there is none.
 std::size_t Machine::marker_within(std::size_t end) const {
   if (end - head_ > kLongestRescan) return end;
-  const MarkerSet& set = thoughts_.have_call ? open_reasoning_set() : syntax_->text_set;
+  const MarkerSet& set = thoughts_.have_call ? open_reasoning_set() : syntax_->sets.text;
   const std::string_view text = std::string_view(buffer_).substr(0, end);
   for (std::size_t at = head_ + 1; at < end; ++at) {
     const MarkerSet::Found found = set.at(text, at, false, starts());
@@ -61,7 +61,7 @@ bool Machine::fail_attempt(std::size_t resume, const char* why) {
   attempt_.is_open = false;
   const bool had_calls = !message_.tool_calls.empty() && section_.is_open && section_.was_open;
   if (!had_calls) section_.is_open = false;
-  closes_.clear();
+  foreign_.closes.clear();
   settle_format();
   // White space at the end may be what the template writes before the next marker, so it is left for later.
   resume = std::max(resume, head_);
@@ -86,7 +86,7 @@ bool Machine::is_json_at(std::size_t at) const {
 bool Machine::section() {
   const std::size_t at = skip_space(pos_);
   if (at == buffer_.size()) return false;
-  const MarkerSet::Found found = syntax_->section_set.at(buffer_, at, is_end_, starts());
+  const MarkerSet::Found found = syntax_->sets.section.at(buffer_, at, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;
   if (found.kind == MatchKind::kFull && (found.id == kCallOpen || found.id == kHalfOpen)) {
     if (found.id == kHalfOpen) attempt_.opening = Opening::kHalf;

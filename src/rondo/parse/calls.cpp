@@ -183,7 +183,7 @@ bool Machine::start_arguments() {
     const std::size_t at = skip_space(pos_);
     if (at == buffer_.size() && !is_end_) return false;
     const MarkerSet::Found found =
-        at < buffer_.size() ? syntax_->parameter_set.at(buffer_, at, is_end_, starts()) : MarkerSet::Found{};
+        at < buffer_.size() ? syntax_->sets.parameter.at(buffer_, at, is_end_, starts()) : MarkerSet::Found{};
     if (found.kind == MatchKind::kPartial) return false;
     if (found.kind == MatchKind::kNone) return fail_attempt(pos_, "the tool call does not go on as its format says");
   }
@@ -277,7 +277,7 @@ bool Machine::json_arguments() {
   if (!call_.has_arguments) {
     const std::size_t at = skip_space(pos_);
     if (at == buffer_.size()) return false;
-    const MarkerSet::Found found = syntax_->after_set.at(buffer_, at, is_end_, starts());
+    const MarkerSet::Found found = syntax_->sets.after.at(buffer_, at, is_end_, starts());
     if (found.kind == MatchKind::kPartial) return false;
     pos_ = at;
     emit(EventKind::kMarker, pos_);
@@ -316,7 +316,7 @@ bool Machine::json_arguments() {
     return arguments_done();
   }
   // If the JSON breaks off here, the white space before the text that ends the call is the template's own.
-  const std::size_t own = syntax_->recover_set.possible_lead(std::string_view(buffer_).substr(head_, pos_ - head_));
+  const std::size_t own = syntax_->sets.recover.possible_lead(std::string_view(buffer_).substr(head_, pos_ - head_));
   if (!call_.is_string) emit(EventKind::kArguments, whole_characters(pos_ - own));
   return false;
 }
@@ -339,7 +339,7 @@ std::string Machine::only_text_parameter() const {
 // Reads bare text as the value of the tool's only parameter, up to the text that ends the call.  Models write code
 // where an object that contains the code is expected.
 bool Machine::raw_arguments() {
-  const MarkerSet::Found found = syntax_->recover_set.find(buffer_, pos_, is_end_, starts());
+  const MarkerSet::Found found = syntax_->sets.recover.find(buffer_, pos_, is_end_, starts());
   const std::string_view before = std::string_view(buffer_).substr(head_, found.begin - head_);
   pos_ = found.begin;
   if (found.kind == MatchKind::kFull) {
@@ -348,7 +348,7 @@ bool Machine::raw_arguments() {
     pos_ = head_;
     return arguments_done();
   }
-  stream_value(is_end_ ? buffer_.size() : whole_characters(found.begin - syntax_->recover_set.possible_lead(before)));
+  stream_value(is_end_ ? buffer_.size() : whole_characters(found.begin - syntax_->sets.recover.possible_lead(before)));
   return false;
 }
 
@@ -369,7 +369,7 @@ bool Machine::break_call(chat::CallStatus status, const char* why) {
 bool Machine::recover() {
   MarkerSet::Found found;
   const bool is_text = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters || call_.has_arguments;
-  const MarkerSet& set = thoughts_.have_call ? syntax_->reasoning_recover_set : syntax_->recover_set;
+  const MarkerSet& set = thoughts_.have_call ? syntax_->sets.reasoning_recover : syntax_->sets.recover;
   if (!scan(set, is_text ? EventKind::kArguments : EventKind::kMarker, found)) return false;
   if (found.id == kReasoningClose) {  // the call before it was only a thought
     call_.is_reported = false;
@@ -397,7 +397,7 @@ bool Machine::after_call() {
   }
   if (at == buffer_.size()) {
     if (!is_end_) return false;
-    open_at_end_ = true;
+    ending_.is_open = true;
   } else {
     // Models write too many closing brackets.  Brackets belong to the call if the call's close follows them.
     std::size_t close = at;
@@ -407,7 +407,7 @@ bool Machine::after_call() {
       close = skip_space(close + 1);
     if (close == buffer_.size() && !is_end_) return false;
     const MarkerSet::Found found =
-        close < buffer_.size() ? syntax_->after_set.at(buffer_, close, is_end_, starts()) : MarkerSet::Found{};
+        close < buffer_.size() ? syntax_->sets.after.at(buffer_, close, is_end_, starts()) : MarkerSet::Found{};
     if (found.kind == MatchKind::kPartial) return false;
     const bool is_close = found.kind == MatchKind::kFull && found.id == kCallClose;
     const bool is_begun = is_close && found.marker != &syntax_->call_close &&
@@ -470,7 +470,7 @@ void Machine::end_call(std::size_t raw_end) {
 bool Machine::between() {
   const std::size_t at = skip_space(pos_);
   if (at == buffer_.size()) return false;
-  const MarkerSet::Found found = syntax_->between_set.at(buffer_, at, is_end_, starts());
+  const MarkerSet::Found found = syntax_->sets.between.at(buffer_, at, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;
   const bool can_start = found.kind == MatchKind::kNone && syntax_->call_open.empty() && section_.is_open;
   const bool is_on_its_own_line = !syntax_->format->calls.separator.empty() && syntax_->separator.empty() && at > pos_;

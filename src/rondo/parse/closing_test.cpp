@@ -26,6 +26,10 @@ TEST_CASE("what would close the text") {
   CHECK(closing(json_object(), "Hello") == "");
   CHECK(closing(json_object(), "<muse>\nhm") == "\n</muse>\n\n");
   CHECK(closing(json_object(), "<do>\n{\"name\": \"find\", \"args\": {\"q\": \"x") == "\"}}\n</do>");
+  // Words end with the letters of an exponent, and are whole all the same.
+  for (const char* word : {"true", "false", "True", "False", "None"})
+    CHECK(closing(json_object(), std::string("<do>\n{\"name\": \"find\", \"args\": {\"q\": [") + word) == "]}}\n</do>");
+  CHECK(closing(json_object(), "<do>\n{\"name\": \"find\", \"args\": {\"q\": [1e") == "0]}}\n</do>");
   CHECK(closing(tags_json(), "<|calls|><|call|>find<|args|>{\"q\": [1") == "]}<|end|><|calls_end|>");
   CHECK(closing(tags_parameters(), "<call>\n<f=find>\n<p=q>\nx") == "\n</p>\n</f>\n</call>");
   CHECK(closing(tags_parameters(), "<call>\n<f=find>\n<p=q>\nx\n</p>\n</f>\n</call>") == "");

@@ -128,6 +128,7 @@ struct Markup {
 
 struct Parameter {
   std::string key;
+  std::string key_open;         // of the forms that the value may have; "" where Parameters::open stood before the key
   std::size_t value_begin = 0;  // offset in the call's arguments
   std::vector<const format::ValueForm*> forms;
   std::vector<std::unique_ptr<Marker>> closers;  // closers that contain the key
@@ -141,6 +142,24 @@ struct Parameter {
   SchemaPlace schema;
   Markup markup;
   Nesting nesting;
+};
+
+// Calls in another syntax than the format's, while they are read.
+struct Foreign {
+  std::shared_ptr<const Syntax> own_syntax;  // the format's own; nullptr if no such call is read
+  std::vector<std::string> closes;           // what closes the wrappers around these calls, innermost last
+};
+
+// How the text ended.
+struct Ending {
+  bool is_closed = false;  // close() was called
+  bool is_open = false;    // something was still open when the text ended
+};
+
+// The events that were reported.
+struct Reported {
+  std::vector<Event> events;
+  bool are_old = false;  // the next forget_events() clears them
 };
 
 // A call in reasoning that is still open: the state before the call, and the events since then, not yet reported.

@@ -81,7 +81,7 @@ bool Machine::ends_in_empty_list() const {
 // call follows.  Sets `wait` if more text is needed.
 bool Machine::is_string_forgotten(bool& wait) const {
   if (!scanner_.is_doubtful()) return false;
-  const MarkerSet::Found found = syntax_->recover_set.at(buffer_, pos_, is_end_, starts());
+  const MarkerSet::Found found = syntax_->sets.recover.at(buffer_, pos_, is_end_, starts());
   wait = found.kind == MatchKind::kPartial;
   return found.kind == MatchKind::kFull;
 }
@@ -328,11 +328,11 @@ bool Machine::json_bad() {
 // Breaks the call at pos_, where a byte is not allowed.  If the turn ends there, the call is cut off; otherwise its
 // JSON is invalid.  Returns false if more text is needed.
 bool Machine::break_json() {
-  const MarkerSet::Found found = syntax_->recover_set.at(buffer_, pos_, is_end_, starts());
+  const MarkerSet::Found found = syntax_->sets.recover.at(buffer_, pos_, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;
   if (found.kind != MatchKind::kFull || found.id != kStop)
     return break_call(chat::CallStatus::kInvalidJson, "the JSON of a tool call is invalid");
-  open_at_end_ = true;
+  ending_.is_open = true;
   return break_call(chat::CallStatus::kUnclosed, "a tool call is not closed");
 }
 

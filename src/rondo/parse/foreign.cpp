@@ -111,13 +111,14 @@ Match Machine::wrapper_at(std::size_t at, std::string& close) const {
 // Looks for a call of another format at `at`, where no marker of this format begins.  kFull means that an attempt to
 // read one has begun.
 MatchKind Machine::foreign(std::size_t at) {
-  if (!syntax_->options.tools || !syntax_->options.calls || own_syntax_ != nullptr || base_ + at < prompt_.bytes)
+  if (!syntax_->options.tools || !syntax_->options.calls || foreign_.own_syntax != nullptr ||
+      base_ + at < prompt_.bytes)
     return MatchKind::kNone;
   const std::size_t begin = at;
   std::vector<std::string> closes;
   while (at < buffer_.size() && closes.size() < kMostWrappers) {
     const MarkerSet::Found own =
-        closes.empty() ? MarkerSet::Found{} : syntax_->blank_set.at(buffer_, at, is_end_, starts());
+        closes.empty() ? MarkerSet::Found{} : syntax_->sets.blank.at(buffer_, at, is_end_, starts());
     if (own.kind == MatchKind::kPartial) return own.kind;
     if (own.kind == MatchKind::kFull) return own_opener(own, std::move(closes));
     std::string close;
@@ -129,7 +130,7 @@ MatchKind Machine::foreign(std::size_t at) {
   }
   if (at == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
   const MatchKind kind = foreign_body(begin, at, !closes.empty());
-  if (kind == MatchKind::kFull) closes_ = std::move(closes);
+  if (kind == MatchKind::kFull) foreign_.closes = std::move(closes);
   return kind;
 }
 
@@ -140,7 +141,7 @@ MatchKind Machine::own_opener(const MarkerSet::Found& found, std::vector<std::st
   thoughts_.have_call = false;
   // Punctuation does not prove a call inside a wrapper either.
   begin_attempt(found.id == kSectionOpen, found.marker->is_distinct() ? Opening::kMarker : Opening::kHalf);
-  closes_ = std::move(closes);
+  foreign_.closes = std::move(closes);
   if (found.id == kCallOpen) return start_body() ? MatchKind::kFull : MatchKind::kNone;
   phase_ = Phase::kSection;
   return MatchKind::kFull;
@@ -244,7 +245,7 @@ MatchKind Machine::tag_call(std::size_t at) {
 // to tell (then `wait` is set).
 bool Machine::json_instead(bool& wait) {
   const format::Calls& own = syntax_->format->calls;
-  if (!attempt_.is_open || !syntax_->options.tools || own_syntax_ != nullptr ||
+  if (!attempt_.is_open || !syntax_->options.tools || foreign_.own_syntax != nullptr ||
       own.pieces[0].kind == format::CallPiece::Kind::kLiteral ||
       own.pieces[0].kind == format::CallPiece::Kind::kArguments)
     return false;
@@ -278,7 +279,7 @@ Match Machine::fence_close(std::size_t at) const {
 // Matches the text that closes the innermost wrapper, after its call.
 MatchKind Machine::wrapper_close(std::size_t at) {
   const std::string_view text = std::string_view(buffer_).substr(at);
-  const std::string& close = closes_.back();
+  const std::string& close = foreign_.closes.back();
   Match match;
   if (control_token(close, true).kind == MatchKind::kFull) {
     match = control_token(text, is_end_);
@@ -289,21 +290,21 @@ MatchKind Machine::wrapper_close(std::size_t at) {
   if (match.kind != MatchKind::kFull) return match.kind;
   pos_ = at + match.size;
   emit(EventKind::kMarker, pos_);
-  closes_.pop_back();
+  foreign_.closes.pop_back();
   return match.kind;
 }
 
 // Reads calls as `calls` describes them until settle_format().
 void Machine::adopt(format::Calls calls) {
-  own_syntax_ = syntax_;
-  syntax_ = std::make_shared<const Syntax>(*own_syntax_, std::move(calls));
+  foreign_.own_syntax = syntax_;
+  syntax_ = std::make_shared<const Syntax>(*foreign_.own_syntax, std::move(calls));
   parameter_.closer_set = MarkerSet();
 }
 
 // Returns to the format's own calls after calls of another format.
 void Machine::settle_format() {
-  if (own_syntax_ == nullptr || section_.is_open) return;
-  syntax_ = std::exchange(own_syntax_, nullptr);
+  if (foreign_.own_syntax == nullptr || section_.is_open) return;
+  syntax_ = std::exchange(foreign_.own_syntax, nullptr);
   parameter_.closer_set = MarkerSet();
 }
 

@@ -55,6 +55,17 @@ std::string heading_name(std::string_view words) {
   return std::string(words.substr(0, words.find_first_of(" \t\r\n|<")));
 }
 
+// What the format writes between the name of a call and its arguments.
+std::string text_behind_name(const format::Calls& calls) {
+  std::string out;
+  for (const format::CallPiece& piece : calls.pieces) {
+    if (piece.kind == format::CallPiece::Kind::kArguments) break;
+    if (piece.kind == format::CallPiece::Kind::kName) out.clear();
+    if (piece.kind == format::CallPiece::Kind::kLiteral) out += piece.text;
+  }
+  return out;
+}
+
 }  // namespace
 
 // Reads the heading of a block at `at`: of reasoning, an answer or a call.  Its words may differ from the format's, and
@@ -162,11 +173,15 @@ std::string Machine::completed_heading(std::string_view begun) const {
   const std::string words = std::string(begun) + out;
   const std::string& call = syntax_->call_open.core();
   const std::size_t found = words.find(call);
-  const bool is_call = options().calls && found != std::string::npos;
-  if (is_call && heading_name(std::string_view(words).substr(found + call.size())).empty()) out += kNobody;
-  out += format.calls.heading_close;
-  if (is_call) out += "{}" + (format.stops.tool.empty() ? std::string() : format.stops.tool.front());
-  return out;
+  if (!options().calls || found == std::string::npos) return out + format.calls.heading_close;
+  std::string_view behind = std::string_view(words).substr(found + call.size());
+  const std::size_t name_size = heading_name(behind).size();
+  if (name_size == 0) out += kNobody;
+  behind.remove_prefix(name_size);
+  // The call's other words may stand before its opener.  Where nothing does, they follow the name.
+  const std::string written = text_behind_name(format.calls);
+  out += found == 0 && written.starts_with(behind) ? written.substr(behind.size()) : format.calls.heading_close;
+  return out + "{}" + (format.stops.tool.empty() ? std::string() : format.stops.tool.front());
 }
 
 }  // namespace rondo::parse

@@ -207,7 +207,7 @@ std::string JsonScanner::closing() const {
         }
       }
       if (!scalar_.empty() && std::string_view("+-.eE").find(scalar_.back()) != std::string_view::npos &&
-          scalar_ != "true" && scalar_ != "false" && out.empty()) {
+          std::ranges::find(kWords, scalar_) == std::end(kWords) && out.empty()) {
         out = "0";
       }
       break;

@@ -16,8 +16,6 @@ using format::is_space;
 
 namespace {
 
-constexpr std::size_t kDropAfterBytes = 4096;  // dropping less is not worth moving the rest of the buffer
-
 bool is_words(std::string_view text) {
   return std::ranges::all_of(text, [](char byte) { return format::is_word(byte) || is_space(byte); });
 }
@@ -76,14 +74,13 @@ void Machine::feed(std::string_view text, Input input) {
       take_plain(text.substr(0, plain));
       text.remove_prefix(plain);
     } else {
-      buffer_ += text.front();
-      if (starts_) starts_->append(may_start);
+      take(text.front(), may_start);
       text.remove_prefix(1);
       run();
     }
     if (input == Input::kToken) may_start = false;
   }
-  drop_reported();
+  if (!held_) drop_reported();
 }
 
 // Returns how many bytes at the front of `text` are certainly text: whole characters in which no marker begins, and no
@@ -92,11 +89,11 @@ std::size_t Machine::plain_prefix(std::string_view text) const {
   if (head_ != buffer_.size() || !trail_.text.empty() || held_) return 0;
   std::size_t size = 0;
   if (phase_ == Phase::kTop && !top_.is_blank) {
-    size = syntax_->text_set.plain_prefix(text);
+    size = syntax_->sets.text.plain_prefix(text);
   } else if (phase_ == Phase::kReasoning && !thoughts_.are_fresh && !thoughts_.is_layout) {
-    size = syntax_->reasoning_set.plain_prefix(text);
+    size = syntax_->sets.reasoning.plain_prefix(text);
   } else if (phase_ == Phase::kValue && parameter_.is_streaming) {
-    size = std::min(parameter_.closer_set.plain_prefix(text), syntax_->stop_set.plain_prefix(text));
+    size = std::min(parameter_.closer_set.plain_prefix(text), syntax_->sets.stop.plain_prefix(text));
     size = format::plain_size(text.substr(0, size), parameter_.escapes);
   } else if (is_reading_json_arguments()) {
     size = scanner_.plain_prefix(text);
@@ -106,12 +103,9 @@ std::size_t Machine::plain_prefix(std::string_view text) const {
 
 // Reports plain text directly.  It need not go through the buffer, because nothing is held back.
 void Machine::take_plain(std::string_view text) {
-  base_ += buffer_.size();
-  buffer_.clear();
-  if (starts_) starts_->clear();
-  head_ = pos_ = 0;
+  pass(0);
   const std::size_t begin = raw(0);
-  base_ += text.size();
+  pass(text.size());
   Event event{EventKind::kArguments, begin, raw(0), "", last_call(), std::nullopt, false};
   if (phase_ == Phase::kTop) event.kind = EventKind::kContent;
   if (phase_ == Phase::kReasoning) event.kind = EventKind::kReasoning;
@@ -128,16 +122,6 @@ bool Machine::is_reading_json_arguments() const {
   if (call_.is_string || has_escaped_arguments()) return false;
   if (phase_ == Phase::kJsonArguments) return call_.has_arguments;
   return phase_ == Phase::kJson && call_.is_reported && envelope_.capture == JsonCall::Capture::kArguments;
-}
-
-void Machine::drop_reported() {
-  if (!held_ && head_ > kDropAfterBytes && head_ > buffer_.size() / 2) {
-    buffer_.erase(0, head_);
-    if (starts_) starts_->drop_front(head_);
-    base_ += head_;
-    pos_ -= head_;
-    head_ = 0;
-  }
 }
 
 // Feeds an added token.  A stop ends the turn even inside a string that was never closed.
@@ -160,8 +144,8 @@ void Machine::feed_special(std::string_view bytes) {
 }
 
 void Machine::close() {
-  if (is_closed_) return;
-  is_closed_ = true;
+  if (ending_.is_closed) return;
+  ending_.is_closed = true;
   // A partial text may go on, so what may still become something else is left out.  Otherwise it is decided here.
   is_end_ = !syntax_->options.partial;
   run();
@@ -172,13 +156,13 @@ void Machine::close() {
   }
   release();
   if (syntax_->options.must_call && message_.tool_calls.empty()) complain(raw(buffer_.size()), "no tool is called");
-  message_.complete = !open_at_end_;
+  message_.complete = !ending_.is_open;
 }
 
 void Machine::forget_events() {
   // The first call keeps the events of the prompt's tail.  The first feed() reports them.
-  if (events_are_old_) events_.clear();
-  events_are_old_ = true;
+  if (reported_.are_old) reported_.events.clear();
+  reported_.are_old = true;
 }
 
 void Machine::run() {
@@ -263,7 +247,7 @@ bool Machine::top() {
     return true;
   }
   MarkerSet::Found found;
-  if (!scan(syntax_->text_set, EventKind::kContent, found)) return false;
+  if (!scan(syntax_->sets.text, EventKind::kContent, found)) return false;
   if (found.id != kWrapper) return top_marker(found);
   pos_ = found.begin;
   const MatchKind kind = foreign(found.begin);
@@ -287,17 +271,17 @@ bool Machine::top_blank() {
     const MatchKind kind = heading(at);
     if (kind != MatchKind::kNone) return kind == MatchKind::kFull;
   }
-  const MarkerSet::Found found = syntax_->blank_set.at(buffer_, at, is_end_, starts());
+  const MarkerSet::Found found = syntax_->sets.blank.at(buffer_, at, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;
   if (found.kind == MatchKind::kFull && !is_answer_text(found)) {
     keep_blank(found);
     pos_ = at + found.size;
     return top_marker(found);
   }
-  if (!closes_.empty() && !section_.is_open) {
+  if (!foreign_.closes.empty() && !section_.is_open) {
     const MatchKind kind = wrapper_close(at);
     if (kind != MatchKind::kNone) return kind == MatchKind::kFull;
-    closes_.clear();
+    foreign_.closes.clear();
   }
   // Between calls that no marker announces, models write a semicolon.
   const bool is_bare_list = is_blank(calls.section_open) && syntax_->call_open.empty() && !message_.tool_calls.empty();
@@ -433,7 +417,7 @@ bool Machine::top_opener(const MarkerSet::Found& found) {
     --pos_;  // the bracket is part of the call's own text
   }
   thoughts_.have_call = false;
-  closes_.clear();
+  foreign_.closes.clear();
   top_.is_wrapped = top_.is_wrapped && found.id == kBareOpen;
   Opening opening = Opening::kMarker;
   if (found.id == kBareOpen) opening = Opening::kInText;
@@ -448,7 +432,7 @@ bool Machine::top_opener(const MarkerSet::Found& found) {
 // Decides about everything that is still open, because no more text comes.
 void Machine::finish_open() {
   if (attempt_.is_open) {
-    open_at_end_ = true;
+    ending_.is_open = true;
     if (!syntax_->options.partial) {
       if (attempt_.opening == Opening::kMarker && !thoughts_.have_call)
         complain(attempt_.begin, "a tool call was begun and its name never came");
@@ -460,7 +444,7 @@ void Machine::finish_open() {
     return;
   }
   if (call_.is_reported) {
-    open_at_end_ = true;
+    ending_.is_open = true;
     const bool is_whole =
         phase_ == Phase::kAfterCall || phase_ == Phase::kPieces ||
         ((phase_ == Phase::kRawArguments || phase_ == Phase::kParameter) && syntax_->call_close.empty());
@@ -484,8 +468,8 @@ void Machine::finish_open() {
     return;
   }
   const bool is_reasoning_open = phase_ == Phase::kReasoning && !thoughts_.is_layout;
-  open_at_end_ =
-      open_at_end_ || is_reasoning_open || top_.is_wrapped || (section_.is_open && !syntax_->section_close.empty());
+  ending_.is_open =
+      ending_.is_open || is_reasoning_open || top_.is_wrapped || (section_.is_open && !syntax_->section_close.empty());
   if (is_reasoning_open) complain(raw(pos_), "the reasoning is not closed");
   if (section_.is_open && !syntax_->section_close.empty()) complain(raw(pos_), "the tool calls are not closed");
   if (!syntax_->options.partial) emit(EventKind::kMarker, buffer_.size());
@@ -532,37 +516,12 @@ void Machine::push(Event event) {
   if (event.kind == EventKind::kContent) message_.content += event.text;
   if (event.kind == EventKind::kReasoning) *message_.reasoning += event.text;
   if (event.kind == EventKind::kArguments) call().arguments += event.text;
-  append(held_ ? held_->events : events_, std::move(event));
+  append(held_ ? held_->events : reported_.events, std::move(event));
 }
 
 std::size_t Machine::raw(std::size_t at) const {
   const std::size_t absolute = base_ + at;
   return absolute > prompt_.bytes ? absolute - prompt_.bytes : 0;
-}
-
-// Returns the end of the white space at `at`.  Remembers the latest run of white space, so a run that grows byte by
-// byte is not read again from its start.
-std::size_t Machine::skip_space(std::size_t at) const {
-  const std::size_t begin = base_ + at;
-  if (begin >= space_begin_ && begin < space_end_) {
-    at = space_end_ - base_;
-  } else {
-    space_begin_ = begin;
-  }
-  while (at < buffer_.size() && is_space(buffer_[at])) ++at;
-  space_end_ = base_ + at;
-  return at;
-}
-
-// Returns `end`, moved back before a character that is not complete yet.
-std::size_t Machine::whole_characters(std::size_t end) const {
-  if (end < buffer_.size() || is_end_ || end <= head_) return end;
-  const std::size_t from = end - head_ > 4 ? end - 4 : head_;
-  const std::string_view last = std::string_view(buffer_).substr(from, end - from);
-  std::size_t skip = 0;  // the first of the four bytes may be inside a character
-  while (skip < last.size() && utf8::is_continuation(last[skip])) ++skip;
-  if (skip == last.size()) return end;
-  return from + skip + utf8::complete_prefix(last.substr(skip));
 }
 
 void Machine::complain(std::size_t at, std::string what) {

@@ -1,9 +1,7 @@
 // The state machine behind Parser.  Internal to parse/.
 //
-// Input is appended to a buffer.  `head_` is the end of the bytes that events have reported, and `pos_` is the cursor.
-// The bytes between them are held back.  Each phase has one function.  It looks at the bytes from `pos_` on, reports
-// what is certain, and returns true if it made progress.  If `is_end_` is set, no more bytes will come, so it must
-// decide.
+// Each phase has one function.  It looks at the bytes from `pos_` on (reader.h), reports what is certain, and returns
+// true if it made progress.  If `is_end_` is set, no more bytes will come, so it must decide.
 #pragma once
 
 #include <memory>
@@ -17,6 +15,7 @@
 #include "parse/json_scan.h"
 #include "parse/marker.h"
 #include "parse/parser.h"
+#include "parse/reader.h"
 #include "parse/syntax.h"
 #include "parse/values.h"
 
@@ -28,14 +27,12 @@ inline constexpr std::size_t kLongestAttempt = 1U << 20U;  // bytes held back fo
 // character of white space.
 [[nodiscard]] Match fence_at(std::string_view text, bool is_end);
 
-class Machine {
+class Machine : private Reader {
  public:
   // `prompt_tail` replaces Options::prompt_tail; `begun` is as in Parser.
   [[nodiscard]] static std::unique_ptr<Machine> make(std::shared_ptr<const Syntax> syntax, std::string_view prompt_tail,
                                                      std::string_view begun = {});
   Machine(std::shared_ptr<const Syntax> syntax, std::string_view prompt_tail);
-  Machine(const Machine&) = delete;  // it contains pointers into itself
-  Machine& operator=(const Machine&) = delete;
 
   // The kind of input: text whose tokens are unknown, text of ordinary tokens, or one added token.
   enum class Input { kText, kTokenText, kToken };
@@ -44,7 +41,7 @@ class Machine {
   void close();
   // Returns the events since forget_events(), or since the start.  They include the events of the prompt's tail, that
   // is, the text that the prompt already has of a continued message.
-  [[nodiscard]] const std::vector<Event>& events() const { return events_; }
+  [[nodiscard]] const std::vector<Event>& events() const { return reported_.events; }
   void forget_events();
 
   [[nodiscard]] const chat::AssistantMessage& message() const { return held_ ? held_->before : message_; }
@@ -82,7 +79,6 @@ class Machine {
   [[nodiscard]] std::size_t plain_prefix(std::string_view text) const;
   void take_plain(std::string_view text);
   [[nodiscard]] bool is_reading_json_arguments() const;
-  void drop_reported();
   void run();
   [[nodiscard]] bool step();
   bool absorb_trail();
@@ -106,8 +102,6 @@ class Machine {
     return message_.tool_calls.empty() ? 0 : message_.tool_calls.size() - 1;
   }
   [[nodiscard]] std::size_t raw(std::size_t at) const;
-  [[nodiscard]] std::size_t skip_space(std::size_t at) const;
-  [[nodiscard]] std::size_t whole_characters(std::size_t end) const;
   void complain(std::size_t at, std::string what);
 
   // prompt_start.cpp
@@ -229,6 +223,7 @@ class Machine {
   // parameters.cpp: tagged parameters
   bool parameter();
   bool key();
+  void begin_key(const Marker* opener);
   void take_key(std::size_t begin, std::size_t end, std::size_t close_size);
   bool value_open();
   bool take_value_open(std::size_t end, const format::ValueForm* form);
@@ -274,28 +269,12 @@ class Machine {
   void look_for_tags(std::string_view value);
   void judge_call();
 
-  // Returns where added tokens begin in the buffer; nullptr if that is unknown.
-  [[nodiscard]] const TokenStarts* starts() const { return starts_ ? &*starts_ : nullptr; }
-
   std::shared_ptr<const Syntax> syntax_;
-  std::shared_ptr<const Syntax> own_syntax_;  // the format's own syntax, while calls in another syntax are read
-  std::vector<std::string> closes_;           // what closes the wrappers around these calls, innermost last
-  bool inline_reasoning_ = false;             // Options::inline_reasoning, but false while the prompt's tail is read
-
-  // Input.
-  std::string buffer_;
-  std::optional<TokenStarts> starts_;  // only if Options::special_tokens lists the added tokens
-  std::size_t base_ = 0;               // how many bytes were dropped from the front of the buffer
-  std::size_t head_ = 0;
-  std::size_t pos_ = 0;
-  mutable std::size_t space_begin_ = 0;  // the latest run of white space; offsets in the whole input
-  mutable std::size_t space_end_ = 0;
-  bool is_end_ = false;
-  bool is_closed_ = false;
-  bool open_at_end_ = false;  // something was still open when the text ended
+  Foreign foreign_;
+  bool inline_reasoning_ = false;  // Options::inline_reasoning, but false while the prompt's tail is read
+  Ending ending_;
   PromptStart prompt_;
 
-  // State.
   Phase phase_ = Phase::kTop;
   Trail trail_;
   Top top_;
@@ -309,8 +288,7 @@ class Machine {
   std::optional<Held> held_;
 
   chat::AssistantMessage message_;
-  std::vector<Event> events_;
-  bool events_are_old_ = false;  // the next forget_events() clears them
+  Reported reported_;
   std::optional<Error> mistake_;
 };
 

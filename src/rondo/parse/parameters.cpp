@@ -55,13 +55,13 @@ std::string in_json(std::string_view text) {
 bool Machine::parameter() {
   const std::size_t at = skip_space(pos_);
   if (at == buffer_.size()) return false;
-  const MarkerSet::Found found = syntax_->parameter_set.at(buffer_, at, is_end_, starts());
+  const MarkerSet::Found found = syntax_->sets.parameter.at(buffer_, at, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;
   pos_ = at;
   if (found.kind == MatchKind::kFull && (found.id == kParameterSeparator || found.id == kParameterOpen)) {
     pos_ += found.size;
     emit(EventKind::kMarker, pos_);
-    if (found.id == kParameterOpen) phase_ = Phase::kKey;
+    if (found.id == kParameterOpen) begin_key(found.marker);
     return true;
   }
   emit(EventKind::kMarker, pos_);
@@ -73,11 +73,21 @@ bool Machine::parameter() {
     return true;
   }
   if (syntax_->parameter_open.empty()) {
-    phase_ = Phase::kKey;
+    begin_key(&syntax_->parameter_open);
     return true;
   }
   (void)finish_parameters();
   return break_call(chat::CallStatus::kMalformed, "a parameter is expected");
+}
+
+// A key follows `opener`, which tells the forms of its value where types have openers of their own.
+void Machine::begin_key(const Marker* opener) {
+  phase_ = Phase::kKey;
+  parameter_.key_open.clear();
+  for (std::size_t i = 0; i < syntax_->values.key_openers.size(); ++i) {
+    if (opener == &syntax_->values.key_openers[i])
+      parameter_.key_open = syntax_->format->calls.parameters.forms[i].key_open;
+  }
 }
 
 bool Machine::finish_parameters() {
@@ -90,7 +100,7 @@ bool Machine::finish_parameters() {
 bool Machine::key() {
   const std::size_t begin = skip_space(pos_);
   for (std::size_t end = begin; end < buffer_.size(); ++end) {
-    const MarkerSet::Found found = syntax_->key_set.at(buffer_, end, is_end_, starts());
+    const MarkerSet::Found found = syntax_->sets.key.at(buffer_, end, is_end_, starts());
     if (found.kind == MatchKind::kPartial) return false;
     if (found.kind == MatchKind::kFull && end > begin) {
       take_key(begin, end, found.size);
@@ -102,7 +112,7 @@ bool Machine::key() {
       note_damaged_tag();
       return true;
     }
-    if (end > begin && is_space(buffer_[end]) && syntax_->key_set.empty()) {  // only white space closes it
+    if (end > begin && is_space(buffer_[end]) && syntax_->sets.key.empty()) {  // only white space closes it
       take_key(begin, end, 1);
       trail_.text = syntax_->format->calls.parameters.key_close.substr(1);
       return true;
@@ -111,7 +121,7 @@ bool Machine::key() {
       const std::size_t next = skip_space(end);  // only the key's close may follow
       if (next == buffer_.size()) return false;
       end = next - 1;
-      if (syntax_->key_set.at(buffer_, next, is_end_, starts()).kind != MatchKind::kNone) continue;
+      if (syntax_->sets.key.at(buffer_, next, is_end_, starts()).kind != MatchKind::kNone) continue;
     }
     if (!is_key_byte(buffer_[end], !syntax_->parameter_open.empty()) || end - begin > kLongestKey) {
       (void)finish_parameters();
@@ -128,7 +138,7 @@ void Machine::take_key(std::size_t begin, std::size_t end, std::size_t close_siz
   emit(EventKind::kArguments, end, (call_.parameters == 0 ? "{\"" : ",\"") + in_json(parameter_.key) + "\":");
   pos_ = end + close_size;
   emit(EventKind::kMarker, pos_);
-  syntax_->key_set.for_each([this](int, const Marker& marker) { trail_.text = marker.trail(); });
+  syntax_->sets.key.for_each([this](int, const Marker& marker) { trail_.text = marker.trail(); });
   trail_.of_reasoning = false;
   ++call_.parameters;
   phase_ = Phase::kValueOpen;
@@ -146,8 +156,8 @@ bool Machine::value_open() {
     std::optional<std::size_t> best;
     std::size_t best_size = 0;
     for (std::size_t i = 0; i < forms.size(); ++i) {
-      if (is_blank(forms[i].open) || at == buffer_.size()) continue;
-      const Match match = syntax_->value_openers[i].match(std::string_view(buffer_).substr(at), is_end_, starts());
+      if (is_blank(forms[i].open) || forms[i].key_open != parameter_.key_open || at == buffer_.size()) continue;
+      const Match match = syntax_->values.openers[i].match(std::string_view(buffer_).substr(at), is_end_, starts());
       if (match.kind == MatchKind::kPartial) return false;
       if (match.kind == MatchKind::kFull && match.size > best_size) {
         best = i;
@@ -170,7 +180,7 @@ bool Machine::take_value_open(std::size_t end, const ValueForm* form) {
   pos_ = end;
   emit(EventKind::kMarker, pos_);
   const std::vector<ValueForm>& forms = syntax_->format->calls.parameters.forms;
-  if (form != nullptr) trail_.text = syntax_->value_openers[static_cast<std::size_t>(form - forms.data())].trail();
+  if (form != nullptr) trail_.text = syntax_->values.openers[static_cast<std::size_t>(form - forms.data())].trail();
   select_forms(form != nullptr ? form->open : "");
   return true;
 }
@@ -179,12 +189,18 @@ bool Machine::take_value_open(std::size_t end, const ValueForm* form) {
 // streams if it can only be a string.
 void Machine::select_forms(const std::string& open) {
   const format::Parameters& parameters = syntax_->format->calls.parameters;
-  parameter_ = {.key = std::move(parameter_.key)};
+  Parameter fresh;
+  fresh.key = std::move(parameter_.key);
+  fresh.key_open = std::move(parameter_.key_open);
+  parameter_ = std::move(fresh);
   for (const ValueForm& form : parameters.forms) {
-    if (is_blank(open) ? is_blank(form.open) : form.open == open) parameter_.forms.push_back(&form);
+    const bool is_opened = is_blank(open) ? is_blank(form.open) : form.open == open;
+    if (is_opened && form.key_open == parameter_.key_open) parameter_.forms.push_back(&form);
   }
   if (parameter_.forms.empty()) {
-    for (const ValueForm& form : parameters.forms) parameter_.forms.push_back(&form);
+    for (const ValueForm& form : parameters.forms) {
+      if (form.key_open == parameter_.key_open) parameter_.forms.push_back(&form);
+    }
   }
   if (const chat::ToolDefinition* tool = syntax_->tool(call_.name)) {
     const json::Value* schema = property_schema(tool->parameters, tool->parameters, parameter_.key);
@@ -199,7 +215,7 @@ void Machine::select_forms(const std::string& open) {
     if (is_raw) parameter_.escapes = form->escapes;
     only_strings = only_strings && form->type == ValueType::kString;
     if (parameters.key_in_close.empty()) {
-      parameter_.closer_set.add(0, &syntax_->value_closers[static_cast<std::size_t>(form - parameters.forms.data())]);
+      parameter_.closer_set.add(0, &syntax_->values.closers[static_cast<std::size_t>(form - parameters.forms.data())]);
       continue;
     }
     const std::string closer = form->close + parameters.key_in_close + parameter_.key + parameters.close;
@@ -340,7 +356,7 @@ bool Machine::value_line() {
     const std::size_t next = skip_space(pos_);
     const bool is_line_end = buffer_[pos_] == '\n';
     if (next == buffer_.size() && is_line_end) return false;
-    const MarkerSet::Found found = syntax_->follower_set.at(buffer_, is_line_end ? next : pos_, is_end_, starts());
+    const MarkerSet::Found found = syntax_->sets.follower.at(buffer_, is_line_end ? next : pos_, is_end_, starts());
     MatchKind kind = found.kind;
     if (kind == MatchKind::kFull && !is_line_end && !found.marker->is_distinct()) kind = MatchKind::kNone;
     if (kind == MatchKind::kNone && is_line_end) kind = key_at(next);
@@ -355,12 +371,12 @@ bool Machine::value_line() {
 // Matches the name of a parameter at `begin`, with the text that closes it, in a format where nothing opens parameters.
 MatchKind Machine::key_at(std::size_t begin) const {
   for (std::size_t end = begin; end < buffer_.size(); ++end) {
-    const MarkerSet::Found found = syntax_->key_set.at(buffer_, end, is_end_, starts());
+    const MarkerSet::Found found = syntax_->sets.key.at(buffer_, end, is_end_, starts());
     if (found.kind == MatchKind::kPartial || (found.kind == MatchKind::kFull && end > begin)) return found.kind;
     if (is_space(buffer_[end])) {
       const std::size_t next = skip_space(end);
       if (next == buffer_.size()) break;
-      return syntax_->key_set.at(buffer_, next, is_end_, starts()).kind;
+      return syntax_->sets.key.at(buffer_, next, is_end_, starts()).kind;
     }
     if (!is_key_byte(buffer_[end], false) || end - begin > kLongestKey) return MatchKind::kNone;
   }
@@ -371,7 +387,7 @@ MatchKind Machine::key_at(std::size_t begin) const {
 // otherwise.  Inside a value, a stop is text unless the turn ends with it.
 std::size_t Machine::value_end_at_stop(std::size_t end) const {
   for (std::size_t from = head_;;) {
-    const MarkerSet::Found found = syntax_->stop_set.find(buffer_, from, is_end_, starts());
+    const MarkerSet::Found found = syntax_->sets.stop.find(buffer_, from, is_end_, starts());
     if (found.kind == MatchKind::kNone || found.begin >= end) return end;
     const std::size_t behind = found.begin + found.size;
     const bool is_last = found.kind == MatchKind::kPartial || (is_blank(std::string_view(buffer_).substr(behind)) &&
@@ -385,7 +401,8 @@ std::size_t Machine::value_end_at_stop(std::size_t end) const {
 // Returns true if the closer at `at` ends a parameter of the same name inside the value.
 bool Machine::is_inner_close(std::size_t at) {
   const format::Parameters& parameters = syntax_->format->calls.parameters;
-  const std::string open = std::string(format::trimmed(parameters.open)) + parameter_.key + parameters.key_close;
+  const std::string& opener = parameter_.key_open.empty() ? parameters.open : parameter_.key_open;
+  const std::string open = std::string(format::trimmed(opener)) + parameter_.key + parameters.key_close;
   const std::string_view seen = std::string_view(buffer_).substr(0, at);
   for (std::size_t next = seen.find(open, parameter_.markup.seen - base_); next != std::string_view::npos;
        next = seen.find(open, next + open.size())) {
@@ -414,7 +431,7 @@ bool Machine::is_followed(std::size_t at, bool& wait) const {
     return is_end_;
   }
   if (syntax_->parameter_open.empty() && syntax_->parameter_separator.empty()) return true;
-  const MarkerSet::Found found = syntax_->follower_set.at(buffer_, next, is_end_, starts());
+  const MarkerSet::Found found = syntax_->sets.follower.at(buffer_, next, is_end_, starts());
   wait = found.kind == MatchKind::kPartial;
   return found.kind == MatchKind::kFull;
 }
@@ -422,15 +439,15 @@ bool Machine::is_followed(std::size_t at, bool& wait) const {
 // Moves pos_ to the last byte of a string between the format's own quotes, if one begins at pos_.  Returns true if it
 // does.  Also returns true, with `wait` set, if it may begin there or is not complete.
 bool Machine::own_quoted(bool& wait) {
-  const std::string& open = syntax_->nested.string_open;
+  const std::string& open = syntax_->values.nested.string_open;
   if (open.size() <= 1 || buffer_[pos_] != open[0]) return false;
   const std::string_view rest = std::string_view(buffer_).substr(pos_);
   wait = rest.size() < open.size() && std::string_view(open).starts_with(rest) && !is_end_;
   if (!rest.starts_with(open)) return wait;
-  const std::size_t end = buffer_.find(syntax_->nested.string_close, pos_ + open.size());
+  const std::size_t end = buffer_.find(syntax_->values.nested.string_close, pos_ + open.size());
   wait = end == std::string::npos;
   if (wait) return true;
-  pos_ = end + syntax_->nested.string_close.size() - 1;
+  pos_ = end + syntax_->values.nested.string_close.size() - 1;
   parameter_.nesting.may_quote = false;
   return true;
 }
@@ -442,16 +459,16 @@ std::optional<std::size_t> Machine::structured_end(bool& wait) const {
   const bool has_keys = syntax_->parameter_open.empty();
   if (parameter_.nesting.has_closed && has_keys && is_name_start(buffer_[pos_])) return pos_;
   if (has_keys && pos_ > head_) {
-    const MarkerSet::Found found = syntax_->key_set.at(buffer_, pos_, is_end_, starts());
+    const MarkerSet::Found found = syntax_->sets.key.at(buffer_, pos_, is_end_, starts());
     wait = found.kind == MatchKind::kPartial;
     if (wait) return std::nullopt;
     const std::size_t name =
         found.kind == MatchKind::kFull
-            ? name_behind_scalar(std::string_view(buffer_).substr(head_, pos_ - head_), syntax_->nested)
+            ? name_behind_scalar(std::string_view(buffer_).substr(head_, pos_ - head_), syntax_->values.nested)
             : std::string_view::npos;
     if (name != std::string_view::npos) return head_ + name;
   }
-  const MarkerSet::Found found = syntax_->follower_set.at(buffer_, pos_, is_end_, starts());
+  const MarkerSet::Found found = syntax_->sets.follower.at(buffer_, pos_, is_end_, starts());
   wait = found.kind == MatchKind::kPartial;
   return found.kind == MatchKind::kFull ? std::optional(pos_) : std::nullopt;
 }
@@ -506,7 +523,8 @@ void Machine::end_value(std::size_t end, std::size_t terminator_end) {
     if (parameter_.markup.is_possible) nested = read_markup(text, syntax_->format->calls.parameters, parameter_.schema);
     const json::Value read =
         nested ? *nested
-               : as_choice(read_value(text, parameter_.forms, parameter_.types, syntax_->nested), parameter_.schema);
+               : as_choice(read_value(text, parameter_.forms, parameter_.types, syntax_->values.nested),
+                           parameter_.schema);
     emit(EventKind::kArguments, end, json::to_compact(read));
     if (read.is_string() && read.as_string() == text) look_for_tags(read.as_string());
   }

@@ -217,6 +217,28 @@ TEST_CASE("calls in tags with parameters") {
   CHECK(parsed(f, "<call>\n<f=find>\noops\n</f>\n</call>", options) == "C() find{}!malformed");
 }
 
+TEST_CASE("parameters whose opener tells the type of their value") {
+  Format format = *tags_parameters();
+  for (format::ValueForm& form : format.calls.parameters.forms) {
+    if (form.type != ValueType::kString) form.key_open = "<num p=";
+  }
+  const auto f = share(format);
+  const std::string begin = "<call>\n<f=find>\n<p=q>\n42\n</p>\n<num p=n>\n";
+  CHECK(parsed(f, begin + "7\n</p>\n</f>\n</call>") == "C() find{\"q\":\"42\",\"n\":7}");
+  CHECK(parsed(f, "<call>\n<f=find>\n<num p=n>\n7\n</p>\n</f>\n</call>") == "C() find{\"n\":7}");
+  Parser cut(f, {});
+  (void)cut.feed(begin + "7");
+  CHECK(cut.closing_text() == "\n</p>\n</f>\n</call>");
+}
+
+TEST_CASE("reasoning behind content, where the template writes it there") {
+  Format format = *json_object();
+  const std::string text = "Hello.\n<muse>\nhm\n</muse>\n\n";
+  CHECK(parsed(share(format), text) == "C(" + text + ")");
+  format.reasoning.behind_content = true;
+  CHECK(parsed(share(format), text + "<eot>") == show({.content = "Hello.", .reasoning = "hm", .complete = true}));
+}
+
 TEST_CASE("calls as Python") {
   const auto f = python_calls();
   CHECK(parsed(f, "<|py|>[find(q='it's, ok', n=3), now(), find(deep=True, any=['a', \"b)\"])]<|/py|><eot>") ==

@@ -45,7 +45,7 @@ void Machine::start_from_prompt(std::string_view tail) {
   }
   forget_blank_reasoning();
   if (phase_ == Phase::kReasoning && inline_reasoning) {
-    events_.clear();
+    reported_.events.clear();
     message_.reasoning.reset();
     message_.content.clear();
     prompt_.inline_open = shown;
@@ -56,7 +56,7 @@ void Machine::start_from_prompt(std::string_view tail) {
 void Machine::forget_blank_reasoning() {
   if (phase_ == Phase::kReasoning || !message_.reasoning || !is_blank(*message_.reasoning)) return;
   message_.reasoning.reset();
-  std::erase_if(events_, [](const Event& event) { return event.kind == EventKind::kReasoning; });
+  std::erase_if(reported_.events, [](const Event& event) { return event.kind == EventKind::kReasoning; });
 }
 
 void Machine::go_on_behind(std::string_view begun) {

@@ -10,7 +10,7 @@ namespace rondo::parse {
 // closes reasoning is reasoning.  If another marker comes first, or none at all, there is no reasoning.  Until this is
 // known, all text is held back.
 bool Machine::undecided() {
-  const MarkerSet::Found found = syntax_->reasoning_set.find(buffer_, pos_, is_end_, starts());
+  const MarkerSet::Found found = syntax_->sets.reasoning.find(buffer_, pos_, is_end_, starts());
   if (found.kind != MatchKind::kFull && !is_end_) {
     pos_ = found.begin;
     return false;
@@ -50,7 +50,7 @@ bool Machine::reasoning_start() {
     thoughts_.are_fresh = false;
     return true;
   }
-  const MarkerSet::Found found = syntax_->reasoning_open_set.at(buffer_, at, is_end_, starts());
+  const MarkerSet::Found found = syntax_->sets.reasoning_open.at(buffer_, at, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;
   thoughts_.are_fresh = false;
   if (found.kind == MatchKind::kFull) {
@@ -64,7 +64,7 @@ bool Machine::reasoning_start() {
 }
 
 const MarkerSet& Machine::open_reasoning_set() const {
-  return section_.is_open ? syntax_->reasoning_section_set : syntax_->reasoning_set;
+  return section_.is_open ? syntax_->sets.reasoning_section : syntax_->sets.reasoning;
 }
 
 bool Machine::reasoning() {
@@ -80,7 +80,7 @@ bool Machine::reasoning_after_call() {
     if (is_end_) emit(EventKind::kMarker, at);
     return false;
   }
-  const MarkerSet::Found found = syntax_->reasoning_layout_set.at(buffer_, at, is_end_, starts());
+  const MarkerSet::Found found = syntax_->sets.reasoning_layout.at(buffer_, at, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;
   if (found.kind == MatchKind::kFull && (found.id != kSectionClose || section_.is_open)) {
     pos_ = at + found.size;
@@ -93,7 +93,7 @@ bool Machine::reasoning_after_call() {
 bool Machine::reasoning_marker(const MarkerSet::Found& found) {
   switch (found.id) {
     case kStop:
-      open_at_end_ = !thoughts_.is_layout;
+      ending_.is_open = !thoughts_.is_layout;
       emit(EventKind::kMarker, pos_);
       release();
       phase_ = Phase::kEnded;
@@ -157,7 +157,7 @@ void Machine::hold() {
 // Reports the events that were held back, unchanged.
 void Machine::release() {
   if (!held_) return;
-  for (Event& event : held_->events) append(events_, std::move(event));
+  for (Event& event : held_->events) append(reported_.events, std::move(event));
   held_.reset();
 }
 

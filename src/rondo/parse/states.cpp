@@ -35,15 +35,15 @@ std::vector<StateView> Syntax::states() const {
     });
     if (!state.exits.empty()) out.push_back(std::move(state));
   };
-  add("start", blank_set);
-  add("reasoning", reasoning_set);
-  add("content", text_set);
+  add("start", sets.blank);
+  add("reasoning", sets.reasoning);
+  add("content", sets.text);
   if (!format->calls.present || !options.calls) return out;
-  add("calls", section_set);
-  if (format->calls.arguments == format::ArgumentStyle::kParameters) add("parameter", parameter_set);
-  add("behind a call", after_set);
-  add("between calls", between_set);
-  add("broken call", recover_set);
+  add("calls", sets.section);
+  if (format->calls.arguments == format::ArgumentStyle::kParameters) add("parameter", sets.parameter);
+  add("behind a call", sets.after);
+  add("between calls", sets.between);
+  add("broken call", sets.recover);
   return out;
 }
 

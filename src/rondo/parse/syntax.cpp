@@ -50,68 +50,69 @@ void Syntax::compile() {
   if (f.reasoning.present) {
     const Marker* open = add_marker(f.reasoning.open);
     const Marker* close = add_marker(f.reasoning.close);
-    blank_set.add(kReasoningOpen, open);
+    sets.blank.add(kReasoningOpen, open);
     // A control token that only reasoning begins with opens reasoning also before other words.  Models may write it
     // twice.
     const std::string begun = open->core().substr(0, open->core().find_first_of(">])") + 1);
     const auto begins_so = [&](const std::string& text) { return format::trimmed(text).starts_with(begun); };
     const bool is_shared = begins_so(f.content.open) || begins_so(f.calls.section_open) || begins_so(f.calls.call_open);
     if (begun.size() < open->core().size() && Marker(begun).is_reserved() && !is_shared) {
-      for (MarkerSet* set : {&blank_set, &text_set}) set->add(kReasoningOpen, add_marker(begun));
-      blank_set.add(kReasoningOpen, add_marker(begun + f.reasoning.open));
+      for (MarkerSet* set : {&sets.blank, &sets.text}) set->add(kReasoningOpen, add_marker(begun));
+      sets.blank.add(kReasoningOpen, add_marker(begun + f.reasoning.open));
     }
-    if (close->is_distinct()) blank_set.add(kReasoningClose, close);  // an answer may begin with punctuation
-    reasoning_open_set.add(kReasoningOpen, open);
-    for (MarkerSet* set : {&reasoning_set, &reasoning_layout_set, &reasoning_recover_set})
+    if (close->is_distinct()) sets.blank.add(kReasoningClose, close);  // an answer may begin with punctuation
+    sets.reasoning_open.add(kReasoningOpen, open);
+    for (MarkerSet* set : {&sets.reasoning, &sets.reasoning_layout, &sets.reasoning_recover})
       set->add(kReasoningClose, close);
     // A reserved marker cannot be ordinary text, so it opens reasoning after content too.
-    if (open->is_reserved()) text_set.add(kReasoningOpen, open);
+    if (open->is_reserved() || (f.reasoning.behind_content && open->is_distinct())) sets.text.add(kReasoningOpen, open);
     const bool is_content_close = close->core() == format::trimmed(f.content.close);  // then kContentClose counts
-    if (close->is_reserved() && !is_stop(close->core()) && !is_content_close) text_set.add(kReasoningClose, close);
+    if (close->is_reserved() && !is_stop(close->core()) && !is_content_close) sets.text.add(kReasoningClose, close);
   }
   const Marker* content_open = add_marker(f.content.open);
-  blank_set.add(kContentOpen, content_open);
+  sets.blank.add(kContentOpen, content_open);
   if (content_open->is_reserved()) {
     if (f.reasoning.present)
-      reasoning_set.add(kContentOpen, content_open);  // the answer begins, whatever was left open
-    if (!f.calls.heading_close.empty()) text_set.add(kContentOpen, content_open);
+      sets.reasoning.add(kContentOpen, content_open);  // the answer begins, whatever was left open
+    if (!f.calls.heading_close.empty()) sets.text.add(kContentOpen, content_open);
   }
   const Marker* header = add_marker(f.header);
-  blank_set.add(kHeader, header);
+  sets.blank.add(kHeader, header);
   has_plain_header = is_plain_words(f.header);
   // A block that was not closed ends where the next block begins.
   if (!f.calls.heading_close.empty() && header->is_reserved()) {
-    for (MarkerSet* set : {&text_set, &reasoning_set}) set->add(kHeader, header);
+    for (MarkerSet* set : {&sets.text, &sets.reasoning}) set->add(kHeader, header);
   }
   // If the header stands between two calls, content also ends at the separator.
   const bool is_between_calls = f.calls.present && is_blank(f.calls.section_open) && !header->empty() &&
                                 (header->is_reserved() || is_blank(f.calls.call_open)) &&
                                 f.calls.separator.find(header->core()) != std::string::npos;
-  if (is_between_calls) text_set.add(kHeader, add_marker(f.calls.separator));
+  if (is_between_calls) sets.text.add(kHeader, add_marker(f.calls.separator));
   const Marker* content_close = add_marker(f.content.close);
-  blank_set.add(kContentClose, content_close);
-  text_set.add(kContentClose, content_close);
+  sets.blank.add(kContentClose, content_close);
+  sets.text.add(kContentClose, content_close);
   for (const auto* stops : {&f.stops.content, &f.stops.tool, &f.stops.history_close}) {
     for (const std::string& stop : *stops) {
       const Marker* marker = add_marker(stop);
       if (marker->empty() && stops == &f.stops.content) blank_stop = stop;
-      for (MarkerSet* set : {&blank_set, &text_set, &reasoning_set, &reasoning_layout_set, &section_set, &after_set,
-                             &between_set, &parameter_set, &follower_set, &recover_set, &reasoning_recover_set}) {
+      for (MarkerSet* set :
+           {&sets.blank, &sets.text, &sets.reasoning, &sets.reasoning_layout, &sets.section, &sets.after, &sets.between,
+            &sets.parameter, &sets.follower, &sets.recover, &sets.reasoning_recover}) {
         const bool goes_on =
-            stops == &f.stops.history_close && !is_blank(f.header) && (set == &blank_set || set == &text_set);
+            stops == &f.stops.history_close && !is_blank(f.header) && (set == &sets.blank || set == &sets.text);
         set->add(goes_on ? kHistoryClose : kStop, marker);
       }
     }
   }
   for (const auto* stops : {&f.stops.content, &f.stops.tool}) {
-    for (const std::string& stop : *stops) stop_set.add(kStop, add_marker(stop));
+    for (const std::string& stop : *stops) sets.stop.add(kStop, add_marker(stop));
   }
-  if (!blank_stop.empty()) text_set.add_lead(blank_stop);
+  if (!blank_stop.empty()) sets.text.add_lead(blank_stop);
   if (f.calls.present && options.calls) compile_calls();
-  if (options.tools && options.calls && !is_foreign_) text_set.add_control_tokens(kWrapper);
+  if (options.tools && options.calls && !is_foreign_) sets.text.add_control_tokens(kWrapper);
   if (!f.calls.heading_close.empty()) compile_headings();
-  reasoning_section_set = reasoning_set;
-  reasoning_section_set.add(kSectionClose, &section_close);
+  sets.reasoning_section = sets.reasoning;
+  sets.reasoning_section.add(kSectionClose, &section_close);
 }
 
 // Adds the texts that may close a call: the whole close, and its parts before and after each unit boundary.
@@ -127,6 +128,16 @@ void Syntax::add_closers(MarkerSet& set) {
   set.add(kSectionClose, &section_close);
 }
 
+// Adds the opener of parameters, and the openers that types of values have of their own.
+void Syntax::add_parameter_openers(MarkerSet& set) {
+  set.add(kParameterOpen, &parameter_open);
+  for (auto opener = values.key_openers.begin(); opener != values.key_openers.end(); ++opener) {
+    const bool is_known = std::any_of(values.key_openers.begin(), opener,
+                                      [&](const Marker& other) { return other.core() == opener->core(); });
+    if (!opener->empty() && !is_known) set.add(kParameterOpen, &*opener);
+  }
+}
+
 // Registers the markers of calls, and what may come between calls and after them.
 void Syntax::compile_calls() {
   const format::Calls& calls = format->calls;
@@ -135,52 +146,53 @@ void Syntax::compile_calls() {
   section_close = make_marker(calls.section_close);
   separator = make_marker(calls.separator);
   parameter_open = make_marker(calls.parameters.open);
+  for (const format::ValueForm& form : calls.parameters.forms) values.key_openers.push_back(make_marker(form.key_open));
   parameter_separator = make_marker(calls.parameters.separator);
   const Marker* section_open = add_marker(calls.section_open);
   has_marked_sections = !section_open->empty() && section_open->is_distinct();
-  for (MarkerSet* set : {&blank_set, &text_set}) {
+  for (MarkerSet* set : {&sets.blank, &sets.text}) {
     set->add(kSectionOpen, section_open);
     set->add(kCallOpen, &call_open);
     set->add(kSectionClose, &section_close);
   }
   compile_openers(*section_open);
-  section_set.add(kCallOpen, &call_open);
-  section_set.add(kSectionClose, &section_close);
-  add_closers(after_set);
-  after_set.add(kSeparator, &separator);
-  after_set.add(kCallOpen, &call_open);
-  between_set.add(kSeparator, &separator);
-  between_set.add(kCallOpen, &call_open);
-  between_set.add(kSectionOpen, section_open);
-  between_set.add(kSectionClose, &section_close);
+  sets.section.add(kCallOpen, &call_open);
+  sets.section.add(kSectionClose, &section_close);
+  add_closers(sets.after);
+  sets.after.add(kSeparator, &separator);
+  sets.after.add(kCallOpen, &call_open);
+  sets.between.add(kSeparator, &separator);
+  sets.between.add(kCallOpen, &call_open);
+  sets.between.add(kSectionOpen, section_open);
+  sets.between.add(kSectionClose, &section_close);
   const Marker next_call = make_marker(calls.separator + calls.call_open);
   for (const std::size_t cut : format::unit_boundaries(section_close.core(), format->atoms)) {
     const std::string begun = section_close.core().substr(0, cut);
     // A beginning that may also be the next call does not close the section.
     if (begun.empty() || begun == section_close.core() || next_call.core().starts_with(begun)) continue;
     const Marker* part = add_marker(begun);
-    for (MarkerSet* set : {&between_set, &blank_set}) set->add(kSectionClose, part);
+    for (MarkerSet* set : {&sets.between, &sets.blank}) set->add(kSectionClose, part);
   }
-  between_set.add(kHeader, add_marker(format->header));
-  for (MarkerSet* set : {&recover_set, &reasoning_recover_set}) {
+  sets.between.add(kHeader, add_marker(format->header));
+  for (MarkerSet* set : {&sets.recover, &sets.reasoning_recover}) {
     add_closers(*set);
     set->add(kCallOpen, &call_open);
   }
-  for (MarkerSet* set : {&parameter_set, &follower_set}) {
-    set->add(kParameterOpen, &parameter_open);
+  for (MarkerSet* set : {&sets.parameter, &sets.follower}) {
+    add_parameter_openers(*set);
     set->add(kParameterSeparator, &parameter_separator);
     add_closers(*set);
     set->add(kCallOpen, &call_open);
     set->add(kSeparator, &separator);
   }
-  key_set.add(0, add_marker(calls.parameters.key_close));
+  sets.key.add(0, add_marker(calls.parameters.key_close));
   for (const format::CallPiece& piece : calls.pieces)
     piece_markers.push_back(make_marker(piece.kind == format::CallPiece::Kind::kLiteral ? piece.text : ""));
   // An id may follow the arguments.
   const auto arguments = std::ranges::find(calls.pieces, format::CallPiece::Kind::kArguments, &format::CallPiece::kind);
   if (const auto behind = static_cast<std::size_t>(arguments - calls.pieces.begin()) + 1;
       behind < piece_markers.size()) {
-    for (MarkerSet* set : {&parameter_set, &follower_set}) set->add(kCallClose, &piece_markers[behind]);
+    for (MarkerSet* set : {&sets.parameter, &sets.follower}) set->add(kCallClose, &piece_markers[behind]);
   }
   compile_slots();
   compile_values();
@@ -201,7 +213,7 @@ void Syntax::compile_slots() {
       if (const std::size_t other = behind_optional(next); other != 0) set.add(kSeparator, &piece_markers[other]);
     } else {
       add_closers(set);
-      set.add(kParameterOpen, &parameter_open);
+      add_parameter_openers(set);
       if (!is_name_enough(i)) continue;
       set.add(kCallOpen, &call_open);
       for (const auto* stops : {&format->stops.content, &format->stops.tool}) {
@@ -225,12 +237,12 @@ bool Syntax::is_name_enough(std::size_t piece) const {
 void Syntax::compile_values() {
   const format::Calls& calls = format->calls;
   for (const format::ValueForm& form : calls.parameters.forms) {
-    value_openers.push_back(make_marker(form.open));
-    value_closers.push_back(make_marker(form.close + calls.parameters.close));
+    values.openers.push_back(make_marker(form.open));
+    values.closers.push_back(make_marker(form.close + calls.parameters.close));
     if (form.type == format::ValueType::kString && !form.open.empty() && !is_blank(form.close)) {
-      if (nested.string_open.empty()) nested = {form.open, form.close, nested.python};
+      if (values.nested.string_open.empty()) values.nested = {form.open, form.close, values.nested.python};
     }
-    nested.python = nested.python || form.style == format::ValueStyle::kPython;
+    values.nested.python = values.nested.python || form.style == format::ValueStyle::kPython;
   }
 }
 
@@ -239,10 +251,10 @@ void Syntax::compile_openers(const Marker& section_open) {
   const format::Calls& calls = format->calls;
   for (const Marker* opener : {&section_open, static_cast<const Marker*>(&call_open)}) {
     if (opener->empty() || !opener->is_distinct() || !(options.tools || opener->is_reserved())) continue;
-    for (MarkerSet* set : {&reasoning_set, &reasoning_layout_set})
+    for (MarkerSet* set : {&sets.reasoning, &sets.reasoning_layout})
       set->add(opener == &section_open ? kSectionOpen : kCallOpen, opener);
   }
-  reasoning_layout_set.add(kSectionClose, &section_close);
+  sets.reasoning_layout.add(kSectionClose, &section_close);
   if (const std::size_t tag = call_open.core().find_last_of(">]"); tag != std::string::npos)
     inner_open = make_marker(std::string_view(call_open.core()).substr(tag + 1));
   if (!options.tools) return;
@@ -252,7 +264,7 @@ void Syntax::compile_openers(const Marker& section_open) {
     if (is_blank(rest) || *cut == 0) continue;
     const Marker* half = add_marker(rest);
     if (half->is_distinct()) {
-      for (MarkerSet* set : {&blank_set, &text_set, &between_set}) set->add(kHalfOpen, half);
+      for (MarkerSet* set : {&sets.blank, &sets.text, &sets.between}) set->add(kHalfOpen, half);
     }
     break;
   }
@@ -261,20 +273,22 @@ void Syntax::compile_openers(const Marker& section_open) {
   const std::size_t tag = core.find('>');
   if (tag != std::string_view::npos && tag + 1 < core.size() && is_word(core[tag + 1]) && core.ends_with('>')) {
     const Marker* rest = add_marker(core.substr(tag + 1));
-    for (MarkerSet* set : {&blank_set, &text_set, &section_set, &between_set}) set->add(kHalfOpen, rest);
+    for (MarkerSet* set : {&sets.blank, &sets.text, &sets.section, &sets.between}) set->add(kHalfOpen, rest);
   }
   // The first part of an opener may stand before a call of another kind, so it counts as a wrapper.
   if (cuts.size() > 2 && calls.envelope == format::Envelope::kTags) {
     const Marker* first = add_marker(std::string_view(call_open.core()).substr(0, cuts[1]));
-    if (first->is_distinct()) text_set.add(kWrapper, first);
+    if (first->is_distinct()) sets.text.add(kWrapper, first);
   }
   const Marker* front = add_marker(without_prefix_word(call_open.core()));
   if (!front->empty() && front->is_distinct()) {
-    for (MarkerSet* set : {&blank_set, &text_set, &section_set, &after_set, &between_set}) set->add(kHalfOpen, front);
+    for (MarkerSet* set : {&sets.blank, &sets.text, &sets.section, &sets.after, &sets.between})
+      set->add(kHalfOpen, front);
   }
   if (is_blank(calls.section_open) && call_open.empty() && calls.envelope != format::Envelope::kTags) {
-    text_set.add(kBareOpen, add_marker("{"));
-    if (calls.envelope == format::Envelope::kJsonArray) text_set.add(kBareOpen, add_marker("["));
+    // The white space that the template writes before a call is not the content's.
+    sets.text.add(kBareOpen, add_marker(calls.call_open + "{"));
+    if (calls.envelope == format::Envelope::kJsonArray) sets.text.add(kBareOpen, add_marker(calls.section_open + "["));
   }
 }
 

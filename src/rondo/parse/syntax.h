@@ -14,6 +14,28 @@
 
 namespace rondo::parse {
 
+// What is looked for, by the place in the turn.
+struct MarkerSets {
+  MarkerSet blank;  // where only white space came since the last marker
+  MarkerSet text;   // in content
+  MarkerSet stop;   // what ends the turn, anywhere
+  MarkerSet section, after, between,
+      recover;                         // before a section's first call, after a call, before the next, in a broken one
+  MarkerSet key, parameter, follower;  // after a key, before a parameter, after a value
+  MarkerSet reasoning, reasoning_open;
+  MarkerSet reasoning_section;  // in reasoning while a section of calls is open
+  MarkerSet reasoning_layout;   // in reasoning after a call
+  MarkerSet reasoning_recover;  // in a broken call in reasoning
+};
+
+// The markers of parameters' values, by form.
+struct ValueMarkers {
+  std::vector<Marker> key_openers;  // empty where Syntax::parameter_open serves
+  std::vector<Marker> openers;
+  std::vector<Marker> closers;  // used if the closer does not contain the key
+  NestedSyntax nested;
+};
+
 class Syntax {
  public:
   // REQUIRES: as Parser.
@@ -69,19 +91,14 @@ class Syntax {
 
   bool has_plain_header = false;     // the header is only words, with which an answer may well begin
   bool has_marked_sections = false;  // sections of calls have an opener that is not mere punctuation
-  // reasoning_section_set is for reasoning while a section of calls is open.
-  MarkerSet blank_set, text_set, reasoning_set, reasoning_open_set, reasoning_section_set, reasoning_layout_set,
-      reasoning_recover_set, section_set, after_set, between_set, parameter_set, follower_set, recover_set, key_set,
-      stop_set;
+  MarkerSets sets;
   std::vector<Marker> piece_markers;  // by piece
   std::vector<MarkerSet> slot_sets;   // by piece
-  std::vector<Marker> value_openers;  // by form of a parameter's value
-  std::vector<Marker> value_closers;  // the same; used if the closer does not contain the key
-  Marker inner_open;                  // the part of a call's opener after its last tag
+  ValueMarkers values;
+  Marker inner_open;  // the part of a call's opener after its last tag
   Marker call_open, call_close, section_close, separator, parameter_open, parameter_separator;
   std::string heading_open;  // the text that headings of reasoning and content begin with
   std::string blank_stop;    // a stop that is only white space
-  NestedSyntax nested;
 
  private:
   const Marker* add_marker(std::string_view text);
@@ -92,6 +109,7 @@ class Syntax {
   void compile_openers(const Marker& section_open);
   void compile_headings();
   void add_closers(MarkerSet& set);
+  void add_parameter_openers(MarkerSet& set);
 
   bool is_foreign_ = false;  // the calls are not the format's own
   std::vector<std::unique_ptr<Marker>> markers_;

@@ -129,7 +129,7 @@ Machine::DamagedOpener Machine::damaged_opener(std::size_t at) const {
   bool is_always_opened = true;
   bool is_partial = false;
   for (std::size_t i = 0; i < parameters.forms.size(); ++i) {
-    const std::string& core = syntax_->value_openers[i].core();
+    const std::string& core = syntax_->values.openers[i].core();
     is_always_opened = is_always_opened && !core.empty();
     const std::string_view head = without_tag_end(core);
     if (head.empty()) continue;
@@ -145,7 +145,7 @@ Machine::DamagedOpener Machine::damaged_opener(std::size_t at) const {
   }
   if (is_partial) return {{MatchKind::kPartial, 0}, nullptr};
   if (!is_always_opened) return {};
-  const std::string& first = syntax_->value_openers.front().core();
+  const std::string& first = syntax_->values.openers.front().core();
   if (!first.ends_with(kTagEnd) || first.front() == '<') return full(0, nullptr);
   const Match match = AttributeReader(text, is_end_).up_to(kTagEnd, 0);
   return match.kind == MatchKind::kNone ? full(0, nullptr) : DamagedOpener{match, nullptr};

@@ -1,9 +1,12 @@
 // render and jinja: from templates to text.
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/roles.h"
+#include "core/unwritten.h"
 #include "protocol/ops.h"
 #include "protocol/readers.h"
 #include "protocol/reply.h"
@@ -51,9 +54,13 @@ Reply op_render(const OpContext& context, Fields& fields) {
   auto prompt = model.value()->prompt(prepared.value(), conversation, options);
   if (!prompt.ok()) return prompt.error();
   const jinja::Rendered& rendered = prompt.value().rendered;
+  std::vector<std::string> notes = std::move(prompt.value().notes);
   if (context.options.refuse_unknown_roles) {
     Status written = check_all_written(chat_template, conversation.messages, rendered);
     if (!written.ok()) return written.error();
+    if (!options.strict && !conversation.continue_final_message)
+      std::ranges::move(core::unwritten_fields(conversation.messages, call.shaping, rendered),
+                        std::back_inserter(notes));
   }
   json::Object reply{{"text", rendered.text.bytes()}};
   if (spans) reply.set("spans", spans_to_json(rendered, chat_template, sent_messages(conversation), call.shaping));
@@ -63,7 +70,7 @@ Reply op_render(const OpContext& context, Fields& fields) {
   }
   const std::vector<std::string> shaped = tmpl::sentences(call.shaping);
   if (!shaped.empty()) reply.set("shaped", texts_to_json(shaped));
-  if (!prompt.value().notes.empty()) reply.set("notes", texts_to_json(prompt.value().notes));
+  if (!notes.empty()) reply.set("notes", texts_to_json(notes));
   return json::Value(std::move(reply));
 }
 
