@@ -124,6 +124,7 @@ class SchemaCompiler {
   void warn(const std::string& where, const std::string& sentence);
   [[nodiscard]] const json::Value* resolve(std::string_view reference, std::string& where);
   void index_anchors();
+  [[nodiscard]] const json::Value* anchored(std::string_view name);
   bool flatten(const Part& part, Parts& out, int depth);
   std::optional<Parts> flat(const Parts& parts);
   [[nodiscard]] static std::optional<Branch> branch_of(const Parts& parts);
