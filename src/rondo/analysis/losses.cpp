@@ -165,6 +165,32 @@ void note_touching_marks(const Blocks& blocks, const format::Calls& calls, Remar
   }
 }
 
+// Returns the last line that cuts off white space: that of the content, or that of other texts; 0 if no line does.
+std::int32_t cutting_line(const Turn& turn, bool is_content) {
+  std::int32_t out = 0;
+  for (const auto& [field, line] : turn.cuts) {
+    if ((field == "content") == is_content) out = line;
+  }
+  return out;
+}
+
+// Adds the ends of the content or of the reasoning at which white space is cut off.
+//
+// REQUIRES: the texts of the turn's message have white space at both ends.
+void add_trims(const Turn& turn, SlotKind kind, format::Trims& trims, Remarks& remarks) {
+  const std::size_t first = turn.first(kind);
+  if (first == kNone) return;
+  const bool is_content = kind == SlotKind::kContent;
+  const bool begin = !format::is_space(turn.tokens[first].text.front());
+  const bool end = !format::is_space(turn.tokens[turn.last(kind)].text.back());
+  (is_content ? trims.content_begin : trims.reasoning_begin) |= begin;
+  (is_content ? trims.content_end : trims.reasoning_end) |= end;
+  if (!begin && !end) return;
+  const std::string name = is_content ? "content" : "reasoning";
+  remarks.lose("white space around " + name, "white space at the ends of " + name + " is cut off",
+               cutting_line(turn, is_content));
+}
+
 // Finds whether the template cuts off white space at the ends of texts.
 format::Trims find_trims(const Evidence& evidence, Remarks& remarks) {
   format::Trims out;
@@ -174,22 +200,7 @@ format::Trims find_trims(const Evidence& evidence, Remarks& remarks) {
     probe.is_padded = true;
     const auto turn = evidence.ask(probe, variant.setting);
     if (!turn) continue;
-    for (const SlotKind kind : {SlotKind::kContent, SlotKind::kReasoning}) {
-      const std::size_t first = turn->first(kind);
-      if (first == kNone) continue;
-      const bool is_content = kind == SlotKind::kContent;
-      const bool begin = !format::is_space(turn->tokens[first].text.front());
-      const bool end = !format::is_space(turn->tokens[turn->last(kind)].text.back());
-      (is_content ? out.content_begin : out.reasoning_begin) |= begin;
-      (is_content ? out.content_end : out.reasoning_end) |= end;
-      if (!begin && !end) continue;
-      const std::string name = is_content ? "content" : "reasoning";
-      std::int32_t line = 0;
-      for (const auto& [field, cut_line] : turn->cuts) {
-        if ((field == "content") == is_content) line = cut_line;
-      }
-      remarks.lose("white space around " + name, "white space at the ends of " + name + " is cut off", line);
-    }
+    for (const SlotKind kind : {SlotKind::kContent, SlotKind::kReasoning}) add_trims(*turn, kind, out, remarks);
   }
   return out;
 }

@@ -24,28 +24,33 @@ struct Element {
   std::vector<std::size_t> begins = {};  // of kLiteral, as in Written
 };
 
-// Joins consecutive parts of one value.
+// Adds a key or a part of a value.  Consecutive parts of one value are joined.
+void add_part(std::vector<Element>& elements, const ArgumentPart& part) {
+  const bool is_key = part.is_key && part.path.size() == 1;
+  const auto kind = is_key ? Element::Kind::kKey : Element::Kind::kValue;
+  const std::string key = part.path.empty() ? "" : part.path.front();
+  const bool goes_on = !is_key && !elements.empty() && elements.back().kind == kind && elements.back().key == key;
+  if (goes_on) {
+    elements.back().text += part.text;
+  } else {
+    elements.push_back({kind, key, part.text});
+  }
+}
+
+// Returns the pieces of the turn in their order.  Only the name and the arguments of the first call are told apart from
+// other slots.
 std::vector<Element> elements_of(const Turn& turn) {
   std::vector<Element> out;
   for (const Token& token : turn.tokens) {
     if (token.kind == SlotKind::kArguments && token.call == 0) {
-      for (const ArgumentPart& part : token.parts) {
-        const bool is_key = part.is_key && part.path.size() == 1;
-        const std::string key = part.path.empty() ? "" : part.path.front();
-        if (!out.empty() && out.back().kind == (is_key ? Element::Kind::kKey : Element::Kind::kValue) &&
-            out.back().key == key && !is_key) {
-          out.back().text += part.text;
-        } else {
-          out.push_back({is_key ? Element::Kind::kKey : Element::Kind::kValue, key, part.text});
-        }
-      }
+      for (const ArgumentPart& part : token.parts) add_part(out, part);
     } else if (token.kind == SlotKind::kLiteral || token.kind == SlotKind::kIndex) {
       Written literal;
       literal.append(token.text, token.sources);
       out.push_back({Element::Kind::kLiteral, "", std::move(literal.text), std::move(literal.begins)});
     } else {
-      out.push_back(
-          {Element::Kind::kOther, token.kind == SlotKind::kName && token.call == 0 ? "name" : "", token.text});
+      const bool is_name = token.kind == SlotKind::kName && token.call == 0;
+      out.push_back({Element::Kind::kOther, is_name ? "name" : "", token.text});
     }
   }
   return out;

@@ -134,6 +134,64 @@ std::string field_name(const PathTable& paths, PathId path) {
   return paths.depth(path) == 3 ? step_text(paths, path) : "";
 }
 
+// The indices of the first and the last run of a turn; `first` is kNone if there is no turn.
+struct OwnRuns {
+  std::size_t first = kNone;
+  std::size_t last = 0;
+};
+
+// Finds the assistant's turn.  If other messages follow, it ends before the first run that is not its own.
+OwnRuns own_runs(const jinja::Rendered& rendered, bool is_followed) {
+  const auto runs = rendered.text.runs();
+  OwnRuns out;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!is_own(rendered, runs[i])) {
+      if (is_followed && out.first != kNone) break;
+      continue;
+    }
+    if (out.first == kNone) out.first = i;
+    out.last = i;
+  }
+  return out;
+}
+
+// Returns whether the run is data of a later message.  That message's role is not: it is part of the text that opens
+// its turn.
+bool is_later_data(const jinja::Rendered& rendered, const text::Run& run) {
+  const PathTable& paths = rendered.origins.paths;
+  return run.is_input() && paths.message(run.path()) > kAssistant && field_name(paths, run.path()) != "role";
+}
+
+// Reads the tokens of the turn, and the template's text after it up to the next message's data.
+void read_texts(const jinja::Rendered& rendered, const OwnRuns& own, std::string_view own_field, Turn& turn) {
+  if (own.first == kNone) return;
+  const auto runs = rendered.text.runs();
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < runs.size(); at += runs[i++].size) {
+    if (i < own.first) continue;
+    const std::string bytes = rendered.text.bytes().substr(at, runs[i].size);
+    if (i <= own.last) {
+      add_token(turn.tokens, token_of(rendered, runs[i], bytes, own_field));
+      if (i == own.last) turn.behind = rendered.text.bytes().substr(at + runs[i].size);
+      continue;
+    }
+    if (is_later_data(rendered, runs[i])) break;
+    turn.following_sources.push_back(source_of(runs[i]));
+    turn.following_sources.back().at = turn.following.size();
+    turn.following += bytes;
+  }
+}
+
+// Returns the field of the first run of reasoning; "" if there is none.
+std::string reasoning_name_of(const jinja::Rendered& rendered, std::string_view own_field) {
+  const PathTable& paths = rendered.origins.paths;
+  for (const text::Run& run : rendered.text.runs()) {
+    if (run.is_input() && slot_of(paths, run.path(), own_field).kind == SlotKind::kReasoning)
+      return step_text(paths, steps_of(paths, run.path())[2]);
+  }
+  return "";
+}
+
 }  // namespace
 
 Source source_of(const text::Run& run) {
@@ -143,44 +201,12 @@ Source source_of(const text::Run& run) {
 
 Turn read_turn(const jinja::Rendered& rendered, bool is_followed, std::string_view own_field) {
   Turn turn;
-  const auto runs = rendered.text.runs();
-  std::size_t first = kNone;
-  std::size_t last = 0;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (!is_own(rendered, runs[i])) {
-      if (is_followed && first != kNone) break;
-      continue;
-    }
-    if (first == kNone) first = i;
-    last = i;
-  }
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < runs.size() && first != kNone; at += runs[i++].size) {
-    const std::string bytes = rendered.text.bytes().substr(at, runs[i].size);
-    if (i >= first && i <= last) {
-      add_token(turn.tokens, token_of(rendered, runs[i], bytes, own_field));
-      if (i == last) turn.behind = rendered.text.bytes().substr(at + runs[i].size);
-    } else if (i > last) {
-      // The next message's role is part of the text that opens its turn.
-      const bool is_data = runs[i].is_input() && rendered.origins.paths.message(runs[i].path()) > kAssistant &&
-                           field_name(rendered.origins.paths, runs[i].path()) != "role";
-      if (is_data) break;
-      turn.following_sources.push_back(source_of(runs[i]));
-      turn.following_sources.back().at = turn.following.size();
-      turn.following += bytes;
-    }
-  }
+  read_texts(rendered, own_runs(rendered, is_followed), own_field, turn);
   for (const jinja::Probe& probe : rendered.probes) {
     if (rendered.origins.paths.message(probe.path) == kAssistant) turn.probes.push_back(probe);
   }
   read_conditions(rendered, turn);
-  for (const text::Run& run : runs) {
-    if (!run.is_input() || slot_of(rendered.origins.paths, run.path(), own_field).kind != SlotKind::kReasoning)
-      continue;
-    const std::vector<PathId> steps = steps_of(rendered.origins.paths, run.path());
-    turn.reasoning_name = step_text(rendered.origins.paths, steps[2]);
-    break;
-  }
+  turn.reasoning_name = reasoning_name_of(rendered, own_field);
   return turn;
 }
 

@@ -149,6 +149,21 @@ class Digits {
     bool least_is_exclusive = false;
     std::optional<std::string_view> most;
     bool most_is_exclusive = false;
+
+    // The next digit is between these.
+    //
+    // REQUIRES: `most` is unset or has a digit left.
+    [[nodiscard]] char low() const { return least && !least->empty() ? least->front() : '0'; }
+    [[nodiscard]] char high() const { return most ? most->front() : '9'; }
+    // Returns what is still to be compared once `digit` was read, which is between low() and high().
+    [[nodiscard]] Rest behind(char digit) const {
+      Rest out = *this;
+      if (digit > low()) out.least.reset();
+      if (out.least && !out.least->empty()) out.least->remove_prefix(1);
+      if (digit < high()) out.most.reset();
+      if (out.most) out.most->remove_prefix(1);
+      return out;
+    }
   };
 
   // Digits after the point.  No digits are accepted only if that is within the bounds.
@@ -163,16 +178,8 @@ class Digits {
     if (!rest.most && !rest.least) return g_.repeat(one('0', '9'), may_be_empty ? 0 : 1, kUnbounded);
     std::vector<NodeId> ways;
     if (may_be_empty && !rest.least) ways.push_back(g_.empty());
-    const char low = rest.least ? (is_at_least ? '0' : rest.least->front()) : '0';
-    const char high = rest.most ? rest.most->front() : '9';
-    for (char digit = low; digit <= high; ++digit) {
-      Rest next = rest;
-      if (rest.least && digit > low) next.least.reset();
-      if (next.least && !next.least->empty()) next.least->remove_prefix(1);
-      if (rest.most && digit < high) next.most.reset();
-      if (next.most) next.most->remove_prefix(1);
-      ways.push_back(g_.sequence({one(digit, digit), fraction(next, true)}));
-    }
+    for (char digit = rest.low(); digit <= rest.high(); ++digit)
+      ways.push_back(g_.sequence({one(digit, digit), fraction(rest.behind(digit), true)}));
     return g_.choice(ways);
   }
 

@@ -110,20 +110,32 @@ class PatternReader {
     return out;
   }
 
+  // Returns whether the sequence that is being read goes on.
+  [[nodiscard]] bool more_in_sequence() const { return more() && text_[at_] != '|' && text_[at_] != ')'; }
+
+  // Adds the anchors around a group to each way of the group.
+  static Piece anchored(Piece group, const Way& anchors) {
+    for (Way& way : group.ways) {
+      way.begins = way.begins || anchors.begins;
+      way.ends = way.ends || anchors.ends;
+    }
+    return group;
+  }
+
   // sequence = ["^"] {term} ["$"].  A group that is the whole sequence keeps its anchors.
   Piece sequence(int depth) {
     Way way;
     std::vector<NodeId> parts;
     std::optional<Piece> only_group;
     std::size_t terms = 0;
-    while (more() && text_[at_] != '|' && text_[at_] != ')') {
+    while (more_in_sequence()) {
       if (eat("^")) {
         if (terms > 0) fail(ErrorCode::kUnsupported, "an anchor in the middle");
         way.begins = true;
         continue;
       }
       if (eat("$")) {
-        if (more() && text_[at_] != '|' && text_[at_] != ')') fail(ErrorCode::kUnsupported, "an anchor in the middle");
+        if (more_in_sequence()) fail(ErrorCode::kUnsupported, "an anchor in the middle");
         way.ends = true;
         continue;
       }
@@ -136,13 +148,7 @@ class PatternReader {
         parts.push_back(term.group ? plain(*term.group) : term.node);
       }
     }
-    if (only_group && terms == 1) {
-      for (Way& inner : only_group->ways) {
-        inner.begins = inner.begins || way.begins;
-        inner.ends = inner.ends || way.ends;
-      }
-      return *only_group;
-    }
+    if (only_group && terms == 1) return anchored(*std::move(only_group), way);
     way.node = grammar_.sequence(parts);
     return {{way}};
   }

@@ -124,6 +124,32 @@ std::string unescaped(std::string_view token) {
   return out;
 }
 
+// Returns the element at a step of a JSON pointer; nullptr if the step is no index of the array.
+const json::Value* element_at(const json::Array& array, std::string_view step) {
+  constexpr std::size_t kLargestIndex = 1'000'000;
+  std::size_t index = 0;
+  for (const char byte : step) {
+    if (byte < '0' || byte > '9' || index >= kLargestIndex) return nullptr;
+    index = index * 10 + static_cast<std::size_t>(byte - '0');
+  }
+  return !step.empty() && index < array.size() ? &array[index] : nullptr;
+}
+
+// Returns the value to which a JSON pointer in a URI fragment leads from `base`; nullptr if it leads nowhere.  Adds the
+// steps taken to `where`.
+const json::Value* follow_pointer(const json::Value& base, std::string_view pointer, std::string& where) {
+  const json::Value* at = &base;
+  while (!pointer.empty() && at != nullptr) {
+    pointer.remove_prefix(1);  // the slash
+    const std::size_t end = std::min(pointer.find('/'), pointer.size());
+    const std::string step = unescaped(pointer.substr(0, end));
+    pointer.remove_prefix(end);
+    where += pointer_step(step);
+    at = at->is_array() ? element_at(at->as_array(), step) : at->find(step);
+  }
+  return at;
+}
+
 bool has_constraints(const Part& part) {
   if (!part.schema->is_object()) return false;
   for (const json::Member& member : part.schema->as_object()) {
@@ -132,6 +158,33 @@ bool has_constraints(const Part& part) {
     if (member.key == "oneOf" && (part.distributed & 2U) == 0) return true;
   }
   return false;
+}
+
+// Returns the one value that the `const` or `enum` of that property allows; nullptr if it allows several.
+const json::Value* only_value(const json::Value& branch, const std::string& name) {
+  const json::Value* properties = branch.find("properties");
+  const json::Value* property = properties != nullptr ? properties->find(name) : nullptr;
+  if (property == nullptr) return nullptr;
+  if (const json::Value* value = property->find("const")) return value;
+  const json::Value* list = property->find("enum");
+  const bool is_one = list != nullptr && list->is_array() && list->as_array().size() == 1;
+  return is_one ? &list->as_array()[0] : nullptr;
+}
+
+// Returns whether it is plain that no value satisfies both schemas.  Their types differ, or they have different
+// constants, or they are objects with different constants under one name.
+bool exclude_each_other(const json::Value& a, const json::Value& b) {
+  bool is_said = false;
+  bool is_said_too = false;
+  if ((types_by_type(a, is_said) & types_by_type(b, is_said_too)) == 0) return true;
+  if (a.find("const") != nullptr && b.find("const") != nullptr) return !are_equal(*a.find("const"), *b.find("const"));
+  const json::Value* properties = a.find("properties");
+  if (properties == nullptr || !properties->is_object()) return false;
+  return std::any_of(properties->as_object().begin(), properties->as_object().end(), [&](const json::Member& member) {
+    const json::Value* mine = only_value(a, member.key);
+    const json::Value* other = only_value(b, member.key);
+    return mine != nullptr && other != nullptr && !are_equal(*mine, *other);
+  });
 }
 
 }  // namespace
@@ -184,42 +237,26 @@ void SchemaCompiler::index_anchors() {
   }
 }
 
+// Returns the schema that `name` names as an anchor or an id; nullptr if none has that name.
+const json::Value* SchemaCompiler::anchored(std::string_view name) {
+  if (!anchors_are_indexed_) index_anchors();
+  const auto found = anchors_.find(name);
+  return found != anchors_.end() ? found->second : nullptr;
+}
+
 // Returns the schema that `reference` names, and sets `where` to its pointer; nullptr if it is not in this document.
 const json::Value* SchemaCompiler::resolve(std::string_view reference, std::string& where) {
-  const json::Value* at = document_;
   where.clear();
   const std::size_t hash = reference.find('#');
-  if (hash == std::string_view::npos || (hash + 1 < reference.size() && reference[hash + 1] != '/')) {
-    if (!anchors_are_indexed_) index_anchors();
-    auto found = anchors_.find(reference);
-    if (found == anchors_.end() && hash != std::string_view::npos) found = anchors_.find(reference.substr(hash));
+  const bool has_fragment = hash != std::string_view::npos;
+  const bool is_pointer = has_fragment && (hash + 1 == reference.size() || reference[hash + 1] == '/');
+  if (!is_pointer) {
     where = reference;
-    return found != anchors_.end() ? found->second : nullptr;
+    const json::Value* named = anchored(reference);
+    return named == nullptr && has_fragment ? anchored(reference.substr(hash)) : named;
   }
-  if (hash > 0) {
-    if (!anchors_are_indexed_) index_anchors();
-    const auto found = anchors_.find(reference.substr(0, hash));
-    if (found == anchors_.end()) return nullptr;
-    at = found->second;
-  }
-  std::string_view rest = reference.substr(hash + 1);
-  while (!rest.empty() && at != nullptr) {
-    rest.remove_prefix(1);  // the slash
-    const std::size_t end = std::min(rest.find('/'), rest.size());
-    const std::string token = unescaped(rest.substr(0, end));
-    rest.remove_prefix(end);
-    where += pointer_step(token);
-    if (at->is_array()) {
-      std::size_t index = 0;
-      for (const char byte : token)
-        index =
-            byte >= '0' && byte <= '9' && index < 1'000'000 ? index * 10 + static_cast<std::size_t>(byte - '0') : ~0ULL;
-      at = !token.empty() && index < at->as_array().size() ? &at->as_array()[index] : nullptr;
-    } else {
-      at = at->find(token);
-    }
-  }
-  return at;
+  const json::Value* base = hash > 0 ? anchored(reference.substr(0, hash)) : document_;
+  return base != nullptr ? follow_pointer(*base, reference.substr(hash + 1), where) : nullptr;
 }
 
 // ---- Merging
@@ -366,8 +403,7 @@ void SchemaCompiler::check_keywords(const Part& part) {
   }
 }
 
-// Warns if several branches of a oneOf may hold at once.  They cannot if their types differ, or if they are objects
-// with different constants under one name.
+// Warns if several branches of a oneOf may hold at once.
 void SchemaCompiler::check_one_of(const Part& part, const json::Value& list) {
   const auto& branches = list.as_array();
   const auto followed = [this](const json::Value& branch) -> const json::Value& {
@@ -376,32 +412,10 @@ void SchemaCompiler::check_one_of(const Part& part, const json::Value& list) {
     const json::Value* target = reference ? resolve(*reference, where) : nullptr;
     return target != nullptr ? *target : branch;
   };
-  const auto constant = [](const json::Value& branch, const std::string& name) -> const json::Value* {
-    const json::Value* properties = branch.find("properties");
-    const json::Value* property = properties != nullptr ? properties->find(name) : nullptr;
-    if (property == nullptr) return nullptr;
-    if (const json::Value* value = property->find("const")) return value;
-    const json::Value* list_of = property->find("enum");
-    const bool is_one = list_of != nullptr && list_of->is_array() && list_of->as_array().size() == 1;
-    return is_one ? &list_of->as_array()[0] : nullptr;
-  };
-  const auto exclude = [&](const json::Value& a, const json::Value& b) {
-    bool is_said = false;
-    bool is_said_too = false;
-    if ((types_by_type(a, is_said) & types_by_type(b, is_said_too)) == 0) return true;
-    if (a.find("const") != nullptr && b.find("const") != nullptr) return !are_equal(*a.find("const"), *b.find("const"));
-    const json::Value* properties = a.find("properties");
-    if (properties == nullptr || !properties->is_object()) return false;
-    return std::any_of(properties->as_object().begin(), properties->as_object().end(), [&](const json::Member& member) {
-      const json::Value* mine = constant(a, member.key);
-      const json::Value* other = constant(b, member.key);
-      return mine != nullptr && other != nullptr && !are_equal(*mine, *other);
-    });
-  };
   constexpr std::size_t kMostCompared = 64;
   for (std::size_t i = 0; i < branches.size(); ++i) {
     for (std::size_t j = 0; j < i && branches.size() <= kMostCompared; ++j) {
-      if (exclude(followed(branches[i]), followed(branches[j]))) continue;
+      if (exclude_each_other(followed(branches[i]), followed(branches[j]))) continue;
       warn(part.where, "`oneOf` is read as `anyOf`: several of its branches may hold at once");
       return;
     }

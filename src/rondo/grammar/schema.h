@@ -86,6 +86,14 @@ struct Properties {
   std::uint32_t most = kUnbounded;
 };
 
+// The elements that an array may have.
+struct Elements {
+  std::vector<Parts> firsts;  // what each of the first elements must satisfy
+  Parts rest;                 // what the elements after them must satisfy
+  std::uint32_t least = 0;
+  std::uint32_t most = kUnbounded;
+};
+
 class SchemaCompiler {
  public:
   // `document` must outlive this object; references are looked up in it.  `label` begins each warning.
@@ -124,6 +132,7 @@ class SchemaCompiler {
   void warn(const std::string& where, const std::string& sentence);
   [[nodiscard]] const json::Value* resolve(std::string_view reference, std::string& where);
   void index_anchors();
+  [[nodiscard]] const json::Value* anchored(std::string_view name);
   bool flatten(const Part& part, Parts& out, int depth);
   std::optional<Parts> flat(const Parts& parts);
   [[nodiscard]] static std::optional<Branch> branch_of(const Parts& parts);
@@ -139,13 +148,14 @@ class SchemaCompiler {
   NodeId object(const Parts& parts, const Speller& speller, const std::string& name);
   NodeId object_body(const Parts& parts, const Speller& speller, const std::string& name);
   NodeId array(const Parts& parts, const Speller& speller, const std::string& name);
+  Elements elements(const Parts& parts);
   NodeId array_body(const Parts& parts, const Speller& speller, const std::string& name);
   NodeId string(const Parts& parts, const Speller& speller);
   NodeId string_content(const Parts& parts, const Speller& speller);
   NodeId numeric(const Parts& parts, const Speller& speller, bool integers_only);
   void forbid_names(Properties& properties);
   NodeId extra_key(const Properties& properties, const Speller& speller);
-  NumberRange range_of(const Parts& parts, bool& is_bounded);
+  NumberRange range_of(const Parts& parts);
   std::optional<int> decimal_step(const Parts& parts);
   std::uint32_t count_of(const Part& part, const char* keyword, std::uint32_t otherwise);
   [[nodiscard]] std::string memo_key(const Parts& parts, const Speller& speller, TypeSet types) const;

@@ -64,6 +64,122 @@ bool names_property(const json::Value& schema, std::string_view name) {
                      [name](const json::Member& member) { return pattern_matches(member.key, name); });
 }
 
+// Collects the members that the parts name.  A name that only `required` lists is a member too.
+std::vector<Property> named_properties(const Parts& alternative) {
+  std::vector<Property> out;
+  std::map<std::string, std::size_t, std::less<>> index;
+  const auto named = [&](const std::string& name) -> Property& {
+    const auto [found, is_new] = index.emplace(name, out.size());
+    if (is_new) out.push_back({name, {}, false});
+    return out[found->second];
+  };
+  for (const Part& part : alternative) {
+    if (const json::Value* own = object_member(*part.schema, "properties")) {
+      for (const json::Member& member : own->as_object())
+        named(member.key).parts.push_back({&member.value, part.where + "/properties" + pointer_step(member.key), 0});
+    }
+    const json::Value* required = part.schema->find("required");
+    if (required == nullptr || !required->is_array()) continue;
+    for (const json::Value& name : required->as_array()) {
+      if (name.is_string()) named(name.as_string()).required = true;
+    }
+  }
+  return out;
+}
+
+// Adds the members of `patternProperties`.  A named member that matches must satisfy the pattern's schema too.
+void add_patterns(const Part& part, Properties& properties) {
+  const json::Value* patterns = object_member(*part.schema, "patternProperties");
+  if (patterns == nullptr) return;
+  for (const json::Member& member : patterns->as_object()) {
+    const Part schema{&member.value, part.where + "/patternProperties" + pointer_step(member.key), 0};
+    properties.patterns.emplace_back(member.key, Parts{schema});
+    for (Property& property : properties.known) {
+      if (pattern_matches(member.key, property.name)) property.parts.push_back(schema);
+    }
+  }
+}
+
+// Adds the part's schema of members that it does not name.  Other parts may name them.
+void add_extra(const Part& part, Properties& properties) {
+  const auto [extra, keyword] = additional(*part.schema);
+  if (extra == nullptr) return;
+  const Part schema{extra, part.where + "/" + keyword, 0};
+  if (extra->is_bool() && !extra->as_bool()) properties.has_extra = false;
+  const bool is_unevaluated = std::string_view(keyword) == "unevaluatedProperties";
+  for (Property& property : properties.known) {
+    if (!names_property(*part.schema, property.name) && !(is_unevaluated && !property.parts.empty()))
+      property.parts.push_back(schema);
+  }
+  properties.extra.push_back(schema);
+}
+
+// What a schema says of the elements of an array, and under which keywords: the schemas that it lists for the first
+// elements, and the schema of the rest.  Each is nullptr if there is none.
+struct ItemSchemas {
+  const json::Array* firsts = nullptr;
+  const char* firsts_keyword = "/prefixItems/";
+  const json::Value* rest = nullptr;
+  const char* rest_keyword = "/items";
+};
+
+ItemSchemas item_schemas(const json::Value& schema) {
+  const json::Value* items = schema.find("items");
+  if (items != nullptr && items->is_array())  // as in older drafts
+    return {&items->as_array(), "/items/", schema.find("additionalItems"), "/additionalItems"};
+  const json::Value* prefix = schema.find("prefixItems");
+  ItemSchemas out;
+  if (prefix != nullptr && prefix->is_array()) out.firsts = &prefix->as_array();
+  out.rest = items;
+  return out;
+}
+
+// `least` to `most` items with a comma between two; kNever if `least` is greater.
+NodeId list_of(Grammar& grammar, NodeId item, NodeId comma, std::uint32_t least, std::uint32_t most) {
+  const NodeId more = grammar.repeat(grammar.sequence({comma, item}), least > 0 ? least - 1 : 0,
+                                     most == kUnbounded || most == 0 ? most : most - 1);
+  NodeId list = most == 0 ? grammar.empty() : grammar.sequence({item, more});
+  if (least == 0) list = grammar.choice({grammar.empty(), list});
+  return least > most ? grammar.never() : list;
+}
+
+// A number that a keyword sets as a bound.
+struct Limit {
+  const json::Value* value = nullptr;
+  bool is_exclusive = false;
+};
+
+// Returns the lower or the upper bounds that a schema sets.
+std::vector<Limit> limits_of(const json::Value& schema, bool is_lower) {
+  const json::Value* limit = schema.find(is_lower ? "minimum" : "maximum");
+  const json::Value* exclusive = schema.find(is_lower ? "exclusiveMinimum" : "exclusiveMaximum");
+  const bool is_flag = exclusive != nullptr && exclusive->is_bool() && exclusive->as_bool();  // draft 4
+  std::vector<Limit> out;
+  if (limit != nullptr && limit->is_number()) out.push_back({limit, is_flag});
+  if (exclusive != nullptr && exclusive->is_number()) out.push_back({exclusive, true});
+  return out;
+}
+
+// The tightest of the limits on one side.
+struct TightestBound {
+  bool is_lower = false;
+  std::optional<Bound> bound = std::nullopt;
+  double number = 0;  // of `bound`
+
+  // Returns false if the limit takes too many digits to be written.
+  [[nodiscard]] bool take(const Limit& limit) {
+    const auto digits = plain_decimal(*limit.value);
+    if (!digits) return false;
+    const double candidate = limit.value->to_double().value_or(0);
+    const bool is_tighter =
+        !bound || (is_lower ? candidate > number : candidate < number) || (candidate == number && limit.is_exclusive);
+    if (!is_tighter) return true;
+    number = candidate;
+    bound = Bound{*digits, limit.is_exclusive};
+    return true;
+  }
+};
+
 std::string rule_name(const std::string& parent, std::string_view name) {
   constexpr std::size_t kLongestName = 60;
   std::string out = parent + "-" + std::string(name);
@@ -93,50 +209,14 @@ std::uint32_t SchemaCompiler::count_of(const Part& part, const char* keyword, st
 
 // ---- Objects
 
-// Collects the members from all parts.  A name that only `required` lists is a member too.
+// A member that one part names must also satisfy what all parts say of members that they do not name.
 Properties SchemaCompiler::properties(const Parts& alternative) {
   Properties out;
-  std::map<std::string, std::size_t, std::less<>> index;
-  const auto add_known = [&](const std::string& name) {
-    const auto [found, is_new] = index.emplace(name, out.known.size());
-    if (is_new) out.known.push_back({name, {}, false});
-    return found->second;
-  };
-  for (const Part& part : alternative) {
-    if (const json::Value* own = object_member(*part.schema, "properties")) {
-      for (const json::Member& member : own->as_object()) {
-        const std::size_t at = add_known(member.key);
-        out.known[at].parts.push_back({&member.value, part.where + "/properties" + pointer_step(member.key), 0});
-      }
-    }
-    const json::Value* required = part.schema->find("required");
-    if (required == nullptr || !required->is_array()) continue;
-    for (const json::Value& name : required->as_array()) {
-      if (name.is_string()) out.known[add_known(name.as_string())].required = true;
-    }
-  }
+  out.known = named_properties(alternative);
   out.has_extra = true;
   for (const Part& part : alternative) {
-    if (const json::Value* patterns = object_member(*part.schema, "patternProperties")) {
-      for (const json::Member& member : patterns->as_object()) {
-        const Part schema{&member.value, part.where + "/patternProperties" + pointer_step(member.key), 0};
-        out.patterns.emplace_back(member.key, Parts{schema});
-        for (Property& property : out.known) {
-          if (pattern_matches(member.key, property.name)) property.parts.push_back(schema);
-        }
-      }
-    }
-    const auto [extra, keyword] = additional(*part.schema);
-    if (extra != nullptr) {
-      const Part schema{extra, part.where + "/" + keyword, 0};
-      if (extra->is_bool() && !extra->as_bool()) out.has_extra = false;
-      const bool is_unevaluated = std::string_view(keyword) == "unevaluatedProperties";
-      for (Property& property : out.known) {
-        if (!names_property(*part.schema, property.name) && !(is_unevaluated && !property.parts.empty()))
-          property.parts.push_back(schema);
-      }
-      out.extra.push_back(schema);
-    }
+    add_patterns(part, out);
+    add_extra(part, out);
     if (const json::Value* names = part.schema->find("propertyNames"))
       out.names.push_back({names, part.where + "/propertyNames", 0});
     out.least = std::max(out.least, count_of(part, "minProperties", 0));
@@ -243,63 +323,48 @@ NodeId SchemaCompiler::array(const Parts& parts, const Speller& speller, const s
   return grammar_.reference(rule);
 }
 
-NodeId SchemaCompiler::array_body(const Parts& parts, const Speller& speller, const std::string& name) {
-  Grammar& g = grammar_;
-  std::uint32_t least = 0;
-  std::uint32_t most = kUnbounded;
-  // Collects what holds for element i: the schema that a part lists for it, or else the part's schema for the rest.
-  std::vector<Parts> firsts;
-  Parts rest;
+// Collects what holds for each element: the schema that a part lists for it, or else the part's schema for the rest.
+Elements SchemaCompiler::elements(const Parts& parts) {
+  Elements out;
   for (const Part& part : parts) {
-    least = std::max(least, count_of(part, "minItems", 0));
-    most = std::min(most, count_of(part, "maxItems", kUnbounded));
-    const json::Value* items = part.schema->find("items");
-    const json::Value* prefix = part.schema->find("prefixItems");
-    const char* prefix_keyword = "/prefixItems/";
-    const char* rest_keyword = "/items";
-    if (items != nullptr && items->is_array()) {  // as in older drafts
-      prefix = items;
-      prefix_keyword = "/items/";
-      items = part.schema->find("additionalItems");
-      rest_keyword = "/additionalItems";
-    }
-    const std::size_t listed = prefix != nullptr && prefix->is_array() ? prefix->as_array().size() : 0;
+    out.least = std::max(out.least, count_of(part, "minItems", 0));
+    out.most = std::min(out.most, count_of(part, "maxItems", kUnbounded));
+    const ItemSchemas items = item_schemas(*part.schema);
+    const std::size_t listed = items.firsts != nullptr ? items.firsts->size() : 0;
     const std::size_t count = std::min(listed, kMostPrefixItems);
     if (listed > count) warn(part.where, "only the first elements are held to their own schemas");
-    while (firsts.size() < count) firsts.push_back(rest);
-    for (std::size_t i = 0; i < firsts.size(); ++i) {
-      if (i < count) {
-        firsts[i].push_back({&prefix->as_array()[i], part.where + prefix_keyword + std::to_string(i), 0});
-      } else if (items != nullptr) {
-        firsts[i].push_back({items, part.where + rest_keyword, 0});
-      }
-    }
-    if (items != nullptr) rest.push_back({items, part.where + rest_keyword, 0});
+    while (out.firsts.size() < count) out.firsts.push_back(out.rest);
+    for (std::size_t i = 0; i < count; ++i)
+      out.firsts[i].push_back({&(*items.firsts)[i], part.where + items.firsts_keyword + std::to_string(i), 0});
+    if (items.rest == nullptr) continue;
+    const Part rest{items.rest, part.where + items.rest_keyword, 0};
+    for (std::size_t i = count; i < out.firsts.size(); ++i) out.firsts[i].push_back(rest);
+    out.rest.push_back(rest);
   }
+  return out;
+}
+
+NodeId SchemaCompiler::array_body(const Parts& parts, const Speller& speller, const std::string& name) {
+  Grammar& g = grammar_;
+  const Elements all = elements(parts);
   const NodeId space = speller.space();
   const NodeId comma = g.sequence({space, g.literal(","), space});
-  const NodeId item = value(rest, speller, rule_name(name, "item"));
+  const NodeId item = value(all.rest, speller, rule_name(name, "item"));
+  const auto in_brackets = [&](NodeId list) {
+    return g.sequence({g.literal("["), space, list, space, g.literal("]")});
+  };
+  if (all.firsts.empty()) return in_brackets(list_of(g, item, comma, all.least, all.most));
   // The list is built from the end.  `tail` is what may follow element i.
-  const auto prefix_size = static_cast<std::uint32_t>(firsts.size());
+  const auto prefix_size = static_cast<std::uint32_t>(all.firsts.size());
   const auto left = [&](std::uint32_t count) { return count > prefix_size ? count - prefix_size : 0; };
-  const std::uint32_t most_left = most == kUnbounded ? kUnbounded : left(most);
-  NodeId list{};
-  if (prefix_size == 0) {
-    const NodeId more = g.repeat(g.sequence({comma, item}), least > 0 ? least - 1 : 0,
-                                 most == kUnbounded || most == 0 ? most : most - 1);
-    list = most == 0 ? g.empty() : g.sequence({item, more});
-    if (least == 0) list = g.choice({g.empty(), list});
-    if (least > most) list = g.never();
-  } else {
-    NodeId tail = g.repeat(g.sequence({comma, item}), left(least), most_left);
-    for (std::uint32_t i = prefix_size; i-- > 0;) {
-      const NodeId element = value(firsts[i], speller, rule_name(name, std::to_string(i)));
-      NodeId from_here = i < most ? g.sequence({i > 0 ? comma : g.empty(), element, tail}) : g.never();
-      tail = i >= least ? g.choice({g.empty(), from_here}) : from_here;
-    }
-    list = tail;
+  NodeId tail =
+      g.repeat(g.sequence({comma, item}), left(all.least), all.most == kUnbounded ? kUnbounded : left(all.most));
+  for (std::uint32_t i = prefix_size; i-- > 0;) {
+    const NodeId element = value(all.firsts[i], speller, rule_name(name, std::to_string(i)));
+    const NodeId from_here = i < all.most ? g.sequence({i > 0 ? comma : g.empty(), element, tail}) : g.never();
+    tail = i >= all.least ? g.choice({g.empty(), from_here}) : from_here;
   }
-  return g.sequence({g.literal("["), space, list, space, g.literal("]")});
+  return in_brackets(tail);
 }
 
 // ---- Strings
@@ -349,35 +414,17 @@ NodeId SchemaCompiler::string_content(const Parts& parts, const Speller& speller
 // ---- Numbers
 
 // Returns the tightest bounds of all parts.
-NumberRange SchemaCompiler::range_of(const Parts& parts, bool& is_bounded) {
-  NumberRange out;
-  std::optional<double> least;
-  std::optional<double> most;
-  const auto bound = [&](const Part& part, const json::Value& limit, bool is_lower, bool is_exclusive) {
-    const double number = limit.to_double().value_or(0);
-    const auto digits = plain_decimal(limit);
-    if (!digits) {
-      warn(part.where, "the bound " + limit.number() + " is not expressed");
-      return;
-    }
-    std::optional<double>& known = is_lower ? least : most;
-    const bool is_tighter =
-        !known || (is_lower ? number > *known : number < *known) || (number == *known && is_exclusive);
-    if (!is_tighter) return;
-    known = number;
-    (is_lower ? out.least : out.most) = Bound{*digits, is_exclusive};
-    is_bounded = true;
-  };
+NumberRange SchemaCompiler::range_of(const Parts& parts) {
+  TightestBound least{.is_lower = true};
+  TightestBound most{.is_lower = false};
   for (const Part& part : parts) {
-    for (const bool is_lower : {true, false}) {
-      const json::Value* limit = part.schema->find(is_lower ? "minimum" : "maximum");
-      const json::Value* exclusive = part.schema->find(is_lower ? "exclusiveMinimum" : "exclusiveMaximum");
-      const bool is_flag = exclusive != nullptr && exclusive->is_bool() && exclusive->as_bool();  // draft 4
-      if (limit != nullptr && limit->is_number()) bound(part, *limit, is_lower, is_flag);
-      if (exclusive != nullptr && exclusive->is_number()) bound(part, *exclusive, is_lower, true);
+    for (TightestBound* side : {&least, &most}) {
+      for (const Limit& limit : limits_of(*part.schema, side->is_lower)) {
+        if (!side->take(limit)) warn(part.where, "the bound " + limit.value->number() + " is not expressed");
+      }
     }
   }
-  return out;
+  return {least.bound, most.bound};
 }
 
 // Returns the power of ten that values must be a multiple of; nullopt if there is none.  Warns about other steps.
@@ -404,11 +451,10 @@ std::optional<int> SchemaCompiler::decimal_step(const Parts& parts) {
 // Beside bounds, a step only decides between whole numbers and fractions.
 NodeId SchemaCompiler::numeric(const Parts& parts, const Speller& speller, bool integers_only) {
   Grammar& g = grammar_;
-  bool is_bounded = false;
-  const NumberRange range = range_of(parts, is_bounded);
+  const NumberRange range = range_of(parts);
   const std::optional<int> step = decimal_step(parts);
   const bool is_whole = integers_only || (step && *step >= 0);
-  if (is_bounded) {
+  if (range.least || range.most) {
     if (step && *step != 0 && !(integers_only && *step < 0))
       warn(parts[0].where, "`multipleOf` is not expressed beside bounds");
     return is_whole ? integers_within(g, range) : numbers_within(g, range);

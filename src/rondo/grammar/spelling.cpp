@@ -148,6 +148,18 @@ NodeId Speller::unicode_escapes(const CharSet& set) const {
   return g.sequence({g.literal("\\u"), g.choice({single, g.sequence({high, g.literal("\\u"), low})})});
 }
 
+// Returns what may follow the backslash of a short escape for a character of `set`.
+std::string Speller::escape_letters(const CharSet& set) const {
+  std::string out = std::string(1, quote_) + "\\bfnrt";
+  for (const ShortEscape& escape : kShortEscapes) {
+    if (!set.contains(escape.code_point)) std::erase(out, escape.letter);
+  }
+  if (!set.contains(static_cast<char32_t>(quote_))) std::erase(out, quote_);
+  if (!set.contains(U'\\')) std::erase(out, '\\');
+  if (spelling_.strings == Spelling::Strings::kJson && set.contains(U'/')) out += '/';
+  return out;
+}
+
 NodeId Speller::character(const CharSet& set) const {
   Grammar& g = *grammar_;
   const CharSet as_is = set.common(plain());
@@ -159,14 +171,7 @@ NodeId Speller::character(const CharSet& set) const {
   // character.
   constexpr char32_t kManyControls = 0x10;
   if (escaped.contains(0) && escaped.contains(kManyControls)) {
-    std::string letters = std::string(1, quote_) + "\\bfnrt";
-    for (const ShortEscape& escape : kShortEscapes) {
-      if (!set.contains(escape.code_point)) std::erase(letters, escape.letter);
-    }
-    if (!set.contains(static_cast<char32_t>(quote_))) std::erase(letters, quote_);
-    if (!set.contains(U'\\')) std::erase(letters, '\\');
-    if (spelling_.strings == Spelling::Strings::kJson && set.contains(U'/')) letters += '/';
-    ways.push_back(g.sequence({g.literal("\\"), g.chars(CharSet::any_of(letters))}));
+    ways.push_back(g.sequence({g.literal("\\"), g.chars(CharSet::any_of(escape_letters(set)))}));
     ways.push_back(g.sequence({g.literal(spelling_.strings == Spelling::Strings::kJson ? "\\u00" : "\\x"),
                                g.chars(CharSet::any_of("01")), g.chars(hex_digits())}));
   } else {

@@ -91,6 +91,7 @@ class Speller {
   [[nodiscard]] NodeId wrapped(NodeId content) const;
   [[nodiscard]] NodeId any_character() const;
   [[nodiscard]] NodeId escape(char32_t code_point) const;
+  [[nodiscard]] std::string escape_letters(const CharSet& set) const;
   [[nodiscard]] NodeId unicode_escapes(const CharSet& set) const;
   [[nodiscard]] CharSet plain() const;
   [[nodiscard]] NodeId constant_number(const json::Value& value) const;
