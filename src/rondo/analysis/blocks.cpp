@@ -148,12 +148,16 @@ Blocks blocks_behind_content(const Evidence& evidence, const std::string& header
   const Written opening = written(turn, turn.last(SlotKind::kContent) + 1, turn.first(SlotKind::kReasoning));
   out.reasoning.present = true;
   out.reasoning.behind_content = true;
-  out.reasoning.open = opening.text.substr(same_front(opening, plain_tail, evidence.atoms));
+  const std::size_t content_close = same_front(opening, plain_tail, evidence.atoms);
+  out.reasoning.open = opening.text.substr(content_close);
   const std::size_t end = turn.last(SlotKind::kReasoning);
-  const Written behind = written(turn, end + 1, turn.tokens.size());
-  out.reasoning.close = turn.first_of_call(0) != kNone
-                            ? close_without_content(evidence, turn, end)
-                            : behind.text.substr(0, behind.text.size() - same_back(behind, plain_tail, evidence.atoms));
+  if (turn.first_of_call(0) != kNone) {
+    out.reasoning.close = close_without_content(evidence, turn, end);
+  } else {
+    const Written behind = written(turn, end + 1, turn.tokens.size());
+    const std::size_t stop = same_back(behind, plain_tail.from(content_close), evidence.atoms);
+    out.reasoning.close = behind.text.substr(0, behind.text.size() - stop);
+  }
   if (is_blank(out.reasoning.open) || is_blank(out.reasoning.close)) {
     out.reasoning = {};
     out.remarks.note("nothing that the template writes opens or closes the reasoning behind the content");

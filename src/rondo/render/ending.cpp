@@ -34,23 +34,27 @@ std::string missing_behind_calls(const tokenizer::Tokenizer& tokenizer, std::str
 }
 
 // The part of `closing` that follows the end of the calls, if `text`, the completion with its closing text, ends with
-// whole calls.  What `closing` writes before that closes the arguments of the stand-in, and the completion may have
-// none.
-std::optional<std::string> missing_behind_whole_calls(const ParsedCompletion& said, std::string_view text,
+// whole calls, or with these and a beginning of that part.  What `closing` writes before that closes the arguments of
+// the stand-in, and the completion may have none.
+std::optional<std::string> missing_behind_whole_calls(const tokenizer::Tokenizer& tokenizer,
+                                                      const ParsedCompletion& said, std::string_view text,
                                                       std::string_view closing) {
   const std::string& end = said.calls_end;
-  const bool has_calls = !said.message.tool_calls.empty() || !said.closing_text.empty();
-  const bool ends_with_content = !format::is_blank(said.message.content) && text.ends_with(said.message.content);
-  if (end.empty() || !has_calls || ends_with_content || !text.ends_with(end)) return std::nullopt;
   const std::size_t at = closing.rfind(end);
-  return at == std::string_view::npos ? std::nullopt : std::optional(std::string(closing.substr(at + end.size())));
+  const bool has_calls = !said.message.tool_calls.empty() || !said.closing_text.empty();
+  if (end.empty() || !has_calls || at == std::string_view::npos) return std::nullopt;
+  const std::string rest(closing.substr(at + end.size()));
+  const std::size_t there = overlap(tokenizer, text, rest);
+  if (there > 0 && text.substr(0, text.size() - there).ends_with(end)) return rest.substr(there);
+  const bool ends_with_content = !format::is_blank(said.message.content) && text.ends_with(said.message.content);
+  return ends_with_content || !text.ends_with(end) ? std::nullopt : std::optional(rest);
 }
 
 // The part of `closers`, the template's text between a turn's data and its stop, that is missing after `text`.  The
 // cut-off beginning of a control token is text and does not count.
 std::string missing_closers(const tokenizer::Tokenizer& tokenizer, std::string_view text, std::string_view closers,
                             const ParsedCompletion& said) {
-  if (auto rest = missing_behind_whole_calls(said, text, closers)) return *std::move(rest);
+  if (auto rest = missing_behind_whole_calls(tokenizer, said, text, closers)) return *std::move(rest);
   const std::size_t there = overlap(tokenizer, text, closers);
   if (without_space(closers.substr(there)).empty()) return std::string(closers.substr(there));
   const std::string plain = without_space(closers);
@@ -81,7 +85,7 @@ bool ends_block(const ParsedCompletion& said, std::string_view text) {
 std::string missing_end(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, const ParsedCompletion& said,
                         std::string_view text) {
   const std::string& end = close.history_close;
-  if (auto rest = missing_behind_whole_calls(said, text, end)) return *std::move(rest);
+  if (auto rest = missing_behind_whole_calls(tokenizer, said, text, end)) return *std::move(rest);
   if (format::is_blank(end) || !markers(tokenizer, end).empty()) return end;
   if (const std::size_t there = overlap(tokenizer, text, end); there > 0) return end.substr(there);
   const bool is_whole_call = said.closing_text.empty() && !said.message.tool_calls.empty();

@@ -266,32 +266,47 @@ TEST_CASE("where no token ends a turn, what was sampled of its end is not writte
   CHECK(appended("Yo#end\n") == "");
 }
 
-TEST_CASE("where no token ends a turn, whole calls are closed whatever arguments they have") {
+// A model whose calls have parameters, and whose turns end with `end`, a text that is no token.  Strings have quotes and a
+// sign of their own.
+std::shared_ptr<const RolloutModel> model_with_parameters(const std::string& end, const std::string& stop) {
   std::string source = kKeeping;
-  for (std::size_t at = 0; (at = source.find(" + '~fin~'", at)) != std::string::npos;) source.erase(at, 10);
-  source = replaced(source, "{{- '~fin~' -}}", "");
-  source =
-      replaced(source, " with ' + (c.function.arguments | tojson) + ' do!}' -}}",
-               "\\n' -}}{%- for k, v in c.function.arguments.items() -%}{{- '%p%' + k + '=' + (v | tojson) + '%/p%' -}}"
-               "{%- endfor -%}{{- ' do!}' -}}");
+  for (std::size_t at = 0; (at = source.find("~fin~", at)) != std::string::npos; at += end.size())
+    source.replace(at, 5, end);
+  source = replaced(source, " with ' + (c.function.arguments | tojson) + ' do!}' -}}",
+                    "\\n' -}}{%- for k, v in c.function.arguments.items() -%}{{- '%p%' + k + '=' + (v | tojson) -}}"
+                    "{{- ('%s%' if v is string else '') + '%/p%' -}}{%- endfor -%}{{- ' do!}' -}}");
   auto format = std::make_shared<format::Format>(*keeping_format());
   format->calls.pieces = {{format::CallPiece::Kind::kName, ""}, {format::CallPiece::Kind::kArguments, ""}};
   format->calls.arguments = format::ArgumentStyle::kParameters;
   format->calls.parameters = {.open = "%p%", .key_close = "=", .close = "%/p%"};
-  format->calls.parameters.forms = {{format::ValueType::kString, format::ValueStyle::kJson, "", "", "", {}}};
-  format->stops.content = format->stops.tool = {"[[user>>"};
-  const auto model = model_of(source, format);
-  const auto appended = [&](const char* sampled) {
-    Rollout rollout = started(model, kQuestion);
-    completed(rollout, sampled);
-    const Extension next = extended(rollout, R"([{"role": "tool", "content": "4"}])");
-    const std::string text = text_of(*model, rollout.ids().subspan(next.begin));
-    return text.substr(0, text.find("[[answer>>"));
-  };
-  CHECK(appended("{!do find\n do!}") == "");
-  CHECK(appended("{!do find\n%p%q=\"x\"%/p% do!}") == "");
-  CHECK(appended("{!do find\n%p%q=\"x") == "\"%/p% do!}");
-  CHECK(appended("{!do find\n") == " do!}");
+  format->calls.parameters.forms = {{format::ValueType::kString, format::ValueStyle::kJson, "", "%s%", "", {}},
+                                    {format::ValueType::kInteger, format::ValueStyle::kJson, "", "", "", {}}};
+  format->stops.content = format->stops.tool = {stop};
+  return model_of(source, format);
+}
+
+// The text that a tool's result appends to `sampled`, up to that result.
+std::string closed_before_result(const std::shared_ptr<const RolloutModel>& model, const char* sampled) {
+  Rollout rollout = started(model, kQuestion);
+  completed(rollout, sampled);
+  const Extension next = extended(rollout, R"([{"role": "tool", "content": "4"}])");
+  const std::string text = text_of(*model, rollout.ids().subspan(next.begin));
+  return text.substr(0, text.find("[[answer>>"));
+}
+
+TEST_CASE("where no token ends a turn, whole calls are closed whatever arguments they have") {
+  const auto model = model_with_parameters("", "[[user>>");
+  CHECK(closed_before_result(model, "{!do find\n do!}") == "");
+  CHECK(closed_before_result(model, "{!do find\n%p%q=\"x\"%s%%/p% do!}") == "");
+  CHECK(closed_before_result(model, "{!do find\n%p%q=\"x") == "\"%s%%/p% do!}");
+  CHECK(closed_before_result(model, "{!do find\n") == " do!}");
+}
+
+TEST_CASE("bug: a stop that was cut off as text behind a call with a number was written behind a string's end") {
+  const auto model = model_with_parameters("#end\\n", "#end\n");
+  CHECK(closed_before_result(model, "{!do find\n%p%n=1%/p% do!}") == "#end\n");
+  CHECK(closed_before_result(model, "{!do find\n%p%n=1%/p% do!}#e") == "nd\n");
+  CHECK(closed_before_result(model, "{!do find\n%p%q=\"x\"%s%%/p% do!}#e") == "nd\n");
 }
 
 TEST_CASE("a rollout takes turns, and is as it was where something does not fit") {
