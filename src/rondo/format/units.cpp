@@ -109,7 +109,6 @@ class Boundaries {
 
  private:
   std::size_t opening(std::size_t at) {
-    if (depth_ == 0 && at > 0 && is_closing(text_[at - 1])) found_.push_back(at);
     if (depth_ == 0) open_ = at;
     ++depth_;
     return 1;

@@ -23,6 +23,12 @@ TEST_CASE("punctuation on both sides of brackets belongs to them") {
   CHECK(unit_boundaries("a[x]a [x] ") == Offsets{0, 5, 6, 9, 10});
   CHECK(unit_boundaries(",[x],") == Offsets{0, 4, 5});
   CHECK(unit_boundaries("\xA9[x]\xA9") == Offsets{0, 4, 5});
+  CHECK(unit_boundaries(">[x]>a") == Offsets{0, 1, 4, 6});
+}
+
+TEST_CASE("words are of ASCII letters, digits and underscores") {
+  for (const char byte : {'a', 'z', 'A', 'Z', '0', '9', '_'}) CHECK(is_word(byte));
+  for (const char byte : {'@', '[', '`', '{', '/', ':', '^', '-', '\xC3'}) CHECK(!is_word(byte));
 }
 
 TEST_CASE("white space is cut off at both ends") {
