@@ -40,13 +40,8 @@ TEST_CASE_FIXTURE(Shell, "render notes what the template leaves out") {
   CHECK(shown.status == 0);
   CHECK(shown.out == "[user: Hi][assistant]");
   CHECK(shown.err ==
-<<<<<<< HEAD
         "note: messages[1].content: the template writes nothing of it\n"
         "note: messages[1].tool_calls[0]: the template writes nothing of it\n");
-=======
-        "messages[1].content: the template writes nothing of it\n"
-        "messages[1].tool_calls[0]: the template writes nothing of it\n");
->>>>>>> split-rest
   CHECK(run("render '" + deaf + "' --mode strict --messages '" + chat + "'").err == "");
 }
 

@@ -233,11 +233,7 @@ TEST_CASE("parameters whose opener tells the type of their value") {
 
 TEST_CASE("reasoning behind content, where the template writes it there") {
   Format format = *json_object();
-<<<<<<< HEAD
   const std::string text = "Hello.<muse>\nhm\n</muse>\n\n";
-=======
-  const std::string text = "Hello.\n<muse>\nhm\n</muse>\n\n";
->>>>>>> split-rest
   CHECK(parsed(share(format), text) == "C(" + text + ")");
   format.reasoning.behind_content = true;
   CHECK(parsed(share(format), text + "<eot>") == show({.content = "Hello.", .reasoning = "hm", .complete = true}));
