@@ -42,36 +42,55 @@ TypeSet type_of(const json::Value& value) {
   return {};
 }
 
+// Returns the types in the value of the keyword `type`: a name, or a list of names.
+TypeSet named_types(const json::Value& names) {
+  TypeSet set;
+  const auto add = [&set](const json::Value& name) {
+    if (const auto named = name.is_string() ? type_named(name.as_string()) : std::nullopt) set.add(*named);
+  };
+  add(names);
+  if (!names.is_array()) return set;
+  for (const json::Value& name : names.as_array()) add(name);
+  return set;
+}
+
+// Returns the types by the first of `type`, `const` and `enum` that the schema has.
+TypeSet stated_types(const json::Value& schema) {
+  if (const json::Value* names = schema.find("type")) return named_types(*names);
+  if (const json::Value* constant = schema.find("const")) return type_of(*constant);
+  TypeSet set;
+  if (const json::Value* choices = schema.find("enum"); choices != nullptr && choices->is_array()) {
+    for (const json::Value& choice : choices->as_array()) set.add(type_of(choice));
+  }
+  return set;
+}
+
+std::optional<TypeSet> types_at(const json::Value& schema, const json::Value& root, int depth);
+
+// Returns the types of all schemas in the combinators.
+TypeSet combined_types(const json::Value& schema, const json::Value& root, int depth) {
+  TypeSet set;
+  for (const char* key : {"anyOf", "oneOf", "allOf"}) {
+    const json::Value* list = schema.find(key);
+    if (list == nullptr || !list->is_array()) continue;
+    for (const json::Value& item : list->as_array()) {
+      if (const auto types = types_at(item, root, depth + 1)) set.add(*types);
+    }
+  }
+  return set;
+}
+
 // Returns the types by `type`, `const` or `enum`, else by references and combinators, else by keywords for objects and
 // arrays.
 std::optional<TypeSet> types_at(const json::Value& schema, const json::Value& root, int depth) {
   if (!schema.is_object() || depth > kReferenceDepth) return std::nullopt;
-  TypeSet set;
-  if (const json::Value* type = schema.find("type")) {
-    if (type->is_string()) {
-      if (const auto named = type_named(type->as_string())) set.add(*named);
-    } else if (type->is_array()) {
-      for (const json::Value& item : type->as_array()) {
-        if (const auto named = item.is_string() ? type_named(item.as_string()) : std::nullopt) set.add(*named);
-      }
-    }
-  } else if (const json::Value* constant = schema.find("const")) {
-    set.add(type_of(*constant));
-  } else if (const json::Value* choices = schema.find("enum"); choices != nullptr && choices->is_array()) {
-    for (const json::Value& choice : choices->as_array()) set.add(type_of(choice));
-  }
+  TypeSet set = stated_types(schema);
   if (set.empty()) {
     if (const auto reference = schema.find_string("$ref")) {
       const json::Value* target = resolve_reference(*reference, root);
       return target != nullptr ? types_at(*target, root, depth + 1) : std::nullopt;
     }
-    for (const char* key : {"anyOf", "oneOf", "allOf"}) {
-      const json::Value* list = schema.find(key);
-      if (list == nullptr || !list->is_array()) continue;
-      for (const json::Value& item : list->as_array()) {
-        if (const auto types = types_at(item, root, depth + 1)) set.add(*types);
-      }
-    }
+    set = combined_types(schema, root, depth);
   }
   if (set.empty() && schema.find("properties") != nullptr) set.add(TypeSet::kObject);
   if (set.empty() && schema.find("items") != nullptr) set.add(TypeSet::kArray);
@@ -283,6 +302,66 @@ json::Value constant_value(ValueType type) {
   }
 }
 
+// What the forms that a value may have say together.
+struct FormSummary {
+  explicit FormSummary(const std::vector<const ValueForm*>& forms) {
+    for (const ValueForm* form : forms) {
+      const bool is_string = form->type == ValueType::kString;
+      if (!form->escapes.empty()) (form->style == ValueStyle::kRaw ? of_strings : of_literals) = form->escapes;
+      raw_string = raw_string || (is_string && form->style == ValueStyle::kRaw);
+      quoted_string = quoted_string || (is_string && form->style == ValueStyle::kPython);
+      only_strings = only_strings && is_string;
+      python = python || form->style == ValueStyle::kPython;
+    }
+  }
+
+  bool raw_string = false;     // a string may be written without quotes
+  bool quoted_string = false;  // a string may be written in Python's quotes
+  bool only_strings = true;
+  bool python = false;
+  std::span<const format::Escape> of_strings;  // the escapes of raw values
+  std::span<const format::Escape> of_literals;
+};
+
+// Returns the constant that `text` is, if `types` allow it.
+std::optional<json::Value> read_constant(std::string_view text, const std::vector<const ValueForm*>& forms,
+                                         const std::optional<TypeSet>& types) {
+  for (const ValueForm* form : forms) {
+    if (form->style != ValueStyle::kConstant || format::trimmed(form->constant) != format::trimmed(text)) continue;
+    json::Value value = constant_value(form->type);
+    if (!types || types->allows(value)) return value;
+  }
+  return std::nullopt;
+}
+
+// Returns the value that no text at all stands for, where `types` do not allow the empty string.
+std::optional<json::Value> empty_value(const std::optional<TypeSet>& types) {
+  if (!types || types->has(TypeSet::kString)) return std::nullopt;
+  if (types->has(TypeSet::kNull)) return json::Value(nullptr);
+  if (types->has(TypeSet::kObject)) return json::Value(json::Object{});
+  if (types->has(TypeSet::kArray)) return json::Value(json::Array{});
+  return std::nullopt;
+}
+
+// Reads `text` as JSON or as a literal.  Returns nullopt if it is neither, or if it is a string as it stands.
+std::optional<json::Value> read_spelled(std::string_view text, const FormSummary& forms,
+                                        const std::optional<TypeSet>& types, const NestedSyntax& syntax) {
+  const bool may_be_string = types && types->has(TypeSet::kString);
+  std::optional<json::Value> value;
+  if (auto parsed = json::parse(text); parsed.ok()) {
+    value = std::move(parsed).value();
+    if (value->is_string() && forms.raw_string && may_be_string) return std::nullopt;
+  } else {
+    NestedSyntax relaxed = syntax;
+    relaxed.python = syntax.python || forms.python || (types && !may_be_string);
+    value = read_literal(text, relaxed);
+    // If strings are written without quotes, 'x' is a string that contains the quotes.
+    if (!value || (value->is_string() && forms.raw_string)) return std::nullopt;
+  }
+  if (may_be_string && !types->allows(*value)) return std::nullopt;
+  return value;
+}
+
 }  // namespace
 
 bool TypeSet::allows(const json::Value& value) const {
@@ -342,51 +421,20 @@ std::optional<json::Value> read_literal(std::string_view text, const NestedSynta
 // literals.
 json::Value read_value(std::string_view written, const std::vector<const ValueForm*>& forms,
                        const std::optional<TypeSet>& types, const NestedSyntax& syntax) {
-  bool raw_string = false;
-  bool only_strings = true;
-  bool python = syntax.python;
-  std::span<const format::Escape> of_strings;
-  std::span<const format::Escape> of_literals;
-  for (const ValueForm* form : forms) {
-    if (!form->escapes.empty()) (form->style == ValueStyle::kRaw ? of_strings : of_literals) = form->escapes;
-    raw_string = raw_string || (form->type == ValueType::kString && form->style == ValueStyle::kRaw);
-    only_strings = only_strings && form->type == ValueType::kString;
-    python = python || form->style == ValueStyle::kPython;
-  }
-  const std::string literal = format::unescaped(written, of_literals);
+  const FormSummary summary(forms);
+  const std::string literal = format::unescaped(written, summary.of_literals);
   const std::string_view text = literal;
-  const auto as_string = [&] { return json::Value(format::unescaped(written, of_strings)); };
-  const bool may_be_quoted = std::any_of(forms.begin(), forms.end(), [](const ValueForm* form) {
-    return form->type == ValueType::kString && form->style == ValueStyle::kPython;
-  });
-  if (raw_string && may_be_quoted) {
+  const auto as_string = [&] { return json::Value(format::unescaped(written, summary.of_strings)); };
+  if (summary.raw_string && summary.quoted_string) {
     if (auto quoted = read_literal(format::trimmed(text), {"", "", true}); quoted && quoted->is_string())
       return *quoted;
   }
-  if (raw_string && (only_strings || (types && types->is_only(TypeSet::kString)))) return as_string();
-  for (const ValueForm* form : forms) {
-    if (form->style == ValueStyle::kConstant && format::trimmed(form->constant) == format::trimmed(text)) {
-      json::Value value = constant_value(form->type);
-      if (!types || types->allows(value)) return value;
-    }
+  if (summary.raw_string && (summary.only_strings || (types && types->is_only(TypeSet::kString)))) return as_string();
+  if (auto constant = read_constant(text, forms, types)) return std::move(*constant);
+  if (text.empty()) {
+    if (auto empty = empty_value(types)) return std::move(*empty);
   }
-  if (text.empty() && types && !types->has(TypeSet::kString)) {
-    // Nothing is between the markers, so the value is the empty one of its type.
-    if (types->has(TypeSet::kNull)) return json::Value(nullptr);
-    if (types->has(TypeSet::kObject)) return json::Value(json::Object{});
-    if (types->has(TypeSet::kArray)) return json::Value(json::Array{});
-  }
-  std::optional<json::Value> value;
-  if (auto parsed = json::parse(text); parsed.ok()) value = std::move(parsed).value();
-  NestedSyntax relaxed = syntax;
-  relaxed.python = python || (types && !types->has(TypeSet::kString));
-  // If strings are written without quotes, 'x' is a string that contains the quotes.
-  if (!value) {
-    value = read_literal(text, relaxed);
-    if (value && value->is_string() && raw_string) value.reset();
-  }
-  if (value && value->is_string() && raw_string && types && types->has(TypeSet::kString)) value.reset();
-  if (value && (!types || types->allows(*value) || !types->has(TypeSet::kString))) return std::move(*value);
+  if (auto value = read_spelled(text, summary, types, syntax)) return std::move(*value);
   return as_string();
 }
 
