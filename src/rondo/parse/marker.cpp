@@ -34,6 +34,13 @@ bool has_reserved_shape(std::string_view core) {
   return end != std::string_view::npos && end > 2 && core[end] == ']';
 }
 
+// Returns the size of the gap at the start of `text`: white space, as far as a marker may contain it.
+std::size_t gap_at(std::string_view text) {
+  std::size_t size = 0;
+  while (size < text.size() && is_space(text[size]) && size < kLargestGap) ++size;
+  return size;
+}
+
 // Matches `chunk` at the start of `text`.  The sign for a blank in `chunk` also matches a blank or an underscore.
 Match match_blank_signs(std::string_view text, std::string_view chunk) {
   std::size_t at = 0;
@@ -94,37 +101,37 @@ Marker::Marker(std::string_view text, std::span<const std::string> tokens) {
   chunks_.push_back(std::move(chunk));
 }
 
+// Matches one of the chunks at the start of `text`.
+Match Marker::chunk_at(std::size_t chunk, std::string_view text, const TokenStarts* starts) const {
+  const std::string& own = chunks_[chunk];
+  const bool has_token = has_token_ && chunk == token_chunk_;
+  if (has_blank_signs_ && !has_token) return match_blank_signs(text, own);
+  const std::size_t size = std::min(own.size(), text.size());
+  if (text.substr(0, size) != std::string_view(own).substr(0, size)) return {};
+  if (has_token && starts != nullptr && size > token_offset_ && !starts->has(text.data() + token_offset_)) return {};
+  return {size < own.size() ? MatchKind::kPartial : MatchKind::kFull, size};
+}
+
+// Matches `text` if it ends inside the marker.
+Match Marker::cut_off(std::string_view text, bool is_end) const {
+  if (!is_end) return {MatchKind::kPartial, text.size()};
+  const bool is_units = core_.starts_with(text) && std::binary_search(cuts_.begin(), cuts_.end(), text.size());
+  return {is_units ? MatchKind::kFull : MatchKind::kNone, text.size()};
+}
+
 Match Marker::match(std::string_view text, bool is_end, const TokenStarts* starts) const {
-  Match unfinished{MatchKind::kPartial, text.size()};
-  if (is_end) {
-    const bool is_units = core_.starts_with(text) && std::binary_search(cuts_.begin(), cuts_.end(), text.size());
-    unfinished.kind = is_units ? MatchKind::kFull : MatchKind::kNone;
-  }
   std::size_t at = 0;
   for (std::size_t i = 0; i < chunks_.size(); ++i) {
-    if (i > 0) {
-      const std::size_t gap = at;
-      while (at < text.size() && is_space(text[at]) && at - gap < kLargestGap) ++at;
-    }
-    const std::string& chunk = chunks_[i];
-    if (has_blank_signs_ && (!has_token_ || i != token_chunk_)) {
-      const Match match = match_blank_signs(text.substr(at), chunk);
-      if (match.kind == MatchKind::kNone) return {};
-      if (match.kind == MatchKind::kPartial) return unfinished;
-      at += match.size;
-      continue;
-    }
-    const std::size_t size = std::min(chunk.size(), text.size() - at);
-    if (text.substr(at, size) != std::string_view(chunk).substr(0, size)) return {};
-    const bool has_token = starts != nullptr && has_token_ && i == token_chunk_ && size > token_offset_;
-    if (has_token && !starts->has(text.data() + at + token_offset_)) return {};
-    if (size < chunk.size()) return unfinished;
-    at += size;
+    if (i > 0) at += gap_at(text.substr(at));
+    const Match chunk = chunk_at(i, text.substr(at), starts);
+    if (chunk.kind == MatchKind::kNone) return {};
+    if (chunk.kind == MatchKind::kPartial) return cut_off(text, is_end);
+    at += chunk.size;
   }
   // A marker that ends with a word and white space must not match the beginning of a longer word: `all\n` does not
   // begin `allocate`.
   if (!trail_.empty() && is_word(core_.back())) {
-    if (at == text.size()) return is_end ? Match{MatchKind::kFull, at} : unfinished;
+    if (at == text.size()) return {is_end ? MatchKind::kFull : MatchKind::kPartial, at};
     if (is_word(text[at])) return {};
   }
   return {MatchKind::kFull, at};

@@ -75,6 +75,9 @@ class Marker {
   [[nodiscard]] std::size_t own_lead(std::string_view before) const;
 
  private:
+  [[nodiscard]] Match chunk_at(std::size_t chunk, std::string_view text, const TokenStarts* starts) const;
+  [[nodiscard]] Match cut_off(std::string_view text, bool is_end) const;
+
   std::string lead_, trail_, core_;
   std::vector<std::string> chunks_;
   std::vector<std::size_t> cuts_;  // unit boundaries in the core
