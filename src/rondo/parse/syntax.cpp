@@ -46,41 +46,57 @@ const Marker* Syntax::add_marker(std::string_view text) {
 
 // Registers each marker in the sets of the places where the parser looks for it.
 void Syntax::compile() {
+  if (format->reasoning.present) compile_reasoning();
+  compile_content();
+  compile_stops();
+  if (format->calls.present && options.calls) compile_calls();
+  if (options.tools && options.calls && !is_foreign_) sets.text.add_control_tokens(kWrapper);
+  if (!format->calls.heading_close.empty()) compile_headings();
+  sets.reasoning_section = sets.reasoning;
+  sets.reasoning_section.add(kSectionClose, &section_close);
+}
+
+// Registers the markers around reasoning.
+void Syntax::compile_reasoning() {
   const format::Format& f = *format;
-  if (f.reasoning.present) {
-    const Marker* open = add_marker(f.reasoning.open);
-    const Marker* close = add_marker(f.reasoning.close);
-    sets.blank.add(kReasoningOpen, open);
-    // A control token that only reasoning begins with opens reasoning also before other words.  Models may write it
-    // twice.
-    const std::string begun = open->core().substr(0, open->core().find_first_of(">])") + 1);
-    const auto begins_so = [&](const std::string& text) { return format::trimmed(text).starts_with(begun); };
-    const bool is_shared = begins_so(f.content.open) || begins_so(f.calls.section_open) || begins_so(f.calls.call_open);
-    if (begun.size() < open->core().size() && Marker(begun).is_reserved() && !is_shared) {
-      for (MarkerSet* set : {&sets.blank, &sets.text}) set->add(kReasoningOpen, add_marker(begun));
-      sets.blank.add(kReasoningOpen, add_marker(begun + f.reasoning.open));
-    }
-    if (close->is_distinct()) sets.blank.add(kReasoningClose, close);  // an answer may begin with punctuation
-    sets.reasoning_open.add(kReasoningOpen, open);
-    for (MarkerSet* set : {&sets.reasoning, &sets.reasoning_layout, &sets.reasoning_recover})
-      set->add(kReasoningClose, close);
-    // A reserved marker cannot be ordinary text, so it opens reasoning after content too.
-    if (open->is_reserved() || (f.reasoning.behind_content && open->is_distinct())) sets.text.add(kReasoningOpen, open);
-    const bool is_content_close = close->core() == format::trimmed(f.content.close);  // then kContentClose counts
-    if (close->is_reserved() && !is_stop(close->core()) && !is_content_close) sets.text.add(kReasoningClose, close);
+  const Marker* open = add_marker(f.reasoning.open);
+  const Marker* close = add_marker(f.reasoning.close);
+  sets.blank.add(kReasoningOpen, open);
+  // A control token that only reasoning begins with opens reasoning also before other words.  Models may write it
+  // twice.
+  const std::string begun = open->core().substr(0, open->core().find_first_of(">])") + 1);
+  const auto begins_so = [&](const std::string& text) { return format::trimmed(text).starts_with(begun); };
+  const bool is_shared = begins_so(f.content.open) || begins_so(f.calls.section_open) || begins_so(f.calls.call_open);
+  if (begun.size() < open->core().size() && Marker(begun).is_reserved() && !is_shared) {
+    for (MarkerSet* set : {&sets.blank, &sets.text}) set->add(kReasoningOpen, add_marker(begun));
+    sets.blank.add(kReasoningOpen, add_marker(begun + f.reasoning.open));
   }
+  if (close->is_distinct()) sets.blank.add(kReasoningClose, close);  // an answer may begin with punctuation
+  sets.reasoning_open.add(kReasoningOpen, open);
+  for (MarkerSet* set : {&sets.reasoning, &sets.reasoning_layout, &sets.reasoning_recover})
+    set->add(kReasoningClose, close);
+  // A reserved marker cannot be ordinary text, so it opens reasoning after content too.
+  if (open->is_reserved() || (f.reasoning.behind_content && open->is_distinct())) sets.text.add(kReasoningOpen, open);
+  const bool is_content_close = close->core() == format::trimmed(f.content.close);  // then kContentClose counts
+  if (close->is_reserved() && !is_stop(close->core()) && !is_content_close) sets.text.add(kReasoningClose, close);
+}
+
+// Registers the markers around content, and the header of a turn.
+void Syntax::compile_content() {
+  const format::Format& f = *format;
+  const bool has_heading_close = !f.calls.heading_close.empty();
   const Marker* content_open = add_marker(f.content.open);
   sets.blank.add(kContentOpen, content_open);
   if (content_open->is_reserved()) {
     if (f.reasoning.present)
       sets.reasoning.add(kContentOpen, content_open);  // the answer begins, whatever was left open
-    if (!f.calls.heading_close.empty()) sets.text.add(kContentOpen, content_open);
+    if (has_heading_close) sets.text.add(kContentOpen, content_open);
   }
   const Marker* header = add_marker(f.header);
   sets.blank.add(kHeader, header);
   has_plain_header = is_plain_words(f.header);
   // A block that was not closed ends where the next block begins.
-  if (!f.calls.heading_close.empty() && header->is_reserved()) {
+  if (has_heading_close && header->is_reserved()) {
     for (MarkerSet* set : {&sets.text, &sets.reasoning}) set->add(kHeader, header);
   }
   // If the header stands between two calls, content also ends at the separator.
@@ -91,6 +107,11 @@ void Syntax::compile() {
   const Marker* content_close = add_marker(f.content.close);
   sets.blank.add(kContentClose, content_close);
   sets.text.add(kContentClose, content_close);
+}
+
+// Registers what ends the turn.
+void Syntax::compile_stops() {
+  const format::Format& f = *format;
   for (const auto* stops : {&f.stops.content, &f.stops.tool, &f.stops.history_close}) {
     for (const std::string& stop : *stops) {
       const Marker* marker = add_marker(stop);
@@ -108,11 +129,6 @@ void Syntax::compile() {
     for (const std::string& stop : *stops) sets.stop.add(kStop, add_marker(stop));
   }
   if (!blank_stop.empty()) sets.text.add_lead(blank_stop);
-  if (f.calls.present && options.calls) compile_calls();
-  if (options.tools && options.calls && !is_foreign_) sets.text.add_control_tokens(kWrapper);
-  if (!f.calls.heading_close.empty()) compile_headings();
-  sets.reasoning_section = sets.reasoning;
-  sets.reasoning_section.add(kSectionClose, &section_close);
 }
 
 // Adds the texts that may close a call: the whole close, and its parts before and after each unit boundary.
@@ -223,15 +239,24 @@ void Syntax::compile_slots() {
   }
 }
 
+// Returns whether the format writes no text of its own behind piece `piece` of a call.
+bool Syntax::is_last_text(std::size_t piece) const {
+  const std::vector<format::CallPiece>& all = format->calls.pieces;
+  return std::all_of(all.begin() + static_cast<std::ptrdiff_t>(piece) + 1, all.end(),
+                     [](const format::CallPiece& next) {
+                       return next.kind == format::CallPiece::Kind::kArguments || is_blank(next.text);
+                     });
+}
+
 // Returns whether the call may end directly after the name in piece `piece`: the format writes parameters after it, and
 // nothing closes the call.
 bool Syntax::is_name_enough(std::size_t piece) const {
   const format::Calls& calls = format->calls;
-  return calls.arguments == format::ArgumentStyle::kParameters && is_blank(calls.call_close) &&
-         std::all_of(calls.pieces.begin() + static_cast<std::ptrdiff_t>(piece) + 1, calls.pieces.end(),
-                     [](const format::CallPiece& next) {
-                       return next.kind == format::CallPiece::Kind::kArguments || is_blank(next.text);
-                     });
+  return calls.arguments == format::ArgumentStyle::kParameters && is_blank(calls.call_close) && is_last_text(piece);
+}
+
+bool Syntax::is_json_next(std::size_t piece) const {
+  return format->calls.arguments != format::ArgumentStyle::kParameters && is_last_text(piece);
 }
 
 void Syntax::compile_values() {
@@ -246,9 +271,8 @@ void Syntax::compile_values() {
   }
 }
 
-// Registers openers that are found in reasoning that is not closed, and parts of openers that models write alone.
+// Registers openers that are found in reasoning that is not closed, and openers that models write in part.
 void Syntax::compile_openers(const Marker& section_open) {
-  const format::Calls& calls = format->calls;
   for (const Marker* opener : {&section_open, static_cast<const Marker*>(&call_open)}) {
     if (opener->empty() || !opener->is_distinct() || !(options.tools || opener->is_reserved())) continue;
     for (MarkerSet* set : {&sets.reasoning, &sets.reasoning_layout})
@@ -258,38 +282,43 @@ void Syntax::compile_openers(const Marker& section_open) {
   if (const std::size_t tag = call_open.core().find_last_of(">]"); tag != std::string::npos)
     inner_open = make_marker(std::string_view(call_open.core()).substr(tag + 1));
   if (!options.tools) return;
-  const std::vector<std::size_t> cuts = format::unit_boundaries(call_open.core());
-  for (auto cut = cuts.rbegin(); cut != cuts.rend(); ++cut) {
-    const std::string_view rest = std::string_view(call_open.core()).substr(*cut);
-    if (is_blank(rest) || *cut == 0) continue;
-    const Marker* half = add_marker(rest);
-    if (half->is_distinct()) {
-      for (MarkerSet* set : {&sets.blank, &sets.text, &sets.between}) set->add(kHalfOpen, half);
-    }
-    break;
-  }
-  // A word between two tags makes the opener one unit, but models still leave out the first tag.
+  compile_half_openers();
+  compile_bare_openers();
+}
+
+// Registers `part`, a part of a call's opener, unless it is mere punctuation.
+void Syntax::add_half_opener(std::string_view part, std::initializer_list<MarkerSet*> places) {
+  const Marker* half = add_marker(part);
+  if (!half->is_distinct()) return;
+  for (MarkerSet* set : places) set->add(kHalfOpen, half);
+}
+
+// Registers the parts of a call's opener that models write alone.
+void Syntax::compile_half_openers() {
   const std::string_view core = call_open.core();
+  const std::vector<std::size_t> cuts = format::unit_boundaries(core);
+  const auto is_inside = [core](std::size_t cut) { return cut != 0 && !is_blank(core.substr(cut)); };
+  if (const auto last = std::find_if(cuts.rbegin(), cuts.rend(), is_inside); last != cuts.rend())
+    add_half_opener(core.substr(*last), {&sets.blank, &sets.text, &sets.between});
+  // A word between two tags makes the opener one unit, but models still leave out the first tag.
   const std::size_t tag = core.find('>');
-  if (tag != std::string_view::npos && tag + 1 < core.size() && is_word(core[tag + 1]) && core.ends_with('>')) {
-    const Marker* rest = add_marker(core.substr(tag + 1));
-    for (MarkerSet* set : {&sets.blank, &sets.text, &sets.section, &sets.between}) set->add(kHalfOpen, rest);
-  }
+  if (tag != std::string_view::npos && tag + 1 < core.size() && is_word(core[tag + 1]) && core.ends_with('>'))
+    add_half_opener(core.substr(tag + 1), {&sets.blank, &sets.text, &sets.section, &sets.between});
   // The first part of an opener may stand before a call of another kind, so it counts as a wrapper.
-  if (cuts.size() > 2 && calls.envelope == format::Envelope::kTags) {
-    const Marker* first = add_marker(std::string_view(call_open.core()).substr(0, cuts[1]));
+  if (cuts.size() > 2 && format->calls.envelope == format::Envelope::kTags) {
+    const Marker* first = add_marker(core.substr(0, cuts[1]));
     if (first->is_distinct()) sets.text.add(kWrapper, first);
   }
-  const Marker* front = add_marker(without_prefix_word(call_open.core()));
-  if (!front->empty() && front->is_distinct()) {
-    for (MarkerSet* set : {&sets.blank, &sets.text, &sets.section, &sets.after, &sets.between})
-      set->add(kHalfOpen, front);
-  }
-  if (is_blank(calls.section_open) && call_open.empty() && calls.envelope != format::Envelope::kTags) {
-    // The white space that the template writes before a call is not the content's.
-    sets.text.add(kBareOpen, add_marker(calls.call_open + "{"));
-    if (calls.envelope == format::Envelope::kJsonArray) sets.text.add(kBareOpen, add_marker(calls.section_open + "["));
-  }
+  add_half_opener(without_prefix_word(core), {&sets.blank, &sets.text, &sets.section, &sets.after, &sets.between});
+}
+
+// Registers the brackets that begin a call where a format writes JSON without markers.  The white space that the
+// template writes before a call is not the content's.
+void Syntax::compile_bare_openers() {
+  const format::Calls& calls = format->calls;
+  if (!is_blank(calls.section_open) || !call_open.empty() || calls.envelope == format::Envelope::kTags) return;
+  sets.text.add(kBareOpen, add_marker(calls.call_open + "{"));
+  if (calls.envelope == format::Envelope::kJsonArray) sets.text.add(kBareOpen, add_marker(calls.section_open + "["));
 }
 
 // A prefix of names that ends with a dot, as in ` to=functions.`, may be missing.

@@ -2,6 +2,7 @@
 // for.  Compiled once and immutable, so machines in any number of threads may use it.  Internal to parse/.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -74,6 +75,8 @@ class Syntax {
   [[nodiscard]] Marker make_marker(std::string_view text) const { return Marker(text, options.special_tokens); }
   // Returns whether a call may end directly after the name in piece `piece`.
   [[nodiscard]] bool is_name_enough(std::size_t piece) const;
+  // Returns whether JSON arguments follow piece `piece` directly.
+  [[nodiscard]] bool is_json_next(std::size_t piece) const;
   // Models sometimes leave out a literal that an id or a counter follows.  Returns the piece at which such a call
   // continues; 0 if the literal cannot be left out.
   [[nodiscard]] std::size_t behind_optional(std::size_t literal) const;
@@ -103,11 +106,18 @@ class Syntax {
  private:
   const Marker* add_marker(std::string_view text);
   void compile();
+  void compile_reasoning();
+  void compile_content();
+  void compile_stops();
   void compile_calls();
   void compile_slots();
   void compile_values();
   void compile_openers(const Marker& section_open);
+  void compile_half_openers();
+  void compile_bare_openers();
   void compile_headings();
+  void add_half_opener(std::string_view part, std::initializer_list<MarkerSet*> places);
+  [[nodiscard]] bool is_last_text(std::size_t piece) const;
   void add_closers(MarkerSet& set);
   void add_parameter_openers(MarkerSet& set);
 
