@@ -78,62 +78,28 @@ bool Machine::piece_literal(const Marker& literal) {
   return true;
 }
 
-// Reads a name, id or index.  It ends at white space or before the text that the format writes after it.  Inside an
-// escape nothing ends it.
+// Reads a name, id or index.
 bool Machine::piece_slot(CallPiece::Kind kind) {
   const bool is_name = kind == CallPiece::Kind::kName || kind == CallPiece::Kind::kNameInId;
-  const std::span<const format::Escape> escapes =
-      is_name ? std::span(syntax_->format->calls.name_escapes) : std::span<const format::Escape>();
-  const std::vector<CallPiece>& all = syntax_->format->calls.pieces;
-  const bool json_next =
-      syntax_->format->calls.arguments != format::ArgumentStyle::kParameters &&
-      std::all_of(all.begin() + static_cast<std::ptrdiff_t>(call_.piece) + 1, all.end(), [](const CallPiece& piece) {
-        return piece.kind == CallPiece::Kind::kArguments || is_blank(piece.text);
-      });
   const std::size_t begin = skip_space(pos_);
-  std::size_t end = begin;
-  bool is_found = false;
-  for (; end < buffer_.size() && !is_found; end += is_found ? 0 : 1) {
-    const char byte = buffer_[end];
-    if (!escapes.empty()) {
-      const std::string_view rest = std::string_view(buffer_).substr(end);
-      if (!is_end_ && format::whole_units(rest, escapes) == 0) return false;
-      const std::size_t unit = format::unit_size(rest, escapes);
-      if (unit > 1) end += unit - 1;
-      if (unit > 1) continue;
-    }
-    const std::size_t next = skip_space(end);
-    if (next < buffer_.size()) {
-      const MarkerSet::Found found = syntax_->slot_sets[call_.piece].at(buffer_, next, is_end_, starts());
-      if (found.kind == MatchKind::kPartial) return false;
-      is_found = found.kind == MatchKind::kFull;
-    } else if (!is_end_) {
-      return false;
-    }
-    // An object directly after a tool's name is the arguments, even in a format that writes parameters one by one.
-    const bool is_object = byte == '{' && (json_next || (is_name && syntax_->options.tools && end > begin &&
-                                                         syntax_->is_known_tool(buffer_.substr(begin, end - begin))));
-    is_found = is_found || is_object || is_space(byte);
-    if (!is_found && (!is_name_byte(byte) || end - begin > kLongestName)) {
-      return attempt_.is_open ? fail_attempt(end, "the name of a tool call cannot be read")
-                              : break_call(chat::CallStatus::kMalformed, "a tool call is malformed");
-    }
+  const Match slot = slot_at(begin, is_name);
+  if (slot.kind == MatchKind::kPartial) return false;
+  const std::size_t end = begin + slot.size;
+  if (slot.kind == MatchKind::kNone) {
+    return attempt_.is_open ? fail_attempt(end, "the name of a tool call cannot be read")
+                            : break_call(chat::CallStatus::kMalformed, "a tool call is malformed");
   }
-  if (!is_found && !is_end_) return false;
-  std::string text = buffer_.substr(begin, end - begin);
+  std::string text = buffer_.substr(begin, slot.size);
+  const bool is_cut_off = end >= buffer_.size();
   const auto is_whole_call = [&] {
     return is_name && syntax_->options.tools && syntax_->is_known_tool(text) && syntax_->is_name_enough(call_.piece);
   };
-  if (!is_found && attempt_.is_open && !is_whole_call()) return false;
+  if (is_cut_off && attempt_.is_open && !is_whole_call()) return false;
   if (text.empty() && is_name && !call_.has_name) return fail_attempt(end, "a tool call has no name");
   pos_ = end;
   ++call_.piece;
   if (is_name && !call_.has_name) {
-    const std::string meant = format::unescaped(text, escapes);
-    call_.name = kind == CallPiece::Kind::kNameInId ? name_in_id(meant) : meant;
-    if (kind == CallPiece::Kind::kNameInId) call_.id = std::move(text);
-    call_.has_name = true;
-    if (envelope_.early_arguments) (void)commit_early();
+    take_name(kind, std::move(text));
   } else if (kind == CallPiece::Kind::kId && !text.empty()) {
     call_.id = std::move(text);
     if (call_.is_reported) {
@@ -142,6 +108,54 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
     }
   }
   return true;
+}
+
+// Matches a name, id or index at `begin`.  Inside an escape nothing ends it.  kNone means that the byte at `size`
+// cannot be part of it.
+Match Machine::slot_at(std::size_t begin, bool is_name) const {
+  const std::span<const format::Escape> escapes =
+      is_name ? std::span(syntax_->format->calls.name_escapes) : std::span<const format::Escape>();
+  for (std::size_t end = begin; end < buffer_.size(); ++end) {
+    if (!escapes.empty()) {
+      const std::string_view rest = std::string_view(buffer_).substr(end);
+      if (!is_end_ && format::whole_units(rest, escapes) == 0) return {MatchKind::kPartial, 0};
+      const std::size_t unit = format::unit_size(rest, escapes);
+      if (unit > 1) {
+        end += unit - 1;
+        continue;
+      }
+    }
+    const MatchKind close = slot_close_at(begin, end, is_name);
+    if (close != MatchKind::kNone) return {close, end - begin};
+    if (!is_name_byte(buffer_[end]) || end - begin > kLongestName) return {MatchKind::kNone, end - begin};
+  }
+  return {is_end_ ? MatchKind::kFull : MatchKind::kPartial, buffer_.size() - begin};
+}
+
+// Returns whether a name, id or index from `begin` ends at `end`: before white space, the text that the format writes
+// after it, or the arguments.
+MatchKind Machine::slot_close_at(std::size_t begin, std::size_t end, bool is_name) const {
+  const std::size_t next = skip_space(end);
+  if (next == buffer_.size() && !is_end_) return MatchKind::kPartial;
+  if (next < buffer_.size()) {
+    const MatchKind kind = syntax_->slot_sets[call_.piece].at(buffer_, next, is_end_, starts()).kind;
+    if (kind != MatchKind::kNone) return kind;
+  }
+  if (is_space(buffer_[end])) return MatchKind::kFull;
+  if (buffer_[end] != '{') return MatchKind::kNone;
+  // An object directly after a tool's name is the arguments, even in a format that writes parameters one by one.
+  const bool is_behind_tool = is_name && syntax_->options.tools && end > begin &&
+                              syntax_->is_known_tool(std::string_view(buffer_).substr(begin, end - begin));
+  return is_behind_tool || syntax_->is_json_next(call_.piece) ? MatchKind::kFull : MatchKind::kNone;
+}
+
+// Takes the name of the call from `text`, which may be an id that contains it.
+void Machine::take_name(CallPiece::Kind kind, std::string text) {
+  const std::string meant = format::unescaped(text, syntax_->format->calls.name_escapes);
+  call_.name = kind == CallPiece::Kind::kNameInId ? name_in_id(meant) : meant;
+  if (kind == CallPiece::Kind::kNameInId) call_.id = std::move(text);
+  call_.has_name = true;
+  if (envelope_.early_arguments) (void)commit_early();
 }
 
 namespace {
@@ -266,44 +280,53 @@ std::optional<Machine::JsonUnit> Machine::json_unit(std::size_t at) const {
   return JsonUnit{size == 1 ? rest.front() : format::unescaped(rest.substr(0, size), escapes).front(), size};
 }
 
+// Skips plain text inside a JSON string.  Returns the character at pos_ then; nullopt if more text is needed.
+std::optional<Machine::JsonUnit> Machine::next_json_unit(bool is_escaped) {
+  if (is_escaped) return json_unit(pos_);
+  pos_ += scanner_.plain_prefix(std::string_view(buffer_).substr(pos_));
+  return pos_ < buffer_.size() ? std::optional(JsonUnit{buffer_[pos_], 1}) : std::nullopt;
+}
+
 // Returns [begin, end) of the buffer, a part of a call's arguments, as plain JSON without the format's escapes.
 std::string Machine::arguments_text(std::size_t begin, std::size_t end) const {
   return format::unescaped(std::string_view(buffer_).substr(begin, end - begin),
                            syntax_->format->calls.argument_escapes);
 }
 
+// Finds out what the arguments are: JSON, bare text, or nothing at all.  Returns false if more text is needed.
+bool Machine::begin_json_arguments() {
+  const std::size_t at = skip_space(pos_);
+  if (at == buffer_.size()) return false;
+  const MarkerSet::Found found = syntax_->sets.after.at(buffer_, at, is_end_, starts());
+  if (found.kind == MatchKind::kPartial) return false;
+  pos_ = at;
+  emit(EventKind::kMarker, pos_);
+  if (found.kind == MatchKind::kFull && buffer_[at] != '{') {
+    emit(EventKind::kArguments, pos_, "{}");
+    return arguments_done();
+  }
+  const std::optional<JsonUnit> first = json_unit(at);
+  if (!first) return false;
+  if (std::string_view("{[\"'").find(first->byte) == std::string_view::npos) {
+    if (const std::string key = only_text_parameter(); !key.empty()) {
+      emit(EventKind::kArguments, head_, "{" + json::to_compact(json::Value(key)) + ":\"");
+      phase_ = Phase::kRawArguments;
+      return true;
+    }
+  }
+  call_.has_arguments = true;
+  call_.is_string = first->byte == '"' || first->byte == '\'';
+  return true;
+}
+
 // Passes on JSON arguments as they come.  Arguments in a string are reported only when they are complete.
 bool Machine::json_arguments() {
-  if (!call_.has_arguments) {
-    const std::size_t at = skip_space(pos_);
-    if (at == buffer_.size()) return false;
-    const MarkerSet::Found found = syntax_->sets.after.at(buffer_, at, is_end_, starts());
-    if (found.kind == MatchKind::kPartial) return false;
-    pos_ = at;
-    emit(EventKind::kMarker, pos_);
-    if (found.kind == MatchKind::kFull && buffer_[at] != '{') {
-      emit(EventKind::kArguments, pos_, "{}");
-      return arguments_done();
-    }
-    const std::optional<JsonUnit> first = json_unit(at);
-    if (!first) return false;
-    if (std::string_view("{[\"'").find(first->byte) == std::string_view::npos) {
-      if (const std::string key = only_text_parameter(); !key.empty()) {
-        emit(EventKind::kArguments, head_, "{" + json::to_compact(json::Value(key)) + ":\"");
-        phase_ = Phase::kRawArguments;
-        return true;
-      }
-    }
-    call_.has_arguments = true;
-    call_.is_string = first->byte == '"' || first->byte == '\'';
-  }
+  if (!call_.has_arguments) return begin_json_arguments();
   while (pos_ < buffer_.size()) {
     bool wait = false;
     if (is_string_forgotten(wait)) return break_json();
     if (wait) break;
-    if (!has_escaped_arguments()) pos_ += scanner_.plain_prefix(std::string_view(buffer_).substr(pos_));
-    if (pos_ == buffer_.size()) break;
-    const std::optional<JsonUnit> unit = json_unit(pos_);
+    const std::optional<JsonUnit> unit = next_json_unit(has_escaped_arguments());
     if (!unit) break;
     const JsonScanner::Step step = scanner_.step(unit->byte);
     if (step.bad) {
@@ -382,58 +405,68 @@ bool Machine::recover() {
 
 // Reads the text that closes a call.  A missing close is a mistake, but the call stays a call.
 bool Machine::after_call() {
-  if (syntax_->call_close.empty() && !call_.is_fenced) {
-    end_call(raw(head_));
-    phase_ = Phase::kBetween;
-    return true;
-  }
-  std::size_t at = skip_space(pos_);
-  if (call_.is_fenced && at < buffer_.size()) {
-    const Match fence = fence_close(at);
-    if (fence.kind == MatchKind::kPartial) return false;
-    call_.is_fenced = false;
-    if (fence.kind == MatchKind::kFull) pos_ = at + fence.size;
-    at = skip_space(pos_);
-  }
-  if (at == buffer_.size()) {
-    if (!is_end_) return false;
-    ending_.is_open = true;
-  } else {
-    // Models write too many closing brackets.  Brackets belong to the call if the call's close follows them.
-    std::size_t close = at;
-    const bool is_json = syntax_->format->calls.envelope != format::Envelope::kTags;
-    while (is_json && close < buffer_.size() && close - at < kMostBrackets &&
-           (buffer_[close] == '}' || buffer_[close] == ']'))
-      close = skip_space(close + 1);
-    if (close == buffer_.size() && !is_end_) return false;
-    const MarkerSet::Found found =
-        close < buffer_.size() ? syntax_->sets.after.at(buffer_, close, is_end_, starts()) : MarkerSet::Found{};
-    if (found.kind == MatchKind::kPartial) return false;
-    const bool is_close = found.kind == MatchKind::kFull && found.id == kCallClose;
-    const bool is_begun = is_close && found.marker != &syntax_->call_close &&
-                          syntax_->call_close.core().starts_with(found.marker->core());
-    if (is_begun || found.kind == MatchKind::kNone) {
-      const MatchKind second = second_call(is_close ? close + found.size : close);
-      if (second != MatchKind::kNone) return second == MatchKind::kFull;
+  if (!syntax_->call_close.empty() || call_.is_fenced) {
+    std::size_t at = skip_space(pos_);
+    if (call_.is_fenced && at < buffer_.size()) {
+      const Match fence = fence_close(at);
+      if (fence.kind == MatchKind::kPartial) return false;
+      call_.is_fenced = false;
+      if (fence.kind == MatchKind::kFull) pos_ = at + fence.size;
+      at = skip_space(pos_);
     }
-    if (is_close) {
-      if (close > at) set_status(chat::CallStatus::kMalformed);
-      pos_ = close + found.size;
-      emit(EventKind::kMarker, pos_);
-      if (syntax_->format->calls.content_behind) trail_.text = found.marker->trail();
-      trail_.of_reasoning = false;
-    } else if (is_json && buffer_[at] == '{') {  // a second call in the same markers
-      end_call(raw(head_));
-      pos_ = at;
-      begin_attempt(section_.is_open, attempt_.opening);
-      return start_body();
-    } else if (found.kind == MatchKind::kNone) {
-      complain(raw(at), "a tool call is not closed");
+    if (at == buffer_.size()) {
+      if (!is_end_) return false;
+      ending_.is_open = true;
+    } else if (const MatchKind next = call_close(at); next != MatchKind::kNone) {
+      return next == MatchKind::kFull;
     }
   }
   end_call(raw(head_));
   phase_ = Phase::kBetween;
   return true;
+}
+
+// Reads the text that closes the call at `at`, if it is there.  kFull means that another call begins instead, in the
+// same markers; kPartial means that more text is needed.
+MatchKind Machine::call_close(std::size_t at) {
+  const bool is_json = syntax_->format->calls.envelope != format::Envelope::kTags;
+  const std::size_t close = is_json ? behind_brackets(at) : at;
+  if (close == buffer_.size() && !is_end_) return MatchKind::kPartial;
+  const MarkerSet::Found found =
+      close < buffer_.size() ? syntax_->sets.after.at(buffer_, close, is_end_, starts()) : MarkerSet::Found{};
+  if (found.kind == MatchKind::kPartial) return MatchKind::kPartial;
+  const bool is_close = found.kind == MatchKind::kFull && found.id == kCallClose;
+  const bool is_begun =
+      is_close && found.marker != &syntax_->call_close && syntax_->call_close.core().starts_with(found.marker->core());
+  if (is_begun || found.kind == MatchKind::kNone) {
+    const MatchKind second = second_call(is_close ? close + found.size : close);
+    if (second != MatchKind::kNone) return second;
+  }
+  if (is_close) {
+    if (close > at) set_status(chat::CallStatus::kMalformed);
+    pos_ = close + found.size;
+    emit(EventKind::kMarker, pos_);
+    if (syntax_->format->calls.content_behind) trail_.text = found.marker->trail();
+    trail_.of_reasoning = false;
+  } else if (is_json && buffer_[at] == '{') {
+    end_call(raw(head_));
+    pos_ = at;
+    begin_attempt(section_.is_open, attempt_.opening);
+    (void)start_body();
+    return MatchKind::kFull;
+  } else if (found.kind == MatchKind::kNone) {
+    complain(raw(at), "a tool call is not closed");
+  }
+  return MatchKind::kNone;
+}
+
+// Returns where the closing brackets at `at` end, with the white space after them.  Models write too many brackets;
+// they belong to the call if the call's close follows them.
+std::size_t Machine::behind_brackets(std::size_t at) const {
+  std::size_t end = at;
+  while (end < buffer_.size() && end - at < kMostBrackets && (buffer_[end] == '}' || buffer_[end] == ']'))
+    end = skip_space(end + 1);
+  return end;
 }
 
 // Begins a second call in the markers of the call that ends at `at`.  Those markers are still open, so the call begins

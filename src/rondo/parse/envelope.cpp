@@ -26,26 +26,14 @@ std::string decoded_string(std::string_view text) {
 
 // Feeds the JSON of a call to the scanner.  The name decides whether the text is a call.  Until then it is held back.
 bool Machine::json_envelope() {
-  bool wait_for_open = false;
-  if (!scanner_.started() && repeated_open(wait_for_open)) return !wait_for_open;
-  while (pos_ < buffer_.size()) {
-    if (!scanner_.started() && is_space(buffer_[pos_])) {
-      ++pos_;
-      continue;
-    }
-    if (!scanner_.started() && attempt_.is_open) {
-      const Match fence = fence_open(pos_);
-      if (fence.kind == MatchKind::kPartial) break;
-      pos_ += fence.size;
-      if (fence.kind == MatchKind::kFull) continue;
-    }
-    bool wait = false;
+  bool wait = false;
+  if (!scanner_.started() && repeated_open(wait)) return !wait;
+  const bool is_begun = scanner_.started() || skip_json_lead();
+  while (is_begun && pos_ < buffer_.size()) {
     if (is_string_forgotten(wait)) return json_bad();
     if (wait) break;
     const bool is_escaped = envelope_.capture == JsonCall::Capture::kArguments && has_escaped_arguments();
-    if (!is_escaped) pos_ += scanner_.plain_prefix(std::string_view(buffer_).substr(pos_));
-    if (pos_ == buffer_.size()) break;
-    const std::optional<JsonUnit> unit = is_escaped ? json_unit(pos_) : JsonUnit{buffer_[pos_], 1};
+    const std::optional<JsonUnit> unit = next_json_unit(is_escaped);
     if (!unit) break;
     bool failed = false;
     if (!json_step(*unit, failed)) return true;
@@ -54,19 +42,35 @@ bool Machine::json_envelope() {
       break;
     }
     pos_ += unit->size;
-    if (scanner_.done()) {
-      if (attempt_.is_open && !(attempt_.opening == Opening::kMarker && ends_in_empty_list()))
-        return fail_attempt(pos_, "JSON in the place of a tool call holds none");
-      attempt_.is_open = false;
-      emit(EventKind::kMarker, pos_);
-      phase_ = Phase::kAfterCall;
-      return true;
-    }
+    if (scanner_.done()) return json_envelope_ends();
   }
   if (attempt_.is_open && pos_ - head_ > kLongestAttempt) return fail_attempt(pos_, "a tool call holds no name");
   if (call_.is_reported && envelope_.capture == JsonCall::Capture::kArguments && !call_.is_string)
     emit(EventKind::kArguments, whole_characters(pos_));
   return false;
+}
+
+// Skips what may stand before the JSON of a call: white space and the opening of a fence.  Returns false if more text
+// is needed.
+bool Machine::skip_json_lead() {
+  while (true) {
+    pos_ = skip_space(pos_);
+    if (pos_ == buffer_.size()) return false;
+    if (!attempt_.is_open) return true;
+    const Match fence = fence_open(pos_);
+    if (fence.kind != MatchKind::kFull) return fence.kind == MatchKind::kNone;
+    pos_ += fence.size;
+  }
+}
+
+// Acts on the end of the outermost value, at pos_.
+bool Machine::json_envelope_ends() {
+  if (attempt_.is_open && !(attempt_.opening == Opening::kMarker && ends_in_empty_list()))
+    return fail_attempt(pos_, "JSON in the place of a tool call holds none");
+  attempt_.is_open = false;
+  emit(EventKind::kMarker, pos_);
+  phase_ = Phase::kAfterCall;
+  return true;
 }
 
 // Returns whether the value that ends at pos_ is an empty list.  A list without calls is markup, and no text is lost.
@@ -142,56 +146,69 @@ void Machine::json_value_begins(char byte) {
   const std::size_t frames = scanner_.depth() - (is_container ? 1 : 0);
   if (envelope_.capture != JsonCall::Capture::kNone) return;
   if (envelope_.depth == 0) {
-    if (byte != '{' || (frames == 1 && !scanner_.is_array_at(1)) || frames > 1) return;
-    envelope_.depth = frames + 1;
-    if (!attempt_.is_open) {
-      emit(EventKind::kMarker, pos_);
-      begin_attempt(section_.is_open, attempt_.opening);
-    }
-    call_.name.clear();
-    call_.id.reset();
-    call_.has_name = call_.is_reported = false;
-    envelope_.early_arguments.reset();
-    envelope_.strays.clear();
+    if (byte == '{' && (frames == 0 || (frames == 1 && scanner_.is_array_at(1)))) json_call_begins();
+    return;
+  }
+  const bool is_member = frames == envelope_.depth;
+  // Without a marker, only the format's own keys make a call.
+  if (is_member && is_bare() && !call_.has_name && !envelope_.early_arguments &&
+      !is_call_key(scanner_.key_at(envelope_.depth))) {
+    (void)fail_attempt(pos_, "text in the shape of a tool call is none");
     return;
   }
   const format::JsonRoles& roles = syntax_->format->calls.roles;
-  if (is_bare() && frames == envelope_.depth && !call_.has_name && !envelope_.early_arguments) {
-    // Without a marker, only the format's own keys make a call.
-    if (!is_call_key(scanner_.key_at(envelope_.depth))) {
-      (void)fail_attempt(pos_, "text in the shape of a tool call is none");
-      return;
-    }
-  }
-  const bool is_keyed_call = roles.name_is_key && frames == envelope_.depth && !call_.is_reported;
+  const bool is_keyed_call = roles.name_is_key && is_member && !call_.is_reported;
   if (is_keyed_call) {
     call_.name = format::unescaped(scanner_.key_at(envelope_.depth), syntax_->format->calls.name_escapes);
     call_.has_name = true;
   }
   if (is_keyed_call || (!roles.name_is_key && has_role(roles.arguments, frames))) {
-    envelope_.capture = JsonCall::Capture::kArguments;
-    call_.is_string = byte == '"' || byte == '\'';
-    scanner_.forget_loose();
-    if (needs_evidence() && !call_.is_string && byte != '{') {
-      (void)fail_attempt(pos_, "text in the shape of a tool call has no arguments");
-      return;
-    }
-    const bool is_held = needs_evidence() && call_.is_string;  // until the string is known to hold an object
-    if (call_.has_name && !call_.is_reported && !is_held && !commit(pos_)) return;
-    if (call_.is_reported) emit(EventKind::kMarker, pos_);
-  } else if (has_role(roles.name, frames) && !call_.has_name) {
-    envelope_.capture = JsonCall::Capture::kName;
-  } else if (has_role(roles.id, frames)) {
-    envelope_.capture = JsonCall::Capture::kId;
-  } else if (frames == envelope_.depth && is_stray_key(scanner_.key_at(envelope_.depth))) {
-    envelope_.capture = JsonCall::Capture::kStray;
-    envelope_.stray_key = scanner_.key_at(envelope_.depth);
+    if (!json_arguments_begin(byte)) return;
   } else {
-    return;
+    envelope_.capture = capture_at(frames);
+    if (envelope_.capture == JsonCall::Capture::kNone) return;
+    if (envelope_.capture == JsonCall::Capture::kStray) envelope_.stray_key = scanner_.key_at(envelope_.depth);
   }
   envelope_.capture_depth = frames;
   envelope_.captures_scalar = !is_container && byte != '"' && byte != '\'';
   envelope_.capture_begin = base_ + pos_;
+}
+
+// The object of a call begins at pos_.
+void Machine::json_call_begins() {
+  envelope_.depth = scanner_.depth();
+  if (!attempt_.is_open) {
+    emit(EventKind::kMarker, pos_);
+    begin_attempt(section_.is_open, attempt_.opening);
+  }
+  call_.name.clear();
+  call_.id.reset();
+  call_.has_name = call_.is_reported = false;
+  envelope_.early_arguments.reset();
+  envelope_.strays.clear();
+}
+
+// The call's arguments begin with `byte`, at pos_.  Reports the call if its name is known.  Returns false if the text
+// turned out to be no call.
+bool Machine::json_arguments_begin(char byte) {
+  envelope_.capture = JsonCall::Capture::kArguments;
+  call_.is_string = byte == '"' || byte == '\'';
+  scanner_.forget_loose();
+  if (needs_evidence() && !call_.is_string && byte != '{')
+    return !fail_attempt(pos_, "text in the shape of a tool call has no arguments");
+  const bool is_held = needs_evidence() && call_.is_string;  // until the string is known to hold an object
+  if (call_.has_name && !call_.is_reported && !is_held && !commit(pos_)) return false;
+  if (call_.is_reported) emit(EventKind::kMarker, pos_);
+  return true;
+}
+
+// Returns what the value that begins inside `frames` frames is in the call, if it is not the arguments.
+JsonCall::Capture Machine::capture_at(std::size_t frames) const {
+  const format::JsonRoles& roles = syntax_->format->calls.roles;
+  if (has_role(roles.name, frames) && !call_.has_name) return JsonCall::Capture::kName;
+  if (has_role(roles.id, frames)) return JsonCall::Capture::kId;
+  const bool is_stray = frames == envelope_.depth && is_stray_key(scanner_.key_at(envelope_.depth));
+  return is_stray ? JsonCall::Capture::kStray : JsonCall::Capture::kNone;
 }
 
 // Takes the captured value, [envelope_.capture_begin, pos_).  Returns false if the attempt failed.

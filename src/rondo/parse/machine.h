@@ -177,6 +177,9 @@ class Machine : private Reader {
   bool pieces();
   bool piece_literal(const Marker& literal);
   bool piece_slot(format::CallPiece::Kind kind);
+  [[nodiscard]] Match slot_at(std::size_t begin, bool is_name) const;
+  [[nodiscard]] MatchKind slot_close_at(std::size_t begin, std::size_t end, bool is_name) const;
+  void take_name(format::CallPiece::Kind kind, std::string text);
   [[nodiscard]] std::string name_in_id(const std::string& id) const;
   bool start_arguments();
   bool early_arguments();
@@ -187,7 +190,9 @@ class Machine : private Reader {
   };
   [[nodiscard]] bool has_escaped_arguments() const;
   [[nodiscard]] std::optional<JsonUnit> json_unit(std::size_t at) const;
+  [[nodiscard]] std::optional<JsonUnit> next_json_unit(bool is_escaped);
   [[nodiscard]] std::string arguments_text(std::size_t begin, std::size_t end) const;
+  bool begin_json_arguments();
   bool json_arguments();
   [[nodiscard]] std::string only_text_parameter() const;
   [[nodiscard]] bool has_parameter(const std::string& key) const;
@@ -196,6 +201,8 @@ class Machine : private Reader {
   bool recover();
   bool break_call(chat::CallStatus status, const char* why);
   bool after_call();
+  MatchKind call_close(std::size_t at);
+  [[nodiscard]] std::size_t behind_brackets(std::size_t at) const;
   MatchKind second_call(std::size_t at);
   bool between();
   void end_call(std::size_t raw_end);
@@ -204,8 +211,13 @@ class Machine : private Reader {
 
   // envelope.cpp: calls that are JSON objects
   bool json_envelope();
+  bool skip_json_lead();
+  bool json_envelope_ends();
   bool json_step(JsonUnit unit, bool& failed);
   void json_value_begins(char byte);
+  void json_call_begins();
+  bool json_arguments_begin(char byte);
+  [[nodiscard]] JsonCall::Capture capture_at(std::size_t frames) const;
   bool json_value_ends();
   bool commit_early();
   [[nodiscard]] bool has_role(const std::vector<std::string>& role, std::size_t frames) const;
