@@ -235,11 +235,19 @@ class Machine : private Reader {
   // parameters.cpp: tagged parameters
   bool parameter();
   bool key();
+  MatchKind key_close(std::size_t begin, std::size_t end);
   void begin_key(const Marker* opener);
   void take_key(std::size_t begin, std::size_t end, std::size_t close_size);
+  struct ValueOpener {
+    Match match;
+    const format::ValueForm* form = nullptr;
+  };
   bool value_open();
+  [[nodiscard]] ValueOpener whole_opener(std::size_t at) const;
   bool take_value_open(std::size_t end, const format::ValueForm* form);
   void select_forms(const std::string& open);
+  void keep_forms(const std::string& open);
+  void add_value_closers();
   bool value();
   [[nodiscard]] bool is_structured() const;
   bool value_marked();
@@ -271,12 +279,8 @@ class Machine : private Reader {
   [[nodiscard]] std::string opener_closing(std::string_view begun, bool is_whole = false) const;
 
   // tags.cpp: tags that differ from the format's own, and tags inside values
-  struct DamagedOpener {
-    Match match;
-    const format::ValueForm* form = nullptr;
-  };
   [[nodiscard]] Match damaged_key_close(std::size_t at) const;
-  [[nodiscard]] DamagedOpener damaged_opener(std::size_t at) const;
+  [[nodiscard]] ValueOpener damaged_opener(std::size_t at) const;
   void note_damaged_tag();
   void look_for_tags(std::string_view value);
   void judge_call();

@@ -1,5 +1,6 @@
 // Tagged parameters: one construct per argument, turned into JSON as it arrives.
 #include <algorithm>
+#include <iterator>
 
 #include "format/escapes.h"
 #include "format/units.h"
@@ -100,18 +101,7 @@ bool Machine::finish_parameters() {
 bool Machine::key() {
   const std::size_t begin = skip_space(pos_);
   for (std::size_t end = begin; end < buffer_.size(); ++end) {
-    const MarkerSet::Found found = syntax_->sets.key.at(buffer_, end, is_end_, starts());
-    if (found.kind == MatchKind::kPartial) return false;
-    if (found.kind == MatchKind::kFull && end > begin) {
-      take_key(begin, end, found.size);
-      return true;
-    }
-    if (const Match damaged = end > begin ? damaged_key_close(end) : Match{}; damaged.kind != MatchKind::kNone) {
-      if (damaged.kind == MatchKind::kPartial) return false;
-      take_key(begin, end, damaged.size);
-      note_damaged_tag();
-      return true;
-    }
+    if (const MatchKind close = key_close(begin, end); close != MatchKind::kNone) return close == MatchKind::kFull;
     if (end > begin && is_space(buffer_[end]) && syntax_->sets.key.empty()) {  // only white space closes it
       take_key(begin, end, 1);
       trail_.text = syntax_->format->calls.parameters.key_close.substr(1);
@@ -131,6 +121,24 @@ bool Machine::key() {
   return false;
 }
 
+// Matches the text that closes a key, as the format writes it or damaged, at `end`.  Takes the key [begin, end) if it
+// is there.
+MatchKind Machine::key_close(std::size_t begin, std::size_t end) {
+  const MarkerSet::Found found = syntax_->sets.key.at(buffer_, end, is_end_, starts());
+  if (found.kind == MatchKind::kPartial) return found.kind;
+  if (end == begin) return MatchKind::kNone;
+  if (found.kind == MatchKind::kFull) {
+    take_key(begin, end, found.size);
+    return found.kind;
+  }
+  const Match damaged = damaged_key_close(end);
+  if (damaged.kind == MatchKind::kFull) {
+    take_key(begin, end, damaged.size);
+    note_damaged_tag();
+  }
+  return damaged.kind;
+}
+
 // Takes the key [begin, end).  The text that closes it has `close_size` bytes.
 void Machine::take_key(std::size_t begin, std::size_t end, std::size_t close_size) {
   parameter_.key = format::unescaped(format::trimmed(std::string_view(buffer_).substr(begin, end - begin)),
@@ -148,31 +156,30 @@ void Machine::take_key(std::size_t begin, std::size_t end, std::size_t close_siz
 bool Machine::value_open() {
   if (!trail_.text.empty()) return false;
   const std::vector<ValueForm>& forms = syntax_->format->calls.parameters.forms;
+  if (std::ranges::all_of(forms, [](const ValueForm& form) { return is_blank(form.open); }))
+    return take_value_open(pos_, nullptr);
   const std::size_t at = skip_space(pos_);
-  const bool has_opens =
-      std::any_of(forms.begin(), forms.end(), [](const ValueForm& form) { return !is_blank(form.open); });
-  if (has_opens) {
-    if (at == buffer_.size() && !is_end_) return false;
-    std::optional<std::size_t> best;
-    std::size_t best_size = 0;
-    for (std::size_t i = 0; i < forms.size(); ++i) {
-      if (is_blank(forms[i].open) || forms[i].key_open != parameter_.key_open || at == buffer_.size()) continue;
-      const Match match = syntax_->values.openers[i].match(std::string_view(buffer_).substr(at), is_end_, starts());
-      if (match.kind == MatchKind::kPartial) return false;
-      if (match.kind == MatchKind::kFull && match.size > best_size) {
-        best = i;
-        best_size = match.size;
-      }
-    }
-    if (best) return take_value_open(at + best_size, &forms[*best]);
-    const DamagedOpener damaged = at < buffer_.size() ? damaged_opener(at) : DamagedOpener{};
-    if (damaged.match.kind == MatchKind::kPartial) return false;
-    if (damaged.match.kind == MatchKind::kFull) {
-      note_damaged_tag();
-      return take_value_open(at + damaged.match.size, damaged.form);
-    }
+  if (at == buffer_.size()) return is_end_ && take_value_open(pos_, nullptr);
+  ValueOpener opener = whole_opener(at);
+  if (opener.match.kind == MatchKind::kNone) {
+    opener = damaged_opener(at);
+    if (opener.match.kind == MatchKind::kFull) note_damaged_tag();
   }
-  return take_value_open(pos_, nullptr);
+  if (opener.match.kind == MatchKind::kPartial) return false;
+  return take_value_open(opener.match.kind == MatchKind::kFull ? at + opener.match.size : pos_, opener.form);
+}
+
+// Matches the longest opener of a value at `at`, among those that may follow the key.
+Machine::ValueOpener Machine::whole_opener(std::size_t at) const {
+  const std::vector<ValueForm>& forms = syntax_->format->calls.parameters.forms;
+  ValueOpener best;
+  for (std::size_t i = 0; i < forms.size(); ++i) {
+    if (is_blank(forms[i].open) || forms[i].key_open != parameter_.key_open) continue;
+    const Match match = syntax_->values.openers[i].match(std::string_view(buffer_).substr(at), is_end_, starts());
+    if (match.kind == MatchKind::kPartial) return {match, nullptr};
+    if (match.kind == MatchKind::kFull && match.size > best.match.size) best = {match, &forms[i]};
+  }
+  return best;
 }
 
 // Takes the value's opener, which ends at `end`.  `form` is the form that it belongs to; nullptr if it tells none.
@@ -193,35 +200,21 @@ void Machine::select_forms(const std::string& open) {
   fresh.key = std::move(parameter_.key);
   fresh.key_open = std::move(parameter_.key_open);
   parameter_ = std::move(fresh);
-  for (const ValueForm& form : parameters.forms) {
-    const bool is_opened = is_blank(open) ? is_blank(form.open) : form.open == open;
-    if (is_opened && form.key_open == parameter_.key_open) parameter_.forms.push_back(&form);
-  }
-  if (parameter_.forms.empty()) {
-    for (const ValueForm& form : parameters.forms) {
-      if (form.key_open == parameter_.key_open) parameter_.forms.push_back(&form);
-    }
-  }
+  keep_forms(open);
   if (const chat::ToolDefinition* tool = syntax_->tool(call_.name)) {
     const json::Value* schema = property_schema(tool->parameters, tool->parameters, parameter_.key);
     if (schema != nullptr) parameter_.types = schema_types(*schema, tool->parameters);
     parameter_.schema = {schema, &tool->parameters};
   }
+  add_value_closers();
   bool raw_string = false;
-  bool only_strings = true;
   for (const ValueForm* form : parameter_.forms) {
-    const bool is_raw = form->type == ValueType::kString && form->style == ValueStyle::kRaw;
-    raw_string = raw_string || is_raw;
-    if (is_raw) parameter_.escapes = form->escapes;
-    only_strings = only_strings && form->type == ValueType::kString;
-    if (parameters.key_in_close.empty()) {
-      parameter_.closer_set.add(0, &syntax_->values.closers[static_cast<std::size_t>(form - parameters.forms.data())]);
-      continue;
-    }
-    const std::string closer = form->close + parameters.key_in_close + parameter_.key + parameters.close;
-    parameter_.closers.push_back(std::make_unique<Marker>(syntax_->make_marker(closer)));
-    parameter_.closer_set.add(0, parameter_.closers.back().get());
+    if (form->type != ValueType::kString || form->style != ValueStyle::kRaw) continue;
+    raw_string = true;
+    parameter_.escapes = form->escapes;
   }
+  const bool only_strings =
+      std::ranges::all_of(parameter_.forms, [](const ValueForm* form) { return form->type == ValueType::kString; });
   parameter_.is_streaming = raw_string && !parameter_.closer_set.empty() &&
                             (only_strings || (parameter_.types && parameter_.types->is_only(TypeSet::kString))) &&
                             !has_choices(parameter_.schema);
@@ -238,6 +231,33 @@ void Machine::select_forms(const std::string& open) {
   parameter_.markup.seen = base_ + head_;
   if (parameter_.is_streaming) emit(EventKind::kArguments, head_, "\"");
   phase_ = Phase::kValue;
+}
+
+// Keeps the forms that the value may have: those with the opener `open`, or all if none has it.
+void Machine::keep_forms(const std::string& open) {
+  std::vector<const ValueForm*> of_key;
+  for (const ValueForm& form : syntax_->format->calls.parameters.forms) {
+    if (form.key_open == parameter_.key_open) of_key.push_back(&form);
+  }
+  const auto is_opened = [&open](const ValueForm* form) {
+    return is_blank(open) ? is_blank(form->open) : form->open == open;
+  };
+  std::ranges::copy_if(of_key, std::back_inserter(parameter_.forms), is_opened);
+  if (parameter_.forms.empty()) parameter_.forms = std::move(of_key);
+}
+
+// Collects what may close the value.  A closer that contains the key is made here.
+void Machine::add_value_closers() {
+  const format::Parameters& parameters = syntax_->format->calls.parameters;
+  for (const ValueForm* form : parameter_.forms) {
+    if (parameters.key_in_close.empty()) {
+      parameter_.closer_set.add(0, &syntax_->values.closers[static_cast<std::size_t>(form - parameters.forms.data())]);
+      continue;
+    }
+    const std::string closer = form->close + parameters.key_in_close + parameter_.key + parameters.close;
+    parameter_.closers.push_back(std::make_unique<Marker>(syntax_->make_marker(closer)));
+    parameter_.closer_set.add(0, parameter_.closers.back().get());
+  }
 }
 
 bool Nesting::take_quoted(char byte) {

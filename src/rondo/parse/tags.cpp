@@ -120,11 +120,11 @@ Match Machine::damaged_key_close(std::size_t at) const {
 
 // Matches an opener of a value at `at` that the format does not write: it has too many or too few attributes, or it is
 // missing although the format always has one.  Returns its size, and its form if that is known.
-Machine::DamagedOpener Machine::damaged_opener(std::size_t at) const {
+Machine::ValueOpener Machine::damaged_opener(std::size_t at) const {
   const format::Parameters& parameters = syntax_->format->calls.parameters;
   const std::string_view text = std::string_view(buffer_).substr(at);
   const auto full = [](std::size_t size, const format::ValueForm* form) {
-    return DamagedOpener{{MatchKind::kFull, size}, form};
+    return ValueOpener{{MatchKind::kFull, size}, form};
   };
   bool is_always_opened = true;
   bool is_partial = false;
@@ -148,7 +148,7 @@ Machine::DamagedOpener Machine::damaged_opener(std::size_t at) const {
   const std::string& first = syntax_->values.openers.front().core();
   if (!first.ends_with(kTagEnd) || first.front() == '<') return full(0, nullptr);
   const Match match = AttributeReader(text, is_end_).up_to(kTagEnd, 0);
-  return match.kind == MatchKind::kNone ? full(0, nullptr) : DamagedOpener{match, nullptr};
+  return match.kind == MatchKind::kNone ? full(0, nullptr) : ValueOpener{match, nullptr};
 }
 
 void Machine::note_damaged_tag() {
