@@ -174,20 +174,25 @@ MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapp
   if (size == 0 || size > kLongestName) return MatchKind::kNone;
   if (size == rest.size()) return open;
   std::string name(rest.substr(0, size));
-  // A word directly before a list of calls in JSON is a mark, and is dropped.  A text such as `Hello.` stays content.
-  if (begin == at && inner == at && rest[size] == '[' && std::ranges::all_of(name, format::is_word)) {
-    const std::size_t list = skip_space(at + size + 1);
-    if (list == buffer_.size()) return open;
-    if (buffer_[list] != '{') return MatchKind::kNone;
-    if (!syntax_->call_open.empty()) {  // such a bracket may begin the format's opener
-      const Match own = syntax_->call_open.match(std::string_view(buffer_).substr(list), is_end_, starts());
-      if (own.kind != MatchKind::kNone) return own.kind == MatchKind::kPartial ? own.kind : MatchKind::kNone;
-    }
-    if (!is_own) adopt(json_calls());
-    return begin_foreign(at + size, false, Opening::kBare);
-  }
+  // A word directly before a list of calls in JSON is a mark.  A text such as `Hello.` stays content.
+  if (begin == at && inner == at && rest[size] == '[' && std::ranges::all_of(name, format::is_word))
+    return list_call(at + size, is_own);
   if (inner == at && rest[size] == '\n' && !is_own && syntax_->is_known_tool(name)) return line_call(at, size);
   return rest[size] == '(' ? python_call(inner, std::move(name), byte == '[', is_wrapped) : MatchKind::kNone;
+}
+
+// Begins a list of calls in JSON, at the bracket `list`.  The mark in front of it is dropped.  `is_own`: the format's own
+// calls are JSON too.
+MatchKind Machine::list_call(std::size_t list, bool is_own) {
+  const std::size_t first = skip_space(list + 1);
+  if (first == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
+  if (buffer_[first] != '{') return MatchKind::kNone;
+  if (!syntax_->call_open.empty()) {  // such a bracket may begin the format's opener
+    const Match own = syntax_->call_open.match(std::string_view(buffer_).substr(first), is_end_, starts());
+    if (own.kind != MatchKind::kNone) return own.kind == MatchKind::kPartial ? own.kind : MatchKind::kNone;
+  }
+  if (!is_own) adopt(json_calls());
+  return begin_foreign(list, false, Opening::kBare);
 }
 
 // Begins a call that is a tool's name on a line of its own, followed by an object.

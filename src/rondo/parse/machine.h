@@ -163,6 +163,7 @@ class Machine : private Reader {
   MatchKind begin_foreign(std::size_t body, bool in_section, Opening opening);
   MatchKind foreign_body(std::size_t begin, std::size_t at, bool is_wrapped);
   MatchKind python_call(std::size_t at, std::string name, bool is_list, bool is_wrapped);
+  MatchKind list_call(std::size_t list, bool is_own);
   MatchKind line_call(std::size_t at, std::size_t name_size);
   MatchKind tag_call(std::size_t at);
   bool json_instead(bool& wait);
