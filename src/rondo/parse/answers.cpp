@@ -10,6 +10,17 @@ bool Machine::is_json_asked() const {
   return options().json_answer && message_.tool_calls.empty() && format::is_blank(message_.content);
 }
 
+// Matches the fence of such an answer at `at`.
+MatchKind Machine::answer_fence(std::size_t at) {
+  if (!is_json_asked()) return MatchKind::kNone;
+  const Match fence = fence_at(std::string_view(buffer_).substr(at), is_end_);
+  if (fence.kind != MatchKind::kFull) return fence.kind;
+  top_.answer_begin = base_ + at + fence.size;
+  pos_ = at + fence.size - 1;  // the closing fence may be on the next line
+  phase_ = Phase::kFencedAnswer;
+  return MatchKind::kFull;
+}
+
 // Reads up to the line that closes the fence.  If the fence holds valid JSON and the turn ends after it, the content is
 // that JSON.  Otherwise the fence is ordinary text.
 bool Machine::fenced_answer() {

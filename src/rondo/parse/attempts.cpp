@@ -155,6 +155,31 @@ MatchKind Machine::named_call(std::size_t at) {
   return start_body() ? MatchKind::kFull : MatchKind::kNone;
 }
 
+// Matches the semicolon that models write between calls in JSON that no marker announces.
+MatchKind Machine::bare_separator(std::size_t at) {
+  const bool is_bare_list = format::is_blank(syntax_->format->calls.section_open) && syntax_->call_open.empty() &&
+                            !message_.tool_calls.empty();
+  if (!top_.is_layout || !is_bare_list || buffer_[at] != ';') return MatchKind::kNone;
+  const std::size_t next = skip_space(at + 1);
+  if (next == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
+  if (buffer_[next] != '{') return MatchKind::kNone;
+  pos_ = next;
+  emit(EventKind::kMarker, pos_);
+  return MatchKind::kFull;
+}
+
+// Begins a call in JSON without an opener, at the start of the text or after another call.  If the format has an
+// opener, only a list of tools can tell.
+MatchKind Machine::bare_call(std::size_t at) {
+  const format::Calls& calls = syntax_->format->calls;
+  const bool has_opener = !format::is_blank(calls.section_open) || !syntax_->call_open.empty();
+  if (!calls.present || !syntax_->options.calls || (has_opener && !syntax_->options.tools)) return MatchKind::kNone;
+  if (!is_json_at(at) || !(top_.is_layout || format::is_blank(message_.content))) return MatchKind::kNone;
+  pos_ = at;
+  begin_attempt(false, Opening::kBare);
+  return start_body() ? MatchKind::kFull : MatchKind::kNone;
+}
+
 // Matches the name of a tool at `at`, together with the text that the format writes after a name.
 MatchKind Machine::tool_at(std::size_t at) const {
   if (!syntax_->has_named_calls()) return MatchKind::kNone;

@@ -181,8 +181,8 @@ MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapp
   return rest[size] == '(' ? python_call(inner, std::move(name), byte == '[', is_wrapped) : MatchKind::kNone;
 }
 
-// Begins a list of calls in JSON, at the bracket `list`.  The mark in front of it is dropped.  `is_own`: the format's own
-// calls are JSON too.
+// Begins a list of calls in JSON, at the bracket `list`.  The mark in front of it is dropped.  `is_own`: the format's
+// own calls are JSON too.
 MatchKind Machine::list_call(std::size_t list, bool is_own) {
   const std::size_t first = skip_space(list + 1);
   if (first == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
@@ -281,8 +281,10 @@ Match Machine::fence_close(std::size_t at) const {
   return literal_at(std::string_view(buffer_).substr(at), kFence, is_end_);
 }
 
-// Matches the text that closes the innermost wrapper, after its call.
+// Matches the text that closes the innermost wrapper, after its call.  If other text comes there, no wrapper is closed
+// later.
 MatchKind Machine::wrapper_close(std::size_t at) {
+  if (foreign_.closes.empty() || section_.is_open) return MatchKind::kNone;
   const std::string_view text = std::string_view(buffer_).substr(at);
   const std::string& close = foreign_.closes.back();
   Match match;
@@ -292,6 +294,7 @@ MatchKind Machine::wrapper_close(std::size_t at) {
   } else {
     match = literal_at(text, close, is_end_);
   }
+  if (match.kind == MatchKind::kNone) foreign_.closes.clear();
   if (match.kind != MatchKind::kFull) return match.kind;
   pos_ = at + match.size;
   emit(EventKind::kMarker, pos_);

@@ -55,6 +55,12 @@ std::string heading_name(std::string_view words) {
   return std::string(words.substr(0, words.find_first_of(" \t\r\n|<")));
 }
 
+// Returns whether `words`, a heading without the `close` of headings, begin as the heading `open` of the format does.
+bool begins_like(std::string_view words, std::string_view open, std::string_view close) {
+  const std::string_view whole = format::trimmed(open);
+  return whole.size() > close.size() && words.starts_with(whole.substr(0, whole.size() - close.size()));
+}
+
 // What the format writes between the name of a call and its arguments.
 std::string text_behind_name(const format::Calls& calls) {
   std::string out;
@@ -71,48 +77,31 @@ std::string text_behind_name(const format::Calls& calls) {
 // Reads the heading of a block at `at`: of reasoning, an answer or a call.  Its words may differ from the format's, and
 // it may name a tool.  kPartial means that more text is needed.
 MatchKind Machine::heading(std::size_t at) {
+  const format::Calls& calls = syntax_->format->calls;
+  if (!calls.present || calls.heading_close.empty()) return MatchKind::kNone;
   const std::string_view text = std::string_view(buffer_).substr(at);
-  const std::string_view close = syntax_->format->calls.heading_close;
-  const std::string& call = syntax_->call_open.core();
-  bool begins = false;
-  bool may_begin = false;
-  const std::string_view bare = without_prefix_word(call);
-  for (const std::string_view open : {std::string_view(syntax_->heading_open), std::string_view(call), bare}) {
-    if (open.empty()) continue;
-    begins = begins || text.starts_with(open);
-    may_begin = may_begin || (!is_end_ && text.size() < open.size() && open.starts_with(text));
-  }
-  if (!begins) return may_begin ? MatchKind::kPartial : MatchKind::kNone;
+  if (const MatchKind open = heading_open(text); open != MatchKind::kFull) return open;
+  const std::string_view close = calls.heading_close;
   const std::size_t end = text.substr(0, kLongestHeading).find(close);
   if (end == std::string_view::npos)
     return text.size() < kLongestHeading && !is_end_ ? MatchKind::kPartial : MatchKind::kNone;
   const std::string_view words = text.substr(0, end);
-  const std::size_t behind = at + end + close.size();
   // The model gave up a heading and began another one, which counts.
   const std::size_t again = syntax_->heading_open.empty() ? 0 : words.rfind(syntax_->heading_open);
   if (again != std::string_view::npos && again > 0 && words.starts_with(syntax_->heading_open)) {
     emit(EventKind::kMarker, at + again);
     return MatchKind::kFull;
   }
-  const auto begins_like = [&](const std::string& open) {
-    const std::string_view whole = format::trimmed(open);
-    return whole.size() > close.size() && words.starts_with(whole.substr(0, whole.size() - close.size()));
-  };
-  const bool is_reasoning = begins_like(syntax_->format->reasoning.open);
+  const std::size_t behind = at + end + close.size();
   if (options().calls) {
+    const std::string& call = syntax_->call_open.core();
     if (const std::size_t found = words.find(call); found != std::string_view::npos)
       return call_heading(words.substr(found + call.size()), behind) ? MatchKind::kFull : MatchKind::kNone;
-    // A block for any other recipient is not an answer.
-    const std::size_t found = bare.empty() ? std::string_view::npos : words.find(bare);
-    const std::string_view rest = found == std::string_view::npos ? "" : words.substr(found + bare.size());
-    const bool is_known = options().tools && syntax_->is_known_tool(format::unescaped(
-                                                 heading_name(rest), syntax_->format->calls.name_escapes));
-    const bool is_other = !is_reasoning && !begins_like(syntax_->format->content.open);
-    if ((is_known || is_other) && call_heading(rest, behind)) return MatchKind::kFull;
+    if (call_heading(recipient(words), behind)) return MatchKind::kFull;
   }
   pos_ = behind;
   top_.has_header = false;
-  if (is_reasoning) {
+  if (begins_like(words, syntax_->format->reasoning.open, close)) {
     emit_reasoning_marker(pos_);
     phase_ = Phase::kReasoning;
     if (!message_.reasoning && !syntax_->options.inline_reasoning) message_.reasoning.emplace();
@@ -121,6 +110,35 @@ MatchKind Machine::heading(std::size_t at) {
     top_.is_blank = false;
   }
   return MatchKind::kFull;
+}
+
+// Matches the text that headings begin with at the start of `text`.  The heading of a call may lack the last word of
+// the call's opener.
+MatchKind Machine::heading_open(std::string_view text) const {
+  const std::string_view call = syntax_->call_open.core();
+  bool may_begin = false;
+  for (const std::string_view open : {std::string_view(syntax_->heading_open), call, without_prefix_word(call)}) {
+    if (open.empty()) continue;
+    if (text.starts_with(open)) return MatchKind::kFull;
+    may_begin = may_begin || open.starts_with(text);
+  }
+  return may_begin && !is_end_ ? MatchKind::kPartial : MatchKind::kNone;
+}
+
+// Returns the recipient of a block, with the words after it, if the block is a call whose opener lacks its last word;
+// "" otherwise.  A block for a tool is a call.  A block for anything else is one unless it is headed as reasoning or an
+// answer.
+std::string_view Machine::recipient(std::string_view words) const {
+  const format::Format& format = *syntax_->format;
+  const std::string_view bare = without_prefix_word(syntax_->call_open.core());
+  const std::size_t found = bare.empty() ? std::string_view::npos : words.find(bare);
+  if (found == std::string_view::npos) return "";
+  const std::string_view rest = words.substr(found + bare.size());
+  const bool is_known =
+      options().tools && syntax_->is_known_tool(format::unescaped(heading_name(rest), format.calls.name_escapes));
+  const bool is_other = !begins_like(words, format.reasoning.open, format.calls.heading_close) &&
+                        !begins_like(words, format.content.open, format.calls.heading_close);
+  return is_known || is_other ? rest : "";
 }
 
 // Reads a call.  `words`, the rest of its heading, begin with a tool's name.  The arguments begin at `behind`.  Returns

@@ -266,58 +266,26 @@ bool Machine::top_blank() {
     emit(top_.is_layout || is_stop ? EventKind::kMarker : EventKind::kContent, at);
     return false;
   }
-  const format::Calls& calls = syntax_->format->calls;
-  if (calls.present && !calls.heading_close.empty()) {
-    const MatchKind kind = heading(at);
+  using Construct = MatchKind (Machine::*)(std::size_t at);
+  for (const Construct construct :
+       {&Machine::heading, &Machine::blank_marker, &Machine::wrapper_close, &Machine::bare_separator,
+        &Machine::answer_fence, &Machine::foreign, &Machine::named_call, &Machine::bare_call}) {
+    const MatchKind kind = (this->*construct)(at);
     if (kind != MatchKind::kNone) return kind == MatchKind::kFull;
-  }
-  const MarkerSet::Found found = syntax_->sets.blank.at(buffer_, at, is_end_, starts());
-  if (found.kind == MatchKind::kPartial) return false;
-  if (found.kind == MatchKind::kFull && !is_answer_text(found)) {
-    keep_blank(found);
-    pos_ = at + found.size;
-    return top_marker(found);
-  }
-  if (!foreign_.closes.empty() && !section_.is_open) {
-    const MatchKind kind = wrapper_close(at);
-    if (kind != MatchKind::kNone) return kind == MatchKind::kFull;
-    foreign_.closes.clear();
-  }
-  // Between calls that no marker announces, models write a semicolon.
-  const bool is_bare_list = is_blank(calls.section_open) && syntax_->call_open.empty() && !message_.tool_calls.empty();
-  if (top_.is_layout && is_bare_list && buffer_[at] == ';') {
-    const std::size_t next = skip_space(at + 1);
-    if (next == buffer_.size() && !is_end_) return false;
-    if (next < buffer_.size() && buffer_[next] == '{') {
-      pos_ = next;
-      emit(EventKind::kMarker, pos_);
-      return true;
-    }
-  }
-  if (is_json_asked()) {
-    const Match fence = fence_at(std::string_view(buffer_).substr(at), is_end_);
-    if (fence.kind == MatchKind::kPartial) return false;
-    if (fence.kind == MatchKind::kFull) {
-      top_.answer_begin = base_ + at + fence.size;
-      pos_ = at + fence.size - 1;  // the closing fence may be on the next line
-      phase_ = Phase::kFencedAnswer;
-      return true;
-    }
-  }
-  if (const MatchKind kind = foreign(at); kind != MatchKind::kNone) return kind == MatchKind::kFull;
-  if (const MatchKind kind = named_call(at); kind != MatchKind::kNone) return kind == MatchKind::kFull;
-  // With a list of tools, a call at the start of the text may lack the format's opener.
-  const bool has_opener = !is_blank(calls.section_open) || !syntax_->call_open.empty();
-  const bool has_bare_calls = calls.present && syntax_->options.calls && calls.envelope != format::Envelope::kTags &&
-                              (syntax_->options.tools || !has_opener);
-  if (has_bare_calls && (buffer_[at] == '{' || buffer_[at] == '[') && (top_.is_layout || is_blank(message_.content))) {
-    pos_ = at;
-    begin_attempt(false, Opening::kBare);
-    return start_body();
   }
   top_.is_blank = false;
   pos_ = at;
   return true;
+}
+
+// Acts on a marker of the format at `at`, after white space.
+MatchKind Machine::blank_marker(std::size_t at) {
+  const MarkerSet::Found found = syntax_->sets.blank.at(buffer_, at, is_end_, starts());
+  if (found.kind != MatchKind::kFull) return found.kind;
+  if (is_answer_text(found)) return MatchKind::kNone;
+  keep_blank(found);
+  pos_ = at + found.size;
+  return top_marker(found) ? MatchKind::kFull : MatchKind::kPartial;
 }
 
 // White space alone, before the end of the turn or before a call, is content too, except for what the template writes
@@ -431,48 +399,62 @@ bool Machine::top_opener(const MarkerSet::Found& found) {
 
 // Decides about everything that is still open, because no more text comes.
 void Machine::finish_open() {
-  if (attempt_.is_open) {
-    ending_.is_open = true;
-    if (!syntax_->options.partial) {
-      if (attempt_.opening == Opening::kMarker && !thoughts_.have_call)
-        complain(attempt_.begin, "a tool call was begun and its name never came");
-      pos_ = buffer_.size();
-      emit_prompt_part();
-      emit(thoughts_.have_call ? EventKind::kReasoning : EventKind::kContent, buffer_.size());
-    }
-    attempt_.is_open = false;
-    return;
-  }
-  if (call_.is_reported) {
-    ending_.is_open = true;
-    const bool is_whole =
-        phase_ == Phase::kAfterCall || phase_ == Phase::kPieces ||
-        ((phase_ == Phase::kRawArguments || phase_ == Phase::kParameter) && syntax_->call_close.empty());
-    if (phase_ == Phase::kParameter || phase_ == Phase::kKey || phase_ == Phase::kValueOpen ||
-        phase_ == Phase::kValue) {
-      if (!syntax_->options.partial) {
-        if (phase_ == Phase::kValue) end_value(value_end_at_stop(buffer_.size()), buffer_.size());
-        finish_parameters();
-      }
-    } else if (phase_ == Phase::kJson || phase_ == Phase::kJsonArguments) {
-      pos_ = buffer_.size();
-    } else if (phase_ == Phase::kRawArguments && !syntax_->options.partial) {
-      emit(EventKind::kArguments, head_, "\"}");
-    }
-    if (phase_ != Phase::kRecover && !is_whole) {
-      call().status = chat::CallStatus::kUnclosed;
-      complain(raw(pos_), "a tool call is not closed");
-    }
-    emit(EventKind::kMarker, buffer_.size());
-    end_call(raw(buffer_.size()));
-    return;
-  }
+  if (attempt_.is_open) return finish_attempt();
+  if (call_.is_reported) return finish_call();
   const bool is_reasoning_open = phase_ == Phase::kReasoning && !thoughts_.is_layout;
-  ending_.is_open =
-      ending_.is_open || is_reasoning_open || top_.is_wrapped || (section_.is_open && !syntax_->section_close.empty());
+  const bool is_section_open = section_.is_open && !syntax_->section_close.empty();
+  ending_.is_open = ending_.is_open || is_reasoning_open || top_.is_wrapped || is_section_open;
   if (is_reasoning_open) complain(raw(pos_), "the reasoning is not closed");
-  if (section_.is_open && !syntax_->section_close.empty()) complain(raw(pos_), "the tool calls are not closed");
+  if (is_section_open) complain(raw(pos_), "the tool calls are not closed");
   if (!syntax_->options.partial) emit(EventKind::kMarker, buffer_.size());
+}
+
+// Turns an attempt that the end of the text cuts off into text.
+void Machine::finish_attempt() {
+  ending_.is_open = true;
+  if (!syntax_->options.partial) {
+    if (attempt_.opening == Opening::kMarker && !thoughts_.have_call)
+      complain(attempt_.begin, "a tool call was begun and its name never came");
+    pos_ = buffer_.size();
+    emit_prompt_part();
+    emit(thoughts_.have_call ? EventKind::kReasoning : EventKind::kContent, buffer_.size());
+  }
+  attempt_.is_open = false;
+}
+
+// Ends a call that the end of the text cuts off.
+void Machine::finish_call() {
+  ending_.is_open = true;
+  const bool is_whole =
+      phase_ == Phase::kAfterCall || phase_ == Phase::kPieces ||
+      ((phase_ == Phase::kRawArguments || phase_ == Phase::kParameter) && syntax_->call_close.empty());
+  finish_arguments();
+  if (phase_ != Phase::kRecover && !is_whole) {
+    call().status = chat::CallStatus::kUnclosed;
+    complain(raw(pos_), "a tool call is not closed");
+  }
+  emit(EventKind::kMarker, buffer_.size());
+  end_call(raw(buffer_.size()));
+}
+
+// Completes arguments in tags, or of bare text, that the end of the text cuts off.  JSON stays as it is.
+void Machine::finish_arguments() {
+  switch (phase_) {
+    case Phase::kJson:
+    case Phase::kJsonArguments: pos_ = buffer_.size(); break;
+    case Phase::kRawArguments:
+      if (!syntax_->options.partial) emit(EventKind::kArguments, head_, "\"}");
+      break;
+    case Phase::kParameter:
+    case Phase::kKey:
+    case Phase::kValueOpen:
+    case Phase::kValue:
+      if (syntax_->options.partial) break;
+      if (phase_ == Phase::kValue) end_value(value_end_at_stop(buffer_.size()), buffer_.size());
+      finish_parameters();
+      break;
+    default: break;
+  }
 }
 
 void Machine::emit(EventKind kind, std::size_t end) {

@@ -85,6 +85,7 @@ class Machine : private Reader {
   void begin_content();
   bool top();
   bool top_blank();
+  MatchKind blank_marker(std::size_t at);
   void keep_blank(const MarkerSet::Found& found);
   [[nodiscard]] bool is_answer_text(const MarkerSet::Found& found) const;
   bool top_marker(const MarkerSet::Found& found);
@@ -93,6 +94,9 @@ class Machine : private Reader {
   // then after the marker, and head_ is before the white space that the template writes in front of it.
   bool scan(const MarkerSet& set, EventKind kind, MarkerSet::Found& found);
   void finish_open();
+  void finish_attempt();
+  void finish_call();
+  void finish_arguments();
   void emit(EventKind kind, std::size_t end);
   void emit(EventKind kind, std::size_t end, std::string text);
   void say_inline_open();
@@ -126,10 +130,13 @@ class Machine : private Reader {
 
   // answers.cpp
   [[nodiscard]] bool is_json_asked() const;
+  MatchKind answer_fence(std::size_t at);
   bool fenced_answer();
 
   // headings.cpp
   MatchKind heading(std::size_t at);
+  [[nodiscard]] MatchKind heading_open(std::string_view text) const;
+  [[nodiscard]] std::string_view recipient(std::string_view words) const;
   bool call_heading(std::string_view words, std::size_t behind);
   [[nodiscard]] std::string heading_closing() const;
   [[nodiscard]] std::string heading_lead() const;
@@ -146,6 +153,8 @@ class Machine : private Reader {
   [[nodiscard]] bool needs_evidence() const { return is_bare() && !options().tools; }
   [[nodiscard]] bool is_named_by_marker() const;
   MatchKind named_call(std::size_t at);
+  MatchKind bare_separator(std::size_t at);
+  MatchKind bare_call(std::size_t at);
   [[nodiscard]] MatchKind tool_at(std::size_t at) const;
   [[nodiscard]] std::size_t marker_within(std::size_t end) const;
   [[nodiscard]] bool is_json_at(std::size_t at) const;
