@@ -110,6 +110,16 @@ TEST_CASE("bug: reasoning that the prompt opened and nobody wrote was an opener 
   CHECK(said("</muse>\n\n<|say|>Hi<|said|>") == "C(<muse>\n</muse>\n\nHi)");
 }
 
+TEST_CASE("bug: the prompt's tail ended in reasoning with a heading of other words, which is kept in the content") {
+  Format format = *blocks();
+  format.calls.call_open = "<|to|>tools.";
+  format.calls.heading_close = "<|body|>";
+  Options options;
+  options.inline_reasoning = true;
+  options.prompt_tail = "<|start|>bot<|to|>self now<|body|>hm";
+  CHECK(testing::run(share(format), options, {"m<|end|>"}) == "C(<|to|>self now<|body|>hmm<|end|>)");
+}
+
 TEST_CASE("bug: what separates two calls and begins the second was taken for a section's close that breaks off") {
   Format format;
   format.calls.present = true;

@@ -104,7 +104,7 @@ MatchKind Machine::heading(std::size_t at) {
   if (begins_like(words, syntax_->format->reasoning.open, close)) {
     emit_reasoning_marker(pos_);
     phase_ = Phase::kReasoning;
-    if (!message_.reasoning && !syntax_->options.inline_reasoning) message_.reasoning.emplace();
+    if (!message_.reasoning && !inline_reasoning_) message_.reasoning.emplace();
   } else {
     emit(EventKind::kMarker, pos_);
     top_.is_blank = false;

@@ -244,6 +244,9 @@ void Machine::keep_forms(const std::string& open) {
   };
   std::ranges::copy_if(of_key, std::back_inserter(parameter_.forms), is_opened);
   if (parameter_.forms.empty()) parameter_.forms = std::move(of_key);
+  // A format that is written by hand may have no form for this opener.
+  if (!parameter_.forms.empty()) return;
+  for (const ValueForm& form : syntax_->format->calls.parameters.forms) parameter_.forms.push_back(&form);
 }
 
 // Collects what may close the value.  A closer that contains the key is made here.

@@ -229,6 +229,12 @@ TEST_CASE("parameters whose opener tells the type of their value") {
   Parser cut(f, {});
   (void)cut.feed(begin + "7");
   CHECK(cut.closing_text() == "\n</p>\n</f>\n</call>");
+  // No form is for the usual opener.
+  for (format::ValueForm& form : format.calls.parameters.forms) form.key_open = "<num p=";
+  Parser none(share(format), {});
+  (void)none.feed("<call>\n<f=find>\n<p=q>\n4");
+  CHECK(none.closing_text() == "\n</p>\n</f>\n</call>");
+  CHECK(none.finish().value().tool_calls[0].arguments == "{\"q\":4}");
 }
 
 TEST_CASE("reasoning behind content, where the template writes it there") {

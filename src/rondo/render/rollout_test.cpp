@@ -228,17 +228,21 @@ TEST_CASE("where history shows nothing of a turn, its close is written once") {
         "[[system>>Be kind~fin~[[user>>Hi~fin~[[assistant>>Yo~fin~[[user>>Thanks~fin~[[assistant>>");
 }
 
+// The text that further messages append to `sampled`, up to `header`, which opens the first of them.
+std::string closed_before(const std::shared_ptr<const RolloutModel>& model, const char* sampled, const char* further,
+                          const char* header) {
+  Rollout rollout = started(model, kQuestion);
+  completed(rollout, sampled);
+  const Extension next = extended(rollout, further);
+  const std::string text = text_of(*model, rollout.ids().subspan(next.begin));
+  return text.substr(0, text.find(header));
+}
+
 TEST_CASE("of what closes a turn only what is missing is written, whatever white space stands in it") {
   const auto model = model_of(
       replaced(kKeeping, "{{- '~fin~' -}}\n{%- endif -%}",
                "{%- if m.role == 'assistant' -%}{{- '</a>\\n</b>' -}}{%- endif -%}{{- '~fin~' -}}\n{%- endif -%}"));
-  const auto appended = [&](const char* sampled) {
-    Rollout rollout = started(model, kQuestion);
-    completed(rollout, sampled);
-    const Extension next = extended(rollout, kThanks);
-    const std::string text = text_of(*model, rollout.ids().subspan(next.begin));
-    return text.substr(0, text.find("[[user>>"));
-  };
+  const auto appended = [&](const char* sampled) { return closed_before(model, sampled, kThanks, "[[user>>"); };
   CHECK(appended("Yo</a>\n</b>~fin~") == "");
   CHECK(appended("Yo</a>\n</b>") == "~fin~");
   CHECK(appended("Yo") == "</a>\n</b>~fin~");
@@ -253,13 +257,7 @@ TEST_CASE("where no token ends a turn, what was sampled of its end is not writte
   std::string source = kKeeping;
   for (std::size_t at = 0; (at = source.find("~fin~", at)) != std::string::npos;) source.replace(at, 5, "#end\\n");
   const auto model = model_of(source);
-  const auto appended = [&](const char* sampled) {
-    Rollout rollout = started(model, kQuestion);
-    completed(rollout, sampled);
-    const Extension next = extended(rollout, kThanks);
-    const std::string text = text_of(*model, rollout.ids().subspan(next.begin));
-    return text.substr(0, text.find("[[user>>"));
-  };
+  const auto appended = [&](const char* sampled) { return closed_before(model, sampled, kThanks, "[[user>>"); };
   CHECK(appended("Yo") == "#end\n");
   CHECK(appended("Yo#e") == "nd\n");
   CHECK(appended("Yo#end") == "\n");
@@ -287,11 +285,7 @@ std::shared_ptr<const RolloutModel> model_with_parameters(const std::string& end
 
 // The text that a tool's result appends to `sampled`, up to that result.
 std::string closed_before_result(const std::shared_ptr<const RolloutModel>& model, const char* sampled) {
-  Rollout rollout = started(model, kQuestion);
-  completed(rollout, sampled);
-  const Extension next = extended(rollout, R"([{"role": "tool", "content": "4"}])");
-  const std::string text = text_of(*model, rollout.ids().subspan(next.begin));
-  return text.substr(0, text.find("[[answer>>"));
+  return closed_before(model, sampled, R"([{"role": "tool", "content": "4"}])", "[[answer>>");
 }
 
 TEST_CASE("where no token ends a turn, whole calls are closed whatever arguments they have") {
