@@ -93,7 +93,7 @@ class GbnfPrinter {
     } else {
       node(out, body, false);
     }
-    out += "\n";
+    out += '\n';
   }
 
   void alternatives(std::string& out, const Node& choice) {

@@ -101,6 +101,14 @@ TEST_CASE("integers within bounds") {
     check(least, most);
 }
 
+TEST_CASE("bug: a bound whose exponent is no int was any bound") {
+  for (const char* bound : {"1e-4294967296", "1e99999999999", "-1e-99999999999", "1E+4294967296"}) {
+    const Compiled any = compiled(std::string(R"({"type": "integer", "maximum": )") + bound + "}");
+    CHECK(fits(any.grammar, "5"));
+    CHECK(any.warnings.size() == 1);
+  }
+}
+
 TEST_CASE("decimal numbers within bounds") {
   struct Row {
     const char* least;

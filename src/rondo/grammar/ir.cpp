@@ -62,7 +62,7 @@ NodeId Grammar::chars(const CharSet& set) {
   if (!rest.empty()) {
     Node made;
     made.kind = NodeKind::kChars;
-    made.set = rest;
+    made.set = std::move(rest);
     ways.insert(ways.begin(), add(std::move(made)));
   }
   return choice(ways);

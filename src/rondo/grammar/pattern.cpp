@@ -308,7 +308,7 @@ class PatternReader {
     while (more() && text_[at_] != ']') {
       const CharSet first = eat("\\") ? escape(true) : CharSet::of(next());
       char32_t begin = 0;
-      const bool is_range = first.is_single(begin) && text_.substr(at_).starts_with("-") && at_ + 1 < text_.size() &&
+      const bool is_range = first.is_single(begin) && text_.substr(at_).starts_with('-') && at_ + 1 < text_.size() &&
                             text_[at_ + 1] != ']';
       if (!is_range) {
         set = set.united(first);

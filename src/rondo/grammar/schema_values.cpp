@@ -1,6 +1,6 @@
 // The values of each type, as the schemas that hold for them allow.
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
 #include <utility>
 
 #include "base/utf8.h"
@@ -22,11 +22,14 @@ std::optional<std::string> plain_decimal(const json::Value& number) {
   const std::size_t mark = text.find_first_of("eE");
   int exponent = 0;
   if (mark != std::string_view::npos) {
-    exponent = std::atoi(std::string(text.substr(mark + 1)).c_str());
+    std::string_view power = text.substr(mark + 1);
+    if (power.starts_with('+')) power.remove_prefix(1);
+    if (std::from_chars(power.data(), power.data() + power.size(), exponent).ec != std::errc()) return std::nullopt;
     text = text.substr(0, mark);
   }
   constexpr int kMostDigits = 400;
-  if (text.empty() || text[0] < '0' || text[0] > '9' || std::abs(exponent) > kMostDigits || text.size() > kMostDigits)
+  if (text.empty() || text[0] < '0' || text[0] > '9' || exponent > kMostDigits || exponent < -kMostDigits ||
+      text.size() > kMostDigits)
     return std::nullopt;
   const std::size_t point = std::min(text.find('.'), text.size());
   std::string digits = std::string(text.substr(0, point));

@@ -235,7 +235,7 @@ MatchKind Machine::tag_call(std::size_t at) {
     const std::size_t shown = std::min(end.size(), text.size() - to);
     if (to - from > kLongestName || text.substr(to, shown) != end.substr(0, shown)) return MatchKind::kNone;
     if (shown < end.size()) return open;
-    if (!syntax_->is_known_tool(std::string(text.substr(from, to - from)))) return MatchKind::kNone;
+    if (!syntax_->is_known_tool(text.substr(from, to - from))) return MatchKind::kNone;
     const std::size_t body = skip_space(at + to + end.size());
     if (body == buffer_.size()) return open;
     if (buffer_[body] != '{') return MatchKind::kNone;

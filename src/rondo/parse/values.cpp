@@ -376,7 +376,7 @@ bool TypeSet::allows(const json::Value& value) const {
 }
 
 const json::Value* resolve_reference(std::string_view reference, const json::Value& root) {
-  if (!reference.starts_with("#")) return nullptr;
+  if (!reference.starts_with('#')) return nullptr;
   reference.remove_prefix(1);
   const json::Value* at = &root;
   while (!reference.empty() && at != nullptr) {
