@@ -38,7 +38,7 @@ constexpr Bound kBounds[] = {
     {Law::kPieces, 0},
     // 0: calls that the prompt forces behind reasoning whose marks begin as theirs do.
     {Law::kAccepts, 0.5},
-    // 0.2: two marks that touch and share a sign.
+    // 0.3: two marks that touch and share a sign.
     {Law::kRefuses, 2},
     // 0.03: a token that ends both a call and content.
     {Law::kReadsIds, 0.5},
