@@ -150,6 +150,7 @@ Blocks blocks_behind_content(const Evidence& evidence, const std::string& header
   out.reasoning.behind_content = true;
   const std::size_t content_close = same_front(opening, plain_tail, evidence.atoms);
   out.reasoning.open = opening.text.substr(content_close);
+  if (!is_blank(out.content.open)) out.content.close = opening.text.substr(0, content_close);
   const std::size_t end = turn.last(SlotKind::kReasoning);
   if (turn.first_of_call(0) != kNone) {
     out.reasoning.close = close_without_content(evidence, turn, end);
@@ -261,7 +262,8 @@ Blocks infer_blocks(const Evidence& evidence, const std::string& header) {
   // The text that ends content follows it both before calls and at the end of the turn.
   const Variant* calling = evidence.find({.content = true, .calls = 1}, Parts{true, true, 1});
   const Written tail = written(plain->turn, plain->turn.last(SlotKind::kContent) + 1, plain->turn.tokens.size());
-  const std::size_t same = content_close_in(evidence, tail, out.content.open, calling);
+  const std::size_t same = out.content.close.empty() ? content_close_in(evidence, tail, out.content.open, calling)
+                                                     : out.content.close.size();
   const bool is_closed = !is_blank(std::string_view(tail.text).substr(0, same));
   if (is_closed) out.content.close = tail.text.substr(0, same);
   out.plain_tail = tail.text.substr(is_closed ? same : 0);

@@ -227,6 +227,13 @@ TEST_CASE("reasoning behind the content") {
   };
   const std::string calls =
       "{%- for c in m.tool_calls or [] %}{{- '<do>' + (c.function | tojson) + '</do>' }}{%- endfor %}";
+  const auto unended = format_of(
+      "{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n{%- if m.content %}{{- '<say>' + m.content + '</say>' }}"
+      "{%- endif %}{%- if m.reasoning_content %}{{- '<why>' + m.reasoning_content + '</why>' }}{%- endif %}{%- endfor "
+      "%}\n"
+      "{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}");
+  CHECK(unended->content.close == "</say>");
+  CHECK(unended->reasoning.close == "</why>");
   for (const bool has_calls : {false, true}) {
     for (const bool is_wrapped : {false, true}) {
       const auto format =
