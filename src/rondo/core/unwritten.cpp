@@ -1,11 +1,9 @@
 #include "core/unwritten.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <unordered_set>
 
 #include "chat/conversation.h"
 #include "format/units.h"
@@ -13,8 +11,10 @@
 namespace rondo::core {
 namespace {
 
+using text::PathTable;
+
 constexpr std::string_view kCalls = "tool_calls";
-constexpr std::size_t kMostCalls = 65536;  // a path must not force a larger vector
+constexpr std::size_t kFieldDepth = 3;  // steps of messages[N].content
 
 // Which parts of a message are in the prompt.
 struct Written {
@@ -22,16 +22,19 @@ struct Written {
   bool all_calls = false;
   std::vector<bool> calls;
 
-  // `path` begins after "messages[N]".  If a value is written, so are the fields inside it, as in a dump of all calls.
-  void note(std::string_view path) {
-    if (!path.empty()) path.remove_prefix(1);
-    content = content || path.empty() || path.starts_with("content");
-    if (path.empty() || path == kCalls) all_calls = true;
-    if (!path.starts_with(kCalls) || path == kCalls) return;
-    path.remove_prefix(kCalls.size() + 1);
-    std::size_t call = 0;
-    const auto read = std::from_chars(path.data(), path.data() + path.size(), call);
-    if (read.ec != std::errc() || call >= kMostCalls) return;
+  // Notes a path of the message.  If a value is written, so are the fields inside it, as in a dump of all calls.
+  void note(const PathTable& paths, text::PathId path) {
+    const std::size_t depth = paths.depth(path);
+    const text::PathId field = paths.prefix(path, kFieldDepth);
+    const bool is_message = depth < kFieldDepth;
+    const bool is_value = !is_message && paths.step_kind(field) != PathTable::StepKind::kKey;
+    const std::string_view name = is_value ? paths.step_name(field) : "";
+    content = content || is_message || name.starts_with("content");
+    all_calls = all_calls || is_message || (name == kCalls && depth == kFieldDepth);
+    if (name != kCalls || depth == kFieldDepth) return;
+    const text::PathId element = paths.prefix(path, kFieldDepth + 1);
+    if (paths.step_kind(element) != PathTable::StepKind::kIndex) return;
+    const std::size_t call = paths.step_index(element);
     if (calls.size() <= call) calls.resize(call + 1);
     calls[call] = true;
   }
@@ -41,16 +44,12 @@ struct Written {
 // Returns nullopt if the template writes all messages at once.
 std::optional<std::vector<Written>> written_in(const jinja::Rendered& rendered, std::size_t count) {
   std::vector<Written> out(count);
-  std::unordered_set<text::PathId> seen;
+  const PathTable& paths = rendered.origins.paths;
   for (const text::Run& run : rendered.text.runs()) {
-    if (run.path() == text::PathId::kNone || !seen.insert(run.path()).second) continue;
-    const std::string path = rendered.origins.paths.to_string(run.path());
-    if (path == "messages") return std::nullopt;
-    const std::int32_t message = rendered.origins.paths.message(run.path());
-    if (message < 0 || static_cast<std::size_t>(message) >= count) continue;
-    const std::size_t end = path.find(']');
-    if (end == std::string::npos) continue;
-    out[static_cast<std::size_t>(message)].note(std::string_view(path).substr(end + 1));
+    if (paths.depth(run.path()) == 1 && paths.root(run.path()) == "messages") return std::nullopt;
+    const std::int32_t message = paths.message(run.path());
+    if (message >= 0 && static_cast<std::size_t>(message) < count)
+      out[static_cast<std::size_t>(message)].note(paths, run.path());
   }
   return out;
 }
