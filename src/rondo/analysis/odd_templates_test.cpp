@@ -219,27 +219,21 @@ TEST_CASE("content and calls that close with the same mark behind other white sp
 }
 
 TEST_CASE("reasoning behind the content") {
-  const auto format_with = [](const std::string& content, const std::string& calls) {
-    return format_of(
-        "{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n" + content +
-        "{%- if m.reasoning_content %}{{- '<why>' + m.reasoning_content + '</why>' }}{%- endif %}" + calls +
-        "{{- '<|fin|>' }}{%- endfor %}\n{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}");
+  const auto format_with = [](const std::string& content, const std::string& calls, const std::string& end) {
+    return format_of("{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n" + content +
+                     "{%- if m.reasoning_content %}{{- '<why>' + m.reasoning_content + '</why>' }}{%- endif %}" +
+                     calls + end + "{%- endfor %}\n{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}");
   };
+  const std::string wrapped = "{%- if m.content %}{{- '<say>' + m.content + '</say>' }}{%- endif %}";
   const std::string calls =
       "{%- for c in m.tool_calls or [] %}{{- '<do>' + (c.function | tojson) + '</do>' }}{%- endfor %}";
-  const auto unended = format_of(
-      "{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n{%- if m.content %}{{- '<say>' + m.content + '</say>' }}"
-      "{%- endif %}{%- if m.reasoning_content %}{{- '<why>' + m.reasoning_content + '</why>' }}{%- endif %}{%- endfor "
-      "%}\n"
-      "{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}");
+  const auto unended = format_with(wrapped, "", "");
   CHECK(unended->content.close == "</say>");
   CHECK(unended->reasoning.close == "</why>");
   for (const bool has_calls : {false, true}) {
     for (const bool is_wrapped : {false, true}) {
       const auto format =
-          format_with(is_wrapped ? "{%- if m.content %}{{- '<say>' + m.content + '</say>' }}{%- endif %}"
-                                 : "{{- m.content or '' }}",
-                      has_calls ? calls : "");
+          format_with(is_wrapped ? wrapped : "{{- m.content or '' }}", has_calls ? calls : "", "{{- '<|fin|>' }}");
       CHECK(format->reasoning.behind_content);
       CHECK(format->reasoning.open == "<why>");
       CHECK(format->reasoning.close == "</why>");

@@ -200,8 +200,7 @@ int count_on_output(const CheckArguments& arguments) {
 }
 
 Status check_arguments(const CheckArguments& arguments) {
-  if (arguments.models.empty())
-    return Error(ErrorCode::kInvalidArgument, "name a model, by place or with --model, or a template with --template");
+  if (arguments.models.empty()) return no_model();
   const int count = count_on_output(arguments);
   if (count > 1 || (count == 1 && arguments.json))
     return Error(ErrorCode::kInvalidArgument,

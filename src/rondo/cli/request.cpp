@@ -59,10 +59,13 @@ bool put_in_place(std::vector<std::string> by_place, std::string& model, std::op
   return true;
 }
 
+Error no_model() {
+  return {ErrorCode::kInvalidArgument, "name a model, by place or with --model, or a template with --template"};
+}
+
 Status add_model(json::Object& request, const ModelArguments& arguments) {
   const std::string& chat_template = arguments.chat_template.empty() ? arguments.model : arguments.chat_template;
-  if (chat_template.empty())
-    return Error(ErrorCode::kInvalidArgument, "name a model, by place or with --model, or a template with --template");
+  if (chat_template.empty()) return no_model();
   request.set("template_file", chat_template);
   const std::string& tokenizer = arguments.tokenizer;
   if (!tokenizer.empty()) request.set("tokenizer", tokenizer);

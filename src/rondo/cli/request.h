@@ -13,6 +13,9 @@
 
 namespace rondo::cli {
 
+// What is wrong where a command gets neither a model nor a template.
+[[nodiscard]] Error no_model();
+
 // Adds `template_file`, `tokenizer`, `mode` and `now` to `request`.  Fails with kInvalidArgument if neither a model nor
 // a template is named.
 [[nodiscard]] Status add_model(json::Object& request, const ModelArguments& arguments);
