@@ -41,6 +41,8 @@ OPTIONS = {
     "LLAMA_BUILD_COMMIT": COMMIT,
 }
 SERVER_OPTIONS = {"LLAMA_BUILD_COMMON": "ON", "LLAMA_BUILD_TOOLS": "ON", "LLAMA_BUILD_SERVER": "ON"}
+# What compiles its sources together: two thirds of the time, for the same library, so it is not part of the cache key.
+JOINED = cache.REPO / "cmake" / "llama_unity.cmake"
 # Parts of the source tree that the library does not need.
 SKIPPED = {".git", ".github", "docs", "media", "models", "gguf-py", "examples", "benches", "pocs"}
 
@@ -116,7 +118,7 @@ def _configure(source, tree, install, log, more=None):
     options, _ = instruction_set()
     definitions = [f"-D{name}={value}" for name, value in {**OPTIONS, **options, **(more or {})}.items()]
     command = ["cmake", "-S", str(source), "-B", str(tree), "-G", "Ninja", f"-DCMAKE_INSTALL_PREFIX={install}",
-               *definitions]
+               f"-DCMAKE_PROJECT_INCLUDE={JOINED}", *definitions]
     return subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False).returncode
 
 
@@ -136,7 +138,7 @@ def build():
             unpack(archive, work / "source", lambda parts: parts[0] not in SKIPPED)
             (work / "unpacked").touch()
         jobs = os.environ.get("RONDO_JOBS") or str(os.cpu_count() or 1)
-        cache.say(f"building libllama (static, CPU; once, about 3 CPU-minutes, {jobs} jobs)")
+        cache.say(f"building libllama (static, CPU; once, about 2 CPU-minutes, {jobs} jobs)")
         started = time.monotonic()
         log_path = work / "build.log"
         with open(log_path, "w", encoding="utf-8") as log, cache.new_folder(final) as staged:
