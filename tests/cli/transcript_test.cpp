@@ -40,7 +40,8 @@ std::string repeated(const testing::Shell& shell, const std::string& transcript)
     const std::size_t end = std::min(transcript.find('\n', at), transcript.size());
     const std::string line = transcript.substr(at, end - at);
     at = end + 1;
-    if (line.starts_with("$ ")) out += line + "\n" + testing::printed(shell.path(), kFolder, line.substr(2));
+    if (line.starts_with("$ "))
+      out += line + "\n" + testing::printed(RONDO_PROGRAM, shell.path(), kFolder, line.substr(2));
     if (line.starts_with("# ")) out += line + "\n";
   }
   return out;

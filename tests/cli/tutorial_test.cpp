@@ -44,7 +44,7 @@ std::string repeated(const testing::OwnFolder& scratch, std::string_view page, i
         command += "\n" + std::string(more.substr(std::min<std::size_t>(2, more.size())));
         out += std::string(more) + "\n";
       }
-      out += testing::printed(scratch.path(), folder, command);
+      out += testing::printed(RONDO_PROGRAM, scratch.path(), folder, command);
       ++commands;
     }
   }

@@ -9,10 +9,11 @@
 
 namespace rondo::testing {
 
-std::string printed(const std::string& scratch, const std::string& folder, const std::string& command) {
+std::string printed(const std::string& program, const std::string& scratch, const std::string& folder,
+                    const std::string& command) {
   const std::string script = "cd '" + folder + "' && RONDO_CACHE='" + scratch +
-                             "/cache' && export RONDO_CACHE && rondo() { '" RONDO_PROGRAM "' \"$@\"; } && { " +
-                             command + "\n} >'" + scratch + "/out' 2>&1 </dev/null";
+                             "/cache' && export RONDO_CACHE && rondo() { '" + program + "' \"$@\"; } && { " + command +
+                             "\n} >'" + scratch + "/out' 2>&1 </dev/null";
   const int status = WEXITSTATUS(std::system(script.c_str()));
   std::string text = files::read(scratch + "/out").value();
   if (!text.empty() && !text.ends_with('\n')) text += "[no line end]\n";
