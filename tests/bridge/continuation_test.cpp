@@ -2,6 +2,7 @@
 // parser behind it reads the given parts and what follows as one message.
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <set>
 
 #include "core/model.h"
@@ -104,10 +105,11 @@ TEST_CASE("every field of a last message can be continued, and is read with what
   const auto corpus = test::Corpus::open();
   if (!corpus) return;
   std::set<std::string> seen;
+  const bool is_sampled = std::getenv("RONDO_TEST_FULL") == nullptr && !test::is_small_corpus();
   std::size_t held = 0;
   std::size_t failed = 0;
   for (const test::CorpusRow& row : corpus->rows()) {
-    if (!seen.insert(row.template_path).second) continue;
+    if (!seen.insert(row.template_path).second || (is_sampled && seen.size() % 4 != 0)) continue;
     auto model = core::Model::load({.chat_template = row.template_path});
     if (!model.ok()) continue;
     Subject subject(model.value(), row, test::kClock);
@@ -117,7 +119,7 @@ TEST_CASE("every field of a last message can be continued, and is read with what
     if (!fault.empty()) MESSAGE(row.id << ": " << fault);
   }
   CHECK(held >= 50);
-  CHECK(failed <= 9);
+  CHECK(failed <= held / 20);
 }
 
 }  // namespace

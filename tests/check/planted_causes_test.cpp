@@ -23,7 +23,7 @@
 namespace rondo::audit {
 namespace {
 
-constexpr std::size_t kSample = 6;  // without RONDO_TEST_FULL every so many'th template of the larger corpus
+constexpr std::size_t kSample = 12;  // without RONDO_TEST_FULL every so many'th template of the larger corpus
 
 // An output tag of a template: `{{- inner -}}`.
 struct Tag {

@@ -50,7 +50,7 @@ TEST_CASE("the agent's conversation on a tiny model reuses everything but the ne
   if (folder.empty() || !engine::has_llama_cpp()) return;
   DemoOptions options;
   options.fixtures = folder;
-  options.layers = 4;
+  options.layers = 2;
   const testing::OwnFolder cache;
   options.cache_folder = cache.path();
   options.json = true;

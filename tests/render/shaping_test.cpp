@@ -124,7 +124,7 @@ TEST_CASE("standard messages render wherever any form of them does") {
   std::size_t refused = 0;
   for (const test::CorpusRow& row : corpus->rows()) {
     if (!seen.insert(row.template_path).second) continue;
-    if (!is_full() && corpus->rows().size() > 100 && index++ % 8 != 0) continue;
+    if (!is_full() && corpus->rows().size() > 100 && index++ % 16 != 0) continue;
     const auto lenient = core::Model::load({.chat_template = row.template_path});
     const auto strict = core::Model::load({.chat_template = row.template_path, .strict = true});
     if (!lenient.ok() || !strict.ok()) continue;

@@ -26,8 +26,8 @@ struct AnalysedTemplate {
 [[nodiscard]] Result<AnalysedTemplate> analysed_template(const std::string& path, const analysis::Options& options);
 [[nodiscard]] Result<AnalysedTemplate> analysed_template(const CorpusRow& row);
 
-// Each template once, but for those that are no templates; in the order of their paths.
-[[nodiscard]] std::vector<AnalysedTemplate> analysed_templates(const Corpus& corpus);
+// Each template once, but for those that are no templates; in the order of their paths.  `step`: only every step'th of them.
+[[nodiscard]] std::vector<AnalysedTemplate> analysed_templates(const Corpus& corpus, std::size_t step = 1);
 
 struct WrittenTurn {
   std::string prompt;
