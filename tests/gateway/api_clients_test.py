@@ -13,7 +13,7 @@ import unittest
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPO))
-from tools.dependencies import bench_peers
+from tools.dependencies import fetch
 
 GOLDEN = REPO / "tests" / "golden" / "apis"
 PACKAGES = ("openai", "anthropic", "openresponses-types", "anyio", "docstring-parser", "h11", "httpcore2", "httpx2", "idna", "jiter",
@@ -23,7 +23,7 @@ TURNS = ("full", "custom", "cut", "empty")
 
 
 def have_packages():
-    folders = [bench_peers.unpack_wheel(name) for name in PACKAGES]
+    folders = [fetch.wheel(name) for name in PACKAGES]
     if None in folders:
         return False
     sys.path[:0] = [str(folder) for folder in folders]

@@ -501,7 +501,7 @@ class Failing(Case):
 def main():
     global PROGRAM
     PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
-    folders = [api_clients_test.bench_peers.unpack_wheel(name) for name in PACKAGES]
+    folders = [api_clients_test.fetch.wheel(name) for name in PACKAGES]
     if None in folders or not api_clients_test.have_packages():
         print("skipped: the official clients are not to be had here")
         return

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "chat/conversation.h"
 #include "core/model.h"
@@ -111,20 +112,26 @@ core::Call call_of(const test::Corpus& corpus, const test::CorpusRow& row, const
   return call;
 }
 
-bool is_full() { return std::getenv("RONDO_TEST_FULL") != nullptr; }
+// A template of each path; of the larger corpus only every step'th, unless RONDO_TEST_FULL is set.
+std::vector<const test::CorpusRow*> templates(const test::Corpus& corpus, std::size_t step) {
+  const bool is_whole = std::getenv("RONDO_TEST_FULL") != nullptr || test::is_small_corpus();
+  std::set<std::string> seen;
+  std::vector<const test::CorpusRow*> out;
+  for (const test::CorpusRow& row : corpus.rows()) {
+    if (seen.insert(row.template_path).second && (is_whole || seen.size() % step == 0)) out.push_back(&row);
+  }
+  return out;
+}
 
 }  // namespace
 
 TEST_CASE("standard messages render wherever any form of them does") {
   const auto corpus = test::Corpus::open();
   if (!corpus) return;
-  std::set<std::string> seen;
-  std::size_t index = 0;
   std::size_t rendered = 0;
   std::size_t refused = 0;
-  for (const test::CorpusRow& row : corpus->rows()) {
-    if (!seen.insert(row.template_path).second) continue;
-    if (!is_full() && corpus->rows().size() > 100 && index++ % 16 != 0) continue;
+  for (const test::CorpusRow* from : templates(*corpus, 16)) {
+    const test::CorpusRow& row = *from;
     const auto lenient = core::Model::load({.chat_template = row.template_path});
     const auto strict = core::Model::load({.chat_template = row.template_path, .strict = true});
     if (!lenient.ok() || !strict.ok()) continue;
@@ -201,11 +208,10 @@ TEST_CASE("a parsed turn, sent as history, is the same turn") {
       {"", "Well.", {arguments}},  {"", "", {arguments, {}}},    {"Let me see.", "", {arguments}},
       {"Hm.", "So.", {arguments}},
   };
-  std::set<std::string> seen;
   std::size_t held = 0;
   std::size_t failed = 0;
-  for (const test::CorpusRow& row : corpus->rows()) {
-    if (!seen.insert(row.template_path).second) continue;
+  for (const test::CorpusRow* from : templates(*corpus, 3)) {
+    const test::CorpusRow& row = *from;
     const auto model = core::Model::load({.chat_template = row.template_path});
     if (!model.ok()) continue;
     for (std::size_t i = 0; i < turns.size(); ++i) {
