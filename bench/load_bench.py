@@ -17,7 +17,7 @@ import tempfile
 REPO = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPO))
 from tools.corpus import corpus  # noqa: E402
-from tools.dependencies import bench_peers  # noqa: E402
+from tools.dependencies import fetch  # noqa: E402
 
 VOCABULARIES = ("qwen3", "llama3_1", "gptoss", "gemma3", "llama2")
 PEER = """
@@ -62,7 +62,7 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--quick", action="store_true")
     arguments = parser.parse_args()
-    peer = bench_peers.unpack_wheel("tokenizers")
+    peer = fetch.wheel("tokenizers")
     with tempfile.TemporaryDirectory() as folder:
         text = pathlib.Path(folder) / "text"
         text.write_text("".join(path.read_text(encoding="utf-8") for path in sorted((REPO / "docs").glob("*.md"))),

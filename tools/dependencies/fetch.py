@@ -2,6 +2,7 @@
 
 Usage: python3 -m tools.dependencies.fetch NAME...      prints the path of each package file on its own line (last)
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -9,12 +10,14 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 
 from tools.dependencies import cache
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 PACKAGES = json.loads((FOLDER / "packages.json").read_text(encoding="utf-8"))
 ATTEMPTS = 3
+WHEEL_VERSION = 2  # of wheel(): raise it when what it writes changes
 
 
 def _pip():
@@ -62,6 +65,19 @@ def package(name):
             cache.say(f"fetching {name} failed (attempt {attempt} of {ATTEMPTS})")
             time.sleep(attempt)
     cache.fail(f"could not fetch the package {name} {entry['version']}; is there a network?")
+
+
+def wheel(name):
+    """The folder of an unpacked Python package; None where it cannot be had (no network, another kind of machine)."""
+    def fill(folder):
+        with zipfile.ZipFile(package(name)) as archive:
+            archive.extractall(folder)
+
+    key = cache.key(WHEEL_VERSION, PACKAGES[name]["sha256"])
+    with contextlib.suppress(SystemExit):
+        return cache.filled(cache.root() / f"wheel-{name}-{key}", fill)
+    cache.say(f"{name} is not to be had here, passed over")
+    return None
 
 
 def main(names):

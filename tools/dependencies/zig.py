@@ -3,7 +3,7 @@
 Usage: python3 -m tools.dependencies.zig TARGET      prepares all that is needed and prints the path of the CMake toolchain file on the last line
 
 TARGET is one of zig's, such as x86_64-linux-gnu.2.28 or aarch64-linux-musl; wasm32-wasi is WebAssembly.  In the cache:
-    zig-<key>/                 the compiler, unpacked
+    wheel-ziglang-<key>/       the compiler, unpacked
     zig-target-<key>/          bin/ with its commands for a target, toolchain.cmake, and in lib/ and include/ the libraries
     zig-work/                  what the compiler keeps for itself
 """
@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import zipfile
 
 from tools.dependencies import cache, debian_sources, fetch
 
@@ -59,15 +58,11 @@ HEADERS = ("CLI",)
 
 def compiler():
     """The folder with the program `zig`."""
-    wheel = fetch.package("ziglang")
-
-    def fill(folder):
-        cache.say("unpacking the cross compiler")
-        with zipfile.ZipFile(wheel) as archive:
-            archive.extractall(folder)
-        (folder / "ziglang" / "zig").chmod(0o755)
-
-    return cache.filled(cache.root() / f"zig-{cache.key(wheel.name)}", fill) / "ziglang"
+    folder = fetch.wheel("ziglang")
+    if folder is None:
+        cache.fail("the cross compiler cannot be had here")
+    (folder / "ziglang" / "zig").chmod(0o755)
+    return folder / "ziglang"
 
 
 def _environment():

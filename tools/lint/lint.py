@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 
-from tools.dependencies import bench_peers, cache, llama
+from tools.dependencies import cache, fetch, llama
 from tools.lint import members
 from tools.testing import mutations
 
@@ -254,7 +254,7 @@ def tidy_key(entry, checks):
 @functools.cache
 def tidy_program():
     """The pinned clang-tidy.  It passes over what system headers declare, which older ones do not: they take three times as long."""
-    folder = bench_peers.unpack_wheel("clang-tidy")
+    folder = fetch.wheel("clang-tidy")
     if folder is None:
         cache.fail("the pinned clang-tidy cannot be had here, so that this machine cannot run the lint `tidy`")
     program = folder / "clang_tidy" / "data" / "bin" / "clang-tidy"

@@ -69,11 +69,11 @@ def exchange(process, requests):
 
 def need(*names):
     """Makes pinned packages importable that are not installed."""
-    from tools.dependencies import bench_peers
+    from tools.dependencies import fetch
     for name, module in names:
         if importlib.util.find_spec(module) is not None:
             continue
-        folder = bench_peers.unpack_wheel(name)
+        folder = fetch.wheel(name)
         if folder is None:
             raise ImportError(f"{name} is not to be had here")
         sys.path.insert(0, str(folder))

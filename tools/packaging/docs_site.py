@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 
-from tools.dependencies import bench_peers, cache
+from tools.dependencies import cache, fetch
 from tools.packaging import docs_reference
 
 PACKAGES = ["mkdocs-material", "mkdocs", "mkdocs-material-extensions", "markdown", "pymdown-extensions", "click", "ghp-import",
@@ -116,7 +116,7 @@ def main():
     parser.add_argument("--program", required=True, type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path, default=cache.REPO / "build" / "site")
     options = parser.parse_args()
-    folders = [bench_peers.unpack_wheel(name) for name in PACKAGES]
+    folders = [fetch.wheel(name) for name in PACKAGES]
     if None in folders:
         cache.fail("the packages that make the site are not to be had here")
     site = options.out.resolve()

@@ -18,7 +18,7 @@ import sys
 import tarfile
 import tomllib
 
-from tools.dependencies import bench_peers, cache
+from tools.dependencies import cache, fetch
 from tools.packaging import cross
 
 BUILD = cache.REPO / "build" / "packages"
@@ -245,7 +245,7 @@ def main(arguments):
     processors = [argument for argument in arguments if argument != "--test"] or [platform.machine()]
     if any(processor not in PROCESSORS for processor in processors):
         sys.exit(__doc__)
-    elftools = bench_peers.unpack_wheel("pyelftools")
+    elftools = fetch.wheel("pyelftools")
     if elftools is None:
         cache.fail("the package pyelftools is not to be had; is there a network?")
     sys.path.insert(0, str(elftools))

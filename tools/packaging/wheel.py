@@ -17,7 +17,7 @@ import sys
 import tarfile
 import tomllib
 
-from tools.dependencies import bench_peers, cache, debian_sources
+from tools.dependencies import cache, debian_sources, fetch
 from tools.packaging import cross, wheel_test
 
 
@@ -90,7 +90,7 @@ def headers(version):
 
 def build(platform_name, version):
     """The built tree, with the program `rondo` and python/rondo."""
-    nanobind = bench_peers.unpack_wheel("nanobind")
+    nanobind = fetch.wheel("nanobind")
     if nanobind is None:
         cache.fail("the package nanobind is not to be had")
     wanted = PLATFORMS[platform_name]
@@ -101,7 +101,7 @@ def build(platform_name, version):
 
 
 def import_path():
-    found = [bench_peers.unpack_wheel(name) for name in TOOLS]
+    found = [fetch.wheel(name) for name in TOOLS]
     if None in found:
         cache.fail("the packages that make wheels are not to be had; is there a network?")
     return os.pathsep.join(map(str, found))

@@ -17,7 +17,7 @@ import sys
 import tarfile
 import zipfile
 
-from tools.dependencies import bench_peers, cache, fetch
+from tools.dependencies import cache, fetch
 
 NEEDED = {"numpy": "numpy", "pytest": "pytest", "iniconfig": "iniconfig", "pluggy": "pluggy", "packaging": "packaging",
           "pygments": "pygments", "pydantic": "pydantic", "pydantic-core": "pydantic_core",
@@ -33,7 +33,7 @@ def folders():
     """What to put on the import path; None where a needed package cannot be had."""
     found = []
     for name, module in {**NEEDED, **OPTIONAL}.items():
-        folder = bench_peers.unpack_wheel(name)
+        folder = fetch.wheel(name)
         if folder is not None:
             found.append(str(folder))
         elif name in NEEDED and importlib.util.find_spec(module) is None:
@@ -71,7 +71,7 @@ def engine_sources(name):
 def test_plugins(environment, arguments):
     """In a process of their own: there the engines' other modules, and what these import, are stand-ins."""
     found = {f"RONDO_TEST_{name.upper()}": engine_sources(name) for name in ENGINES}
-    needed = [bench_peers.unpack_wheel(name) for name in OF_ENGINES]
+    needed = [fetch.wheel(name) for name in OF_ENGINES]
     if None in needed or not any(found.values()):
         print("skipped: the tests of plugins; what they need is not to be had here")
         return 0
@@ -92,7 +92,7 @@ def runtime(compiler):
 
 def main(arguments):
     if arguments == ["--nanobind"]:
-        folder = bench_peers.unpack_wheel("nanobind")
+        folder = fetch.wheel("nanobind")
         print(folder / "nanobind" / "cmake" if folder else "")
         return 0
     options = {}

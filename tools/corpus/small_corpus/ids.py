@@ -5,7 +5,7 @@ import os
 import random
 import sys
 
-from tools.dependencies import bench_peers
+from tools.dependencies import fetch
 from tools.oracles.tokenizer_fuzz.texts import Texts
 
 TEXTS = 400
@@ -14,7 +14,7 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 def available():
     """Makes `tokenizers` importable; False where the pinned wheel is not to be had here."""
-    folder = bench_peers.unpack_wheel("tokenizers")
+    folder = fetch.wheel("tokenizers")
     if folder is None:
         return False
     sys.path.insert(0, str(folder))

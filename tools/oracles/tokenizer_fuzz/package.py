@@ -2,14 +2,14 @@
 import importlib.util
 import sys
 
-from tools.dependencies import bench_peers
+from tools.dependencies import fetch
 
 
 def need(name):
     """Makes the package importable, or ends the program well where it is not to be had."""
     if importlib.util.find_spec(name) is not None:
         return
-    folder = bench_peers.unpack_wheel(name)
+    folder = fetch.wheel(name)
     if folder is None:
         print(f"skipped: {name} is not to be had here")
         sys.exit(0)
