@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
-#include <set>
 
 #include "core/model.h"
 #include "json/parse.h"
@@ -104,12 +103,9 @@ std::string objection(Subject& subject) {
 TEST_CASE("every field of a last message can be continued, and is read with what was given") {
   const auto corpus = test::Corpus::open();
   if (!corpus) return;
-  std::set<std::string> seen;
-  const bool is_sampled = std::getenv("RONDO_TEST_FULL") == nullptr && !test::is_small_corpus();
   std::size_t held = 0;
   std::size_t failed = 0;
-  for (const test::CorpusRow& row : corpus->rows()) {
-    if (!seen.insert(row.template_path).second || (is_sampled && seen.size() % 4 != 0)) continue;
+  for (const test::CorpusRow& row : corpus->templates(4)) {
     auto model = core::Model::load({.chat_template = row.template_path});
     if (!model.ok()) continue;
     Subject subject(model.value(), row, test::kClock);
@@ -119,7 +115,8 @@ TEST_CASE("every field of a last message can be continued, and is read with what
     if (!fault.empty()) MESSAGE(row.id << ": " << fault);
   }
   CHECK(held >= 50);
-  CHECK(failed <= held / 20);
+  const bool is_sample = std::getenv("RONDO_TEST_FULL") == nullptr && !test::is_small_corpus();
+  CHECK(failed <= (is_sample ? 2 : 9));
 }
 
 }  // namespace

@@ -172,28 +172,27 @@ TEST_CASE("a transcript of the corpus' templates is what rendering all messages 
   if (!corpus) return;
   const std::vector<test::AnalysedTemplate> all = chosen_templates(*corpus);
   const bool verbose = std::getenv("RONDO_VERBOSE") != nullptr;
-  const std::uint64_t first = env_number("RONDO_FIRST", 0);
   Tally total;
   long templates = 0;
   long growing = 0;
-  for (std::size_t i = first; i < all.size(); ++i) {
+  for (const test::AnalysedTemplate& from : all) {
     Tally tally;
     for (const bool has_tools : {false, true}) {
       chat::Conversation base;
       base.add_generation_prompt = !has_tools;
       if (has_tools) base.tools = json::parse(kTools).value();
-      const auto model = model_of(all[i], std::move(base));
+      const auto model = model_of(from, std::move(base));
       for (const bool reasons : {false, true}) {
         for (const bool has_system : {false, true}) {
-          const json::Array messages = long_conversation(all[i].format->input, has_system, reasons);
-          play(model, messages, reasons ? 3 : 1, all[i].name, tally);
+          const json::Array messages = long_conversation(from.format->input, has_system, reasons);
+          play(model, messages, reasons ? 3 : 1, from.name, tally);
         }
       }
     }
     ++templates;
     growing += tally.incremental > 0 ? 1 : 0;
     total.add(tally);
-    if (verbose) MESSAGE(all[i].name << ": " << tally.to_string());
+    if (verbose) MESSAGE(from.name << ": " << tally.to_string());
   }
   MESSAGE(templates << " templates, " << growing << " of them grow; " << total.to_string());
   CHECK(templates > 10);

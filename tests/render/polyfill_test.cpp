@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
-#include <set>
 #include <string>
 
 #include "core/model.h"
@@ -46,17 +45,7 @@ constexpr const char* kAnswered = R"([{"role": "system", "content": "Sprobe"}, {
         {"id": "functions.find_city:0", "type": "function", "function": {"name": "find_city", "arguments": {"k": "Rprobe"}}}]},
     {"role": "tool", "tool_call_id": "functions.find_city:0", "name": "find_city", "content": "Tprobe"}])";
 
-// Each template of the corpus once; of a large one without RONDO_TEST_FULL only a sample.
-std::vector<test::CorpusRow> templates(const test::Corpus& corpus) {
-  constexpr std::size_t kMany = 100;
-  const bool is_sampled = std::getenv("RONDO_TEST_FULL") == nullptr && corpus.rows().size() > kMany;
-  std::vector<test::CorpusRow> out;
-  std::set<std::string> seen;
-  for (const test::CorpusRow& row : corpus.rows()) {
-    if (seen.insert(row.template_path).second && (!is_sampled || seen.size() % 12 == 0)) out.push_back(row);
-  }
-  return out;
-}
+constexpr int kStep = 12;  // between the templates that are taken of the larger corpus
 
 std::string text_of(const core::Model& model, core::Call call) {
   const auto text = model.render(call);
@@ -70,7 +59,7 @@ TEST_CASE("every template that renders a question holds a conversation with a to
   if (!corpus) return;
   int held = 0;
   int read_back = 0;
-  for (const test::CorpusRow& row : templates(*corpus)) {
+  for (const test::CorpusRow& row : corpus->templates(kStep)) {
     CAPTURE(row.id);
     const auto plain = load(row, core::Polyfill::kOff);
     const auto model = load(row, core::Polyfill::kAuto);
@@ -110,8 +99,9 @@ TEST_CASE("every template that renders a question holds a conversation with a to
     }
     ++read_back;
   }
-  CHECK(held >= 20);
-  CHECK(read_back * 2 > held);
+  const bool is_sample = std::getenv("RONDO_TEST_FULL") == nullptr && !test::is_small_corpus();
+  CHECK(held >= (is_sample ? 300 / kStep : 60));
+  CHECK(read_back >= (is_sample ? 200 / kStep : 40));
 }
 
 TEST_CASE("a template that knows flat calls alone writes and reads nested ones") {
@@ -139,7 +129,7 @@ TEST_CASE("a template that knows flat calls alone writes and reads nested ones")
 TEST_CASE("where nothing is lacking, a prompt and its places are as they were") {
   const auto corpus = test::Corpus::open();
   if (!corpus) return;
-  for (const test::CorpusRow& row : templates(*corpus)) {
+  for (const test::CorpusRow& row : corpus->templates(kStep)) {
     CAPTURE(row.id);
     const auto plain = load(row, core::Polyfill::kOff);
     const auto all = load(row, core::Polyfill::kOn);

@@ -2,10 +2,8 @@
 // same turn again.
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <map>
 #include <set>
-#include <vector>
 
 #include "chat/conversation.h"
 #include "core/model.h"
@@ -112,17 +110,6 @@ core::Call call_of(const test::Corpus& corpus, const test::CorpusRow& row, const
   return call;
 }
 
-// A template of each path; of the larger corpus only every step'th, unless RONDO_TEST_FULL is set.
-std::vector<const test::CorpusRow*> templates(const test::Corpus& corpus, std::size_t step) {
-  const bool is_whole = std::getenv("RONDO_TEST_FULL") != nullptr || test::is_small_corpus();
-  std::set<std::string> seen;
-  std::vector<const test::CorpusRow*> out;
-  for (const test::CorpusRow& row : corpus.rows()) {
-    if (seen.insert(row.template_path).second && (is_whole || seen.size() % step == 0)) out.push_back(&row);
-  }
-  return out;
-}
-
 }  // namespace
 
 TEST_CASE("standard messages render wherever any form of them does") {
@@ -130,8 +117,7 @@ TEST_CASE("standard messages render wherever any form of them does") {
   if (!corpus) return;
   std::size_t rendered = 0;
   std::size_t refused = 0;
-  for (const test::CorpusRow* from : templates(*corpus, 16)) {
-    const test::CorpusRow& row = *from;
+  for (const test::CorpusRow& row : corpus->templates(16)) {
     const auto lenient = core::Model::load({.chat_template = row.template_path});
     const auto strict = core::Model::load({.chat_template = row.template_path, .strict = true});
     if (!lenient.ok() || !strict.ok()) continue;
@@ -210,8 +196,7 @@ TEST_CASE("a parsed turn, sent as history, is the same turn") {
   };
   std::size_t held = 0;
   std::size_t failed = 0;
-  for (const test::CorpusRow* from : templates(*corpus, 3)) {
-    const test::CorpusRow& row = *from;
+  for (const test::CorpusRow& row : corpus->templates(3)) {
     const auto model = core::Model::load({.chat_template = row.template_path});
     if (!model.ok()) continue;
     for (std::size_t i = 0; i < turns.size(); ++i) {

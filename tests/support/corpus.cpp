@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 
 #include "base/files.h"
 #include "json/parse.h"
@@ -106,6 +107,16 @@ std::vector<CorpusRow> Corpus::rows_with_tokenizer() const {
     if (row.model_folder.empty()) continue;
     if (full || seen % step == 0) out.push_back(row);
     ++seen;
+  }
+  return out;
+}
+
+std::vector<CorpusRow> Corpus::templates(std::size_t step) const {
+  const bool is_whole = std::getenv("RONDO_TEST_FULL") != nullptr || is_small_corpus();
+  std::set<std::string> seen;
+  std::vector<CorpusRow> out;
+  for (const CorpusRow& row : rows_) {
+    if (seen.insert(row.template_path).second && (is_whole || seen.size() % step == 0)) out.push_back(row);
   }
   return out;
 }

@@ -48,6 +48,8 @@ class Corpus {
   [[nodiscard]] const CorpusRow* find(std::string_view id) const;
   // Rows whose model folder has been unpacked; without RONDO_TEST_FULL only a sample of them.
   [[nodiscard]] std::vector<CorpusRow> rows_with_tokenizer() const;
+  // The first row of each template; of the larger corpus without RONDO_TEST_FULL only every step'th.
+  [[nodiscard]] std::vector<CorpusRow> templates(std::size_t step) const;
   [[nodiscard]] const std::vector<CorpusConversation>& conversations() const { return conversations_; }
   // Everything but the messages: tools, documents, kwargs, bos and eos.
   [[nodiscard]] chat::Conversation conversation(const CorpusRow& row, const CorpusConversation& item) const;
