@@ -41,7 +41,7 @@ OPTIONS = {
     "LLAMA_BUILD_COMMIT": COMMIT,
 }
 SERVER_OPTIONS = {"LLAMA_BUILD_COMMON": "ON", "LLAMA_BUILD_TOOLS": "ON", "LLAMA_BUILD_SERVER": "ON"}
-# What compiles its sources together: two thirds of the time, for the same library, so it is not part of the cache key.
+# What compiles its sources together: three fifths of the time, for the same library, so it is not part of the cache key.
 JOINED = cache.REPO / "cmake" / "llama_unity.cmake"
 # Parts of the source tree that the library does not need.
 SKIPPED = {".git", ".github", "docs", "media", "models", "gguf-py", "examples", "benches", "pocs"}
