@@ -1,6 +1,7 @@
 // The program itself: lines of conversations to ids and masks.
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <string>
 
 #include "base/files.h"
@@ -85,6 +86,24 @@ TEST_CASE_FIXTURE(Shell, "mask reads and writes files") {
   CHECK(shown.find("<h2>line 1</h2>") != std::string::npos);
   CHECK(shown.find("tokens are learned") != std::string::npos);
   CHECK(shown.find("learned\"") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Shell, "mask into the file that it reads would empty it, and is refused") {
+  const std::string lines = R"([{"role": "user", "content": "hello"}])" "\n";
+  const std::string chats = file("chats.jsonl", lines);
+  std::filesystem::create_symlink(chats, path("link.jsonl"));
+  std::filesystem::create_hard_link(chats, path("name.jsonl"));
+  for (const std::string& output : {chats, path("link.jsonl"), path("name.jsonl")}) {
+    const Run refused = run("mask model '" + chats + "' -o '" + output + "'");
+    CHECK(refused.status == 2);
+    CHECK(refused.err.starts_with("rondo: " + chats + ": the file to read is the one to write"));
+    CHECK(run("mask model -o '" + output + "' <'" + chats + "'").status == 2);
+    CHECK(files::read(chats).value() == lines);
+  }
+  const std::string longer = file("old.jsonl", std::string(10'000, 'x'));
+  CHECK(run("mask model '" + chats + "' -o '" + longer + "'").status == 0);
+  CHECK(files::read(longer).value() == run("mask model '" + chats + "'").out);
+  CHECK(run("mask model '" + chats + "' -o /dev/null").status == 0);
 }
 
 TEST_CASE_FIXTURE(Shell, "mask says what it cannot do at all") {

@@ -236,8 +236,7 @@ int run_check(const CheckArguments& arguments) {
     return run_check(alone);
   }
   if (Status valid = check_arguments(arguments); !valid.ok()) {
-    (void)report(valid.error());
-    return kUsage;
+    return refuse(valid.error());
   }
   if (arguments.fix) return run_fix(arguments);
   const bool prints_table = !arguments.json && count_on_output(arguments) == 0;

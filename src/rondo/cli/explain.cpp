@@ -181,8 +181,7 @@ Result<json::Value> make_request(const ExplainArguments& arguments) {
 
 int run_explain(const ExplainArguments& arguments) {
   if (Status status = check(arguments); !status.ok()) {
-    (void)report(status.error());
-    return kUsage;
+    return refuse(status.error());
   }
   auto request = make_request(arguments);
   if (!request.ok()) return report(request.error());

@@ -182,6 +182,11 @@ int report(const Error& error) {
   return kFailure;
 }
 
+int refuse(const Error& error) {
+  (void)report(error);
+  return kUsage;
+}
+
 void note(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
 bool print(std::string_view text) {
@@ -201,8 +206,7 @@ Status check_page_file(const std::string& file) {
 
 int put_page(const std::string& page, const std::string& file) {
   if (Status status = check_page_file(file); !status.ok()) {
-    (void)report(status.error());
-    return kUsage;
+    return refuse(status.error());
   }
   if (file.empty() || file == "-") return print(page) ? kSuccess : kFailure;
   if (Status written = files::write(file, page); !written.ok()) return report(written.error());

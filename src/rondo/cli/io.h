@@ -53,6 +53,9 @@ inline constexpr std::string_view kNoteBegin = "note: ";
 // Prints "rondo: ..." on standard error; returns kFailure.
 int report(const Error& error);
 
+// The same for wrong usage; returns kUsage.
+int refuse(const Error& error);
+
 // Writes to standard output.  Returns false after a failed write, which is reported.
 [[nodiscard]] bool print(std::string_view text);
 

@@ -184,7 +184,7 @@ class Bar {
 // A file that is closed at the end; standard input or output for "-".
 class OpenFile {
  public:
-  OpenFile(const std::string& path, int flags, int standard) : file_(standard) {
+  OpenFile(const std::string& path, int flags, int standard) : path_(path), file_(standard) {
     if (path == "-") return;
     file_ = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
     owned_ = file_ >= 0;
@@ -199,7 +199,23 @@ class OpenFile {
   [[nodiscard]] int number() const { return file_; }
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
+  // Whether both are one regular file, by whatever names.
+  [[nodiscard]] bool is_same_file(const OpenFile& other) const {
+    struct stat mine{};
+    struct stat its{};
+    return ::fstat(file_, &mine) == 0 && ::fstat(other.file_, &its) == 0 && S_ISREG(mine.st_mode) &&
+           mine.st_dev == its.st_dev && mine.st_ino == its.st_ino;
+  }
+
+  // Forgets what stood in an opened regular file.  Standard output stays as the caller opened it.
+  void empty() {
+    struct stat state{};
+    const bool is_file = owned_ && ::fstat(file_, &state) == 0 && S_ISREG(state.st_mode);
+    if (is_file && ::ftruncate(file_, 0) != 0) error_ = Error(ErrorCode::kIo, std::strerror(errno), path_);
+  }
+
  private:
+  std::string path_;
   int file_;
   bool owned_ = false;
   std::optional<Error> error_;
@@ -214,7 +230,14 @@ int run_mask(const MaskArguments& arguments) {
     return report(status.error());
   const OpenFile input(arguments.input, O_RDONLY, STDIN_FILENO);
   if (input.error()) return report(*input.error());
-  const OpenFile output(arguments.output, O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO);
+  OpenFile output(arguments.output, O_WRONLY | O_CREAT, STDOUT_FILENO);
+  if (output.error()) return report(*output.error());
+  if (output.is_same_file(input)) {
+    return refuse(Error(ErrorCode::kInvalidArgument,
+                        "the file to read is the one to write, which would empty it: name another one with --output",
+                        arguments.input));
+  }
+  output.empty();
   if (output.error()) return report(*output.error());
   if (arguments.input == "-") announce_input();
   Masking masking(arguments, std::move(request).value());

@@ -54,8 +54,7 @@ int show_mask(const RenderArguments& arguments, const json::Value& request, cons
 
 int run_render(const RenderArguments& arguments) {
   if (Status status = check(arguments); !status.ok()) {
-    (void)report(status.error());
-    return kUsage;
+    return refuse(status.error());
   }
   auto request = make_request(arguments);
   if (!request.ok()) return report(request.error());

@@ -465,13 +465,11 @@ int run_serve(const ServeArguments& arguments) {
   };
   auto settings = read_settings(arguments.given, environment);
   if (!settings.ok()) {
-    (void)report(settings.error());
-    return kUsage;
+    return refuse(settings.error());
   }
   if (!arguments.new_key.empty()) {
     if (settings.value().api_keys.empty()) {
-      (void)report(Error(ErrorCode::kInvalidArgument, "--add-key needs --api-keys FILE"));
-      return kUsage;
+      return refuse(Error(ErrorCode::kInvalidArgument, "--add-key needs --api-keys FILE"));
     }
     const auto secret = add_key(settings.value().api_keys, arguments.new_key);
     if (!secret.ok()) return report(secret.error());

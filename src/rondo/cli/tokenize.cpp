@@ -87,8 +87,7 @@ int run_tokenize(const TokenizeArguments& arguments) {
   for (const std::string& file : arguments.files) jobs.push_back({file, "", std::nullopt});
   if (jobs.empty()) jobs.push_back({"-", "", std::nullopt});
   if (arguments.view.html && jobs.size() > 1) {
-    (void)report(Error(ErrorCode::kInvalidArgument, "--html shows one text; name one file"));
-    return kUsage;
+    return refuse(Error(ErrorCode::kInvalidArgument, "--html shows one text; name one file"));
   }
   const protocol::Service service(service_options());
   tokenize_all(arguments, service, jobs);
