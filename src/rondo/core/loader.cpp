@@ -74,13 +74,7 @@ TemplateResult compile_files(const model::ModelFiles& files, const jinja::Compil
 
 // A damaged JSON file is the file's fault, not the request's.
 Error as(ErrorCode code, Error error) {
-  if (error.code == ErrorCode::kJson) {
-    error.code = code;
-    if (error.line > 0) {
-      error.message =
-          "line " + std::to_string(error.line) + ", column " + std::to_string(error.column) + ": " + error.message;
-    }
-  }
+  if (error.code == ErrorCode::kJson) error.code = code;
   return error;
 }
 

@@ -38,8 +38,23 @@ Result<SharedJson> parse_json(const std::string& path, std::string_view text) {
   return SharedJson(std::make_shared<const json::Value>(std::move(value).value()));
 }
 
+// What a clone without Git LFS has in place of a large file.
+bool is_pointer(std::string_view text) {
+  return text.starts_with("version ") && text.substr(0, text.find('\n')).find("git-lfs") != std::string_view::npos;
+}
+
+Error pointer_error(const std::string& path) {
+  return {ErrorCode::kNotFound, "is a Git LFS pointer in place of the file: fetch it with `git lfs pull`", path};
+}
+
+Result<std::string> read_text(const std::string& path, std::size_t max_bytes = limits::kTextFileBytes) {
+  Result<std::string> text = files::read(path, max_bytes);
+  if (text.ok() && is_pointer(text.value())) return pointer_error(path);
+  return text;
+}
+
 Result<SharedJson> read_json(const std::string& path) {
-  Result<std::string> text = files::read(path);
+  Result<std::string> text = read_text(path);
   return text.ok() ? parse_json(path, text.value()) : text.error();
 }
 
@@ -93,7 +108,7 @@ Status take_config_templates(const json::Value& config, const std::string& path,
 }
 
 Status take_template_file(const std::string& path, std::string name, ModelFiles& found) {
-  Result<std::string> text = files::read(path);
+  Result<std::string> text = read_text(path);
   if (!text.ok()) return text.error();
   found.templates.push_back({path, std::move(name), std::move(text).value()});
   return Done{};
@@ -101,7 +116,7 @@ Status take_template_file(const std::string& path, std::string name, ModelFiles&
 
 // Reads a model's only template, which is in another language than Jinja.
 Status take_other_template(const std::string& path, TemplateSource::Kind kind, ModelFiles& found) {
-  Result<std::string> text = kind == TemplateSource::Kind::kEncoder ? files::read(path, kCodeBytes) : files::read(path);
+  Result<std::string> text = kind == TemplateSource::Kind::kEncoder ? read_text(path, kCodeBytes) : read_text(path);
   if (!text.ok()) return text.error();
   found.templates.push_back({path, std::string(kDefaultName), std::move(text).value(), kind});
   return Done{};
@@ -190,7 +205,7 @@ Status take_companions(const std::string& folder, const SharedJson& config, Toke
 TokenizerCode find_code(const std::string& folder) {
   const auto is_code = [](std::string_view name) { return name.starts_with("token") && name.ends_with(".py"); };
   for (const std::string& path : list(folder, is_code)) {
-    const Result<std::string> python = files::read(path, kCodeBytes);
+    const Result<std::string> python = read_text(path, kCodeBytes);
     if (!python.ok()) continue;
     if (TokenizerCode code = read_tokenizer_code(python.value()); code.pattern) return code;
   }
@@ -240,7 +255,7 @@ Status take_tokenizer(const std::string& path, const SharedJson& config, ModelFi
   TokenizerSource source;
   const std::string folder = fs::path(path).parent_path().string();
   if (path.ends_with(".json")) {
-    Result<std::string> text = files::read(path);
+    Result<std::string> text = read_text(path);
     if (!text.ok()) return text.error();
     if (!has_model(text.value())) {
       Result<SharedJson> tekken = parse_json(path, text.value());
@@ -251,7 +266,7 @@ Status take_tokenizer(const std::string& path, const SharedJson& config, ModelFi
       source.tokenizer_json = std::make_shared<const std::string>(std::move(text).value());
     }
   } else {
-    Result<std::string> bytes = files::read(path);
+    Result<std::string> bytes = read_text(path);
     if (!bytes.ok()) return bytes.error();
     Result<std::optional<TokenizerSource>> parsed = parse_vocabulary(path, bytes.value());
     if (!parsed.ok()) return parsed.error();
@@ -272,7 +287,7 @@ Status take_vocabulary_files(const std::string& path, const SharedJson& config, 
   const std::string folder = fs::path(path).parent_path().string();
   VocabularyFiles vocabulary;
   const auto take = [&folder](const char* name, auto& to) -> Status {
-    Result<std::string> text = files::read(files::join(folder, name));
+    Result<std::string> text = read_text(files::join(folder, name));
     if (!text.ok()) return text.error();
     to = std::move(text).value();
     return Done{};
@@ -316,7 +331,11 @@ std::string find_tokenizer(const std::string& folder) {
 
 Result<ModelFiles> load_gguf(const std::string& path) {
   Result<Gguf> read = read_gguf(path);
-  if (!read.ok()) return read.error();
+  if (!read.ok()) {
+    constexpr std::size_t kPointerBytes = 1024;
+    const Result<std::string> text = read_text(path, kPointerBytes);
+    return !text.ok() && text.error().code == ErrorCode::kNotFound ? text.error() : read.error();
+  }
   const auto gguf = std::make_shared<const Gguf>(std::move(read).value());
   ModelFiles found;
   found.path = path;
@@ -399,7 +418,7 @@ Result<ModelFiles> load_other_template(const std::string& path, TemplateSource::
 // A JSON file may be a tokenizer.json, a configuration with a chat template, or a template itself.
 Result<ModelFiles> load_json_file(const std::string& path, Wanted wanted) {
   if (file_name(path) == kEdgeTemplateFile) return load_other_template(path, TemplateSource::Kind::kEdgeJson);
-  Result<std::string> text = files::read(path);
+  Result<std::string> text = read_text(path);
   if (!text.ok()) return text.error();
   const bool is_tokenizer = has_model(text.value());
   // A tokenizer.json is too large to become a value.  Damage shows when it is loaded.
@@ -472,7 +491,8 @@ Result<ModelFiles> load_template_source(const std::string& path) {
     const bool folder = files::is_folder(path);
     return Error(ErrorCode::kNotFound,
                  folder ? "the folder has no chat template (chat_template.jinja, `chat_template` in "
-                          "tokenizer_config.json, or encoding/encoding*.py)"
+                          "tokenizer_config.json or chat_template.json, processed_chat_template.json, "
+                          "encoding/encoding*.py)"
                         : "holds no chat template",
                  path);
   }

@@ -53,7 +53,11 @@ std::size_t code_point_column(const Error& error) {
 std::string sentence(const Error& error) {
   if (error.source.empty() || is_template_error(error.code)) return error.message;
   if (error.message.find(error.source) != std::string::npos) return error.message;
-  return error.source + ": " + error.message;
+  const bool is_file = error.code == ErrorCode::kNotFound || error.code == ErrorCode::kTokenizer;
+  std::string place = error.source + ": ";
+  if (is_file && error.line > 0)
+    place += "line " + std::to_string(error.line) + ", column " + std::to_string(error.column) + ": ";
+  return place + error.message;
 }
 
 json::Value error_to_json(const Error& error) {
