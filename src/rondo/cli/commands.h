@@ -249,7 +249,7 @@ struct EnginesArguments {
 struct FakeEngineArguments {
   std::string kind;  // "vllm", "sglang" or "llama-server"
   std::string host = "127.0.0.1";
-  std::uint16_t port = 0;
+  int port = 0;
   std::string name = "fake-model";
   std::string script;
   std::string fault;

@@ -24,6 +24,7 @@ struct Command {
   std::string help;
   std::vector<Word> options;
   std::vector<std::string> commands;
+  std::vector<std::string> choices;  // of its positional arguments
 };
 
 // "strict" and "lenient" of "TEXT:{strict,lenient}".
@@ -42,12 +43,16 @@ std::vector<std::string> choices_of(const CLI::Option& option) {
 }
 
 void collect(const CLI::App& app, const std::string& path, std::vector<Command>& out) {
-  Command command{path, app.get_description(), {}, {}};
+  Command command{path, app.get_description(), {}, {}, {}};
   for (const CLI::Option* option : app.get_options()) {
     Word word{{}, option->get_description(), choices_of(*option), option->get_expected_max() > 0};
     for (const std::string& name : option->get_snames()) word.names.push_back("-" + name);
     for (const std::string& name : option->get_lnames()) word.names.push_back("--" + name);
-    if (!word.names.empty()) command.options.push_back(std::move(word));
+    if (word.names.empty()) {
+      command.choices.insert(command.choices.end(), word.choices.begin(), word.choices.end());
+    } else {
+      command.options.push_back(std::move(word));
+    }
   }
   const std::vector<const CLI::App*> below = app.get_subcommands([](const CLI::App*) { return true; });
   for (const CLI::App* one : below) command.commands.push_back(one->get_name());
@@ -71,6 +76,7 @@ std::string bash_script(const std::vector<Command>& commands) {
     for (const std::string& name : command.commands)
       descents += (descents.empty() ? "'" : "|'") + command.path + " " + name + "'";
     std::vector<std::string> all = command.commands;
+    all.insert(all.end(), command.choices.begin(), command.choices.end());
     for (const Word& option : command.options) {
       all.insert(all.end(), option.names.begin(), option.names.end());
       if (!option.takes_value) continue;
@@ -84,6 +90,8 @@ std::string bash_script(const std::vector<Command>& commands) {
   }
   return "_rondo() {\n"
          "  local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} path= words= files=1 i\n"
+         "  if [ \"$current\" = = ]; then current=\n"
+         "  elif [ \"$before\" = = ]; then before=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
          "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
          "    case \"$path ${COMP_WORDS[i]}\" in\n"
          "    " +
@@ -148,6 +156,7 @@ std::string fish_script(const std::vector<Command>& commands) {
       const auto named = std::ranges::find(commands, path, &Command::path);
       out.append(begin).append(" -f -a ").append(name).append(" -d ").append(fish_text(named->help)).append("\n");
     }
+    if (!command.choices.empty()) out += begin + " -f -a " + fish_text(joined(command.choices)) + "\n";
     for (const Word& option : command.options) out += begin + fish_option(option);
   }
   return out;

@@ -1,4 +1,5 @@
 #include <csignal>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,7 @@ Result<fakes::EngineOptions> engine_options(const FakeEngineArguments& arguments
   fakes::EngineOptions options;
   options.dialect = dialect_of(arguments.kind);
   options.host = arguments.host;
-  options.port = arguments.port;
+  options.port = static_cast<std::uint16_t>(arguments.port);
   options.name = arguments.name;
   options.context_tokens = arguments.context;
   options.slots = arguments.slots;
@@ -52,7 +53,7 @@ int run_fake_engine(const FakeEngineArguments& arguments) {
   fakes::Fault fault;
   if (!arguments.fault.empty()) {
     const Result<fakes::Fault> read = fakes::read_fault(arguments.fault);
-    if (!read.ok()) return report(read.error());
+    if (!read.ok()) return refuse(read.error());
     fault = read.value();
   }
   net::Loop loop;

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "cli/help.h"
 #include "cli/io.h"
@@ -32,7 +33,7 @@ void define_fake_engine(CLI::App& app, FakeEngineArguments& arguments, std::func
       ->check(CLI::IsMember({"vllm", "sglang", "llama-server"}))
       ->required();
   command.add_option("--host", arguments.host, "the address to listen on")->capture_default_str();
-  command.add_option("--port", arguments.port, "0: any free one")->capture_default_str();
+  command.add_option("--port", arguments.port, "0: any free one")->check(CLI::Range(0, 65'535))->capture_default_str();
   command.add_option("--name", arguments.name, "the name of its model")->type_name("NAME")->capture_default_str();
   command.add_option("--script", arguments.script, "what to sample after which ids: JSON or a file with it")
       ->type_name("JSON|FILE");
@@ -91,9 +92,9 @@ void define_settings(CLI::App& command, GivenOptions& given) {
       made = command.add_option_function<std::string>(
           "--" + name, [take](const std::string& text) { take({text}); }, help);
     }
-    std::string type(option.choices.empty() ? option.type : option.choices.front());
-    for (std::size_t i = 1; i < option.choices.size(); ++i) type += "|" + std::string(option.choices[i]);
-    made->type_name(type);
+    std::string choices;  // in braces, as CLI11 shows them for other options
+    for (const std::string_view choice : option.choices) choices += (choices.empty() ? "{" : ",") + std::string(choice);
+    made->type_name(choices.empty() ? std::string(option.type) : choices + "}");
     if (const std::string value = default_text(option); !value.empty()) made->default_str(value);
   }
 }

@@ -1,5 +1,6 @@
 // rondo serve: the gateway between clients that send messages and an engine that takes token ids.
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -10,6 +11,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -464,13 +466,15 @@ int run_serve(const ServeArguments& arguments) {
     return value == nullptr ? std::nullopt : std::optional<std::string>(value);
   };
   auto settings = read_settings(arguments.given, environment);
-  if (!settings.ok()) {
-    return refuse(settings.error());
+  if (!settings.ok()) return refuse(settings.error());
+  for (char** entry = ::environ; *entry != nullptr; ++entry) {
+    const std::string_view assignment = *entry;
+    const std::string name(assignment.substr(0, assignment.find('=')));
+    if (!is_known_variable(name)) note("rondo: warning: the variable " + name + " is no setting, and is ignored\n");
   }
   if (!arguments.new_key.empty()) {
-    if (settings.value().api_keys.empty()) {
+    if (settings.value().api_keys.empty())
       return refuse(Error(ErrorCode::kInvalidArgument, "--add-key needs --api-keys FILE"));
-    }
     const auto secret = add_key(settings.value().api_keys, arguments.new_key);
     if (!secret.ok()) return report(secret.error());
     return print(secret.value() + "\n") ? kSuccess : kFailure;

@@ -18,6 +18,7 @@ using M = ServeModel;
 
 constexpr std::int64_t kManySeconds = 31'536'000;  // a year
 constexpr std::int64_t kMany = 1'000'000;
+constexpr std::string_view kVariables = "RONDO_SERVE_";
 
 SettingOf<S> of(SettingOf<S> member) { return member; }
 SettingOf<M> of_model(SettingOf<M> member) { return member; }
@@ -400,9 +401,14 @@ std::string key_name(const ServeOption& option) {
 }
 
 std::string variable_name(const ServeOption& option) {
-  std::string name = "RONDO_SERVE_" + key_name(option);
+  std::string name = std::string(kVariables) + key_name(option);
   for (char& c : name) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   return name;
+}
+
+bool is_known_variable(std::string_view name) {
+  if (!name.starts_with(kVariables) || name == "RONDO_SERVE_CONFIG") return true;
+  return std::ranges::any_of(serve_options(), [&](const ServeOption& option) { return variable_name(option) == name; });
 }
 
 std::string default_text(const ServeOption& option) {

@@ -50,7 +50,11 @@ Result<Fault> read_fault(std::string_view text) {
   Fault fault;
   const auto* const found =
       std::find_if(kFaults.begin(), kFaults.end(), [&](const auto& one) { return one.second == name; });
-  if (found == kFaults.end()) { return Error(ErrorCode::kInvalidArgument, "`" + std::string(name) + "` is no fault"); }
+  if (found == kFaults.end()) {
+    std::string names;
+    for (const auto& [kind, known] : kFaults) names += (names.empty() ? "" : ", ") + std::string(known);
+    return Error(ErrorCode::kInvalidArgument, "`" + std::string(name) + "` is not a fault; there are " + names);
+  }
   fault.kind = found->first;
   const bool is_read =
       (rest.empty() || read_count(rest, fault.first)) && (rest.empty() || read_count(rest, fault.count));
