@@ -45,7 +45,7 @@ TEST_CASE_FIXTURE(Shell, "replay serves a log by a fleet of replicas") {
     CHECK_MESSAGE(all.out.find(part) != std::string::npos, part);
   CHECK(run(made).out.find("replicas") == std::string::npos);
   CHECK(run(made + " --replicas 3 --json").out.find(R"("fleet":{"replicas":3,)") != std::string::npos);
-  CHECK(run(made + " --replicas 3 --routing psychic").status == 1);
+  CHECK(run(made + " --replicas 3 --routing psychic").status == 2);
   for (const char* broken : {"agents", "agents=", "agents=x", "agents=2x", "=3", "persons=3"}) {
     const Run failed = run("replay made:" + std::string(broken) + " --model model");
     CHECK_MESSAGE(failed.status == 1, broken);

@@ -189,7 +189,7 @@ TEST_CASE_FIXTURE(Shell, "what a template lacks is supplied where it is tested a
   const std::string check = "check " + lacking + " --scenario content-system --fail-on never";
   CHECK(run(check).out.find("the template refuses") != std::string::npos);
   CHECK(run(check + " --polyfill auto").out.find("the template refuses") == std::string::npos);
-  CHECK(run(check + " --polyfill auto --fix").err ==
+  CHECK(run("check " + lacking + " --polyfill auto --fix").err ==
         "rondo: `polyfill` is not part of a template, and cannot be mended in it\n");
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 Result<json::Value> make_request(const BridgeArguments& arguments) {
   json::Object request{{"op", "bridge"}};
-  if (Status status = add_model(request, arguments.model); !status.ok()) return status.error();
+  add_model(request, arguments.model);
   if (Status status = add_conversation(request, arguments.conversation); !status.ok()) return status.error();
   if (Status status = add_json(request, "corrections", arguments.corrections, "--correct"); !status.ok())
     return status.error();

@@ -200,7 +200,6 @@ int count_on_output(const CheckArguments& arguments) {
 }
 
 Status check_arguments(const CheckArguments& arguments) {
-  if (arguments.models.empty()) return no_model();
   const int count = count_on_output(arguments);
   if (count > 1 || (count == 1 && arguments.json))
     return Error(ErrorCode::kInvalidArgument,

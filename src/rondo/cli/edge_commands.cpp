@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/help.h"
+#include "cli/options.h"
 
 namespace rondo::cli {
 namespace {
@@ -24,27 +25,26 @@ void define_export(CLI::App& edge, EdgeArguments& arguments, std::function<int()
       .add_option("--template", arguments.model.chat_template,
                   "in place of the model's own: a .jinja file, a folder with one, or an Edge JSON file")
       ->type_name("PATH");
-  command
-      .add_option("--mode", arguments.model.mode,
-                  "what to compare with: `strict` as transformers renders, `lenient` with messages in the form that "
-                  "the template needs")
-      ->check(CLI::IsMember({"strict", "lenient"}))
+  mode_option(command, arguments.model.mode,
+              "what to compare with: `strict` as transformers renders, `lenient` with messages in the form that the "
+              "template needs")
       ->capture_default_str();
-  command.add_option("--now", arguments.model.now, "the time that strftime_now shows, as 2026-03-14T15:09:26")
-      ->type_name("TIME");
-  command
-      .add_option("--kwargs", arguments.kwargs,
-                  "template variables that are fixed: KEY=VALUE, may be repeated; or a JSON object, or a file with one")
-      ->type_name("KEY=VALUE|JSON|FILE")
-      ->multi_option_policy(CLI::MultiOptionPolicy::Join);
+  time_option(command, arguments.model.now, "the time that strftime_now shows, as 2026-03-14T15:09:26");
+  kwargs_option(command, arguments.kwargs, "template variables that are fixed");
   command.add_option("--model-path", arguments.model_path, "the name of the model in the file (default: MODEL)")
       ->type_name("TEXT");
   command.add_flag("--no-prebuilt", arguments.no_prebuilt,
                    "read the model's own template even if there is one made in advance");
-  add_output(command, arguments, "write the template there, or into that folder as processed_chat_template.json");
+  add_output(
+      command, arguments,
+      "write the template there, or into that folder as processed_chat_template.json; a name that ends with / is a "
+      "folder, which is made");
   command.add_flag("--json", arguments.json, "print {\"lossless\", \"loses\", \"template\", ...}");
   command.footer(kEdgeExportFooter);
-  command.callback([&] { chosen = [&] { return run_edge_export(arguments); }; });
+  command.callback([&] {
+    need_model(arguments.model.model, arguments.model.chat_template);
+    chosen = [&] { return run_edge_export(arguments); };
+  });
 }
 
 }  // namespace
@@ -53,12 +53,14 @@ void define_edge_commands(CLI::App& app, EdgeArguments& arguments, std::function
   CLI::App& edge =
       *app.add_subcommand("edge", "the JSON templates of TensorRT Edge-LLM: export, import, validate, format");
   edge.require_subcommand(1, 1);
+  edge.footer(kEdgeFooter);
   define_export(edge, arguments, chosen);
 
   CLI::App& import = *edge.add_subcommand("import", "an Edge JSON file as a Jinja template that writes the same");
   add_file(import, arguments);
   add_output(import, arguments, "write the template there");
   import.add_flag("--json", arguments.json, "print {\"template\"}");
+  import.footer(kEdgeImportFooter);
   import.callback([&] { chosen = [&] { return run_edge_import(arguments); }; });
 
   CLI::App& validate = *edge.add_subcommand("validate", "what is wrong with an Edge JSON file, and where");
@@ -76,6 +78,7 @@ void define_edge_commands(CLI::App& app, EdgeArguments& arguments, std::function
       ->type_name("JSON|FILE")
       ->required();
   format.add_flag("--json", arguments.json, "print an array with {\"system\", \"complete\"} for each request");
+  format.footer(kEdgeFormatFooter);
   format.callback([&] { chosen = [&] { return run_edge_format(arguments); }; });
 }
 

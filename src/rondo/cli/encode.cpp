@@ -12,7 +12,7 @@ namespace {
 
 Result<json::Value> make_request(const EncodeArguments& arguments) {
   json::Object request{{"op", "encode"}};
-  if (Status status = add_model(request, arguments.model); !status.ok()) return status.error();
+  add_model(request, arguments.model);
   ConversationArguments conversation = arguments.conversation;
   if (conversation.messages.empty() && conversation.texts.empty()) conversation.messages = std::string("-");
   if (Status status = add_conversation(request, conversation); !status.ok()) return status.error();

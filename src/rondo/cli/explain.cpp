@@ -168,7 +168,7 @@ Status check(const ExplainArguments& arguments) {
 
 Result<json::Value> make_request(const ExplainArguments& arguments) {
   json::Object request{{"op", "explain"}};
-  if (Status status = add_model(request, arguments.model); !status.ok()) return status.error();
+  add_model(request, arguments.model);
   if (Status status = add_kwargs(request, arguments.kwargs); !status.ok()) return status.error();
   if (Status status = add_json(request, "tools", arguments.tools, "--tools"); !status.ok()) return status.error();
   if (Status status = add_json(request, "corrections", arguments.corrections, "--correct"); !status.ok())

@@ -1,4 +1,3 @@
-#include <iostream>
 #include <string>
 #include <utility>
 
@@ -11,26 +10,27 @@ namespace {
 
 Result<json::Value> make_request(const GrammarArguments& arguments) {
   json::Object request{{"op", "grammar"}};
-  if (Status status = add_model(request, arguments.model); !status.ok()) return status.error();
+  add_model(request, arguments.model);
   if (Status status = add_conversation(request, arguments.conversation); !status.ok()) return status.error();
   if (Status status = add_json(request, "corrections", arguments.corrections, "--correct"); !status.ok())
     return status.error();
   request.set("format", arguments.format);
   if (Status status = add_asked(request, arguments.asked); !status.ok()) return status.error();
+  if (Status status = check_required(request, arguments.asked); !status.ok()) return status.error();
   return json::Value(std::move(request));
 }
 
 // Prints what is not part of the grammar's text.
 void tell(const json::Value& reply) {
-  if (reply.find_string("grammar") == "") std::cerr << "rondo: there is nothing to constrain\n";
+  if (reply.find_string("grammar") == "") note("rondo: there is nothing to constrain\n");
   if (reply.find("lazy")->as_bool()) {
     for (const json::Value& trigger : reply.find("triggers")->as_array()) {
       if (const auto text = trigger.find_string("value"))
-        std::cerr << "rondo: applies from the " << *trigger.find_string("type") << " " << *text << " on\n";
+        note("rondo: applies from the " + text_of(trigger, "type") + " " + std::string(*text) + " on\n");
     }
   }
   for (const json::Value& warning : reply.find("warnings")->as_array())
-    std::cerr << "rondo: warning: " << warning.as_string() << "\n";
+    note("rondo: warning: " + warning.as_string() + "\n");
 }
 
 }  // namespace
@@ -42,11 +42,7 @@ int run_grammar(const GrammarArguments& arguments) {
   auto reply = run_with_vocabulary(service, request.value(), arguments.model);
   if (!reply.ok()) return report(reply.error());
   if (arguments.json) return print_json(reply.value());
-  if (arguments.llama_server) {
-    const json::Value* body = reply.value().find("llama_server");
-    if (body != nullptr) return print_json(*body);
-    return report(Error(ErrorCode::kInvalidArgument, "--llama-server goes with --format gbnf alone"));
-  }
+  if (arguments.llama_server) return print_json(*reply.value().find("llama_server"));
   tell(reply.value());
   return print(reply.value().find_string("grammar").value_or("")) ? kSuccess : kFailure;
 }

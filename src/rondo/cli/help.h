@@ -23,7 +23,7 @@ inline constexpr const char* kExamples =
     "  rondo test MODEL weather.rondo.yaml                   the tests of its template that a file holds\n"
     "  rondo demo                                           a conversation on a real engine, with what it saves\n"
     "\n"
-    "`rondo COMMAND --help` explains a command.  Exit status: 0 done, 1 failed (one sentence on standard error),\n"
+    "`rondo help COMMAND` explains a command.  Exit status: 0 done, 1 failed (one sentence on standard error),\n"
     "2 wrong usage.";
 
 inline constexpr const char* kRenderFooter =
@@ -146,6 +146,30 @@ inline constexpr const char* kEdgeExportFooter =
     "  rondo edge export MODEL --template custom.json\n"
     "\n"
     "What the format can say, and what the verdict means: docs/edge.md.";
+
+inline constexpr const char* kEdgeFooter =
+    "Examples:\n"
+    "  rondo edge export MODEL -o engine/\n"
+    "  rondo edge import engine/ -o template.jinja\n"
+    "  rondo edge validate engine/processed_chat_template.json\n"
+    "  rondo edge format engine/ requests.json\n"
+    "\n"
+    "What the format can say: docs/edge.md.";
+
+inline constexpr const char* kEdgeImportFooter =
+    "Examples:\n"
+    "  rondo edge import engine/ -o template.jinja\n"
+    "  rondo edge import engine/processed_chat_template.json > template.jinja";
+
+inline constexpr const char* kEdgeFormatFooter =
+    "Examples:\n"
+    "  rondo edge format engine/ requests.json\n"
+    "  rondo edge format engine/ '{\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}]}'";
+
+inline constexpr const char* kDemoFooter =
+    "Examples:\n"
+    "  rondo demo\n"
+    "  rondo demo model.gguf --json";
 
 inline constexpr const char* kTestFooter =
     "Examples:\n"

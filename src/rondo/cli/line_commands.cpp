@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/options.h"
+
 namespace rondo::cli {
 namespace {
 
@@ -34,28 +36,18 @@ void define_mask(CLI::App& app, MaskArguments& arguments, std::function<int()>& 
   command.add_option("--template", model.chat_template, "chat template in place of the model's own")->type_name("PATH");
   command.add_option("--tokenizer", model.tokenizer, "tokenizer: a file or folder (default: that of --model)")
       ->type_name("PATH");
-  command.add_option("--mode", model.mode, "template language: `strict` as transformers runs it, or `lenient`")
-      ->check(CLI::IsMember({"strict", "lenient"}))
-      ->capture_default_str();
-  command
-      .add_option("--polyfill", model.polyfill, "supply what the template lacks: `auto` if it lacks it, `on` always")
-      ->check(CLI::IsMember({"off", "auto", "on"}))
-      ->capture_default_str();
-  command.add_option("--now", model.now, "the time that strftime_now shows, as 2026-03-14T15:09:26")->type_name("TIME");
+  add_language(command, model.mode, model.now);
+  add_polyfill(command, model.polyfill);
   command.add_option("--field", arguments.field, "the member of an object that holds its messages")
       ->type_name("NAME")
       ->capture_default_str();
-  command
-      .add_option("--kwargs", arguments.kwargs,
-                  "further template variables of every line: KEY=VALUE, may be repeated; or a JSON object, or a file "
-                  "with one")
-      ->type_name("KEY=VALUE|JSON|FILE")
-      ->multi_option_policy(CLI::MultiOptionPolicy::Join);
+  kwargs_option(command, arguments.kwargs, "further template variables of every line");
   command
       .add_option("--mask", arguments.part,
                   "what is learned: `sampled` what the model would have written, `content` the messages' own data, "
                   "`turn` whole turns, `generation` what {% generation %} covers")
       ->type_name("PART")
+      ->check(is_mask_part())
       ->capture_default_str();
   command
       .add_option("--role", arguments.roles,
@@ -75,7 +67,10 @@ void define_mask(CLI::App& app, MaskArguments& arguments, std::function<int()>& 
       "1.\n"
       "Example:\n"
       "  rondo mask MODEL chats.jsonl --output masks.jsonl --html samples.html");
-  command.callback([&] { chosen = [&] { return run_mask(arguments); }; });
+  command.callback([&] {
+    need_model_with_tokenizer(arguments.model);
+    chosen = [&] { return run_mask(arguments); };
+  });
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,111 +19,16 @@
 #include "cli/io.h"
 #include "cli/line_commands.h"
 #include "cli/network_commands.h"
+#include "cli/options.h"
 #include "cli/places.h"
-#include "cli/request.h"
+#include "cli/usage.h"
 
 namespace rondo::cli {
 namespace {
 
-CLI::Option* json_option(CLI::App& command, const char* name, std::string& value, const char* help) {
-  return command.add_option(name, value, help)->type_name("JSON|FILE");
-}
-
-CLI::Option* ids_option(CLI::App& command, const char* name, std::string& value, const std::string& help) {
-  return command
-      .add_option(name, value,
-                  help + ": numbers, a JSON array, what another command printed, or a file; - for standard input")
-      ->type_name("IDS|JSON|FILE");
-}
-
-void kwargs_option(CLI::App& command, std::string& value, const std::string& help) {
-  command
-      .add_option(
-          "--kwargs", value,
-          help + ": KEY=VALUE, such as enable_thinking=false, may be repeated; or a JSON object, or a file with one")
-      ->type_name("KEY=VALUE|JSON|FILE")
-      ->multi_option_policy(CLI::MultiOptionPolicy::Join);
-}
-
-// An option that takes one value each time, so that a positional argument after it is not taken for a second value.
-CLI::Option* repeated_option(CLI::App& command, const char* name, std::vector<std::string>& values,
-                             const std::string& help) {
-  return command.add_option(name, values, help + "; may be repeated")->allow_extra_args(false);
-}
-
-CLI::Option* path_option(CLI::App& command, const char* name, std::string& value, const char* help) {
-  return command.add_option(name, value, help)->type_name("PATH");
-}
-
-void add_language(CLI::App& command, std::string& mode, std::string& now) {
-  command
-      .add_option("--mode", mode,
-                  "template language: `strict` as transformers runs it, `lenient` also allows what some vendors' "
-                  "templates need")
-      ->check(CLI::IsMember({"strict", "lenient"}))
-      ->capture_default_str();
-  command.add_option("--now", now, "the time that strftime_now shows, as 2026-03-14T15:09:26 (default: the clock)")
-      ->type_name("TIME");
-}
-
-void add_polyfill(CLI::App& command, std::string& polyfill) {
-  command
-      .add_option(
-          "--polyfill", polyfill,
-          "supply what the template lacks (system text, tools, calls, results): `auto` if it lacks it, `on` always")
-      ->check(CLI::IsMember({"off", "auto", "on"}))
-      ->capture_default_str();
-}
-
-constexpr const char* kModelHelp = "model folder (tokenizer.json, chat_template.jinja, ...) or .gguf file";
-
-void add_model(CLI::App& command, ModelArguments& model, bool needs_tokenizer, const char* name = "MODEL,--model") {
-  path_option(command, name, model.model, kModelHelp);
-  path_option(
-      command, "--template", model.chat_template,
-      "chat template: a .jinja file, or a folder or .gguf with one; `auto` or a family's name: one of rondo's own");
-  path_option(command, "--tokenizer", model.tokenizer,
-              needs_tokenizer ? "tokenizer: a file or folder (default: that of --model)"
-                              : "tokenizer: a file or folder whose special tokens the template may use");
-  add_language(command, model.mode, model.now);
-  add_polyfill(command, model.polyfill);
-}
-
-// Adds the options for what comes before the end of a prompt.
-void add_history(CLI::App& command, ConversationArguments& conversation, const std::string& messages_help) {
-  json_option(command, "--messages", conversation.messages, messages_help.c_str());
-  repeated_option(command, "-m,--message", conversation.texts, "a user message, added to the end")->type_name("TEXT");
-  json_option(command, "--tools", conversation.tools, "tool definitions: a JSON array or a file with one");
-  json_option(command, "--documents", conversation.documents, "documents: a JSON array or a file with one");
-  kwargs_option(command, conversation.kwargs, "further template variables");
-}
-
-void add_conversation(CLI::App& command, ConversationArguments& conversation, const std::string& messages_help) {
-  add_history(command, conversation, messages_help);
-  command.add_flag("--no-generation-prompt", conversation.no_generation_prompt,
-                   "do not open the turn that the model is to write");
-  command
-      .add_flag(
-          "--continue{content}", conversation.continue_final,
-          "the last message is the beginning of what the model writes; --continue=FIELD: it continues in that field "
-          "(reasoning_content, tool_calls)")
-      ->type_name("");
-}
-
 constexpr const char* kMessagesHelp =
     "conversation: a JSON array of messages, one message, or a chat request with `messages`, `tools`, `documents`, "
     "`chat_template_kwargs`; - for standard input";
-
-void add_corrections(CLI::App& command, std::string& corrections) {
-  json_option(command, "--correct", corrections,
-              "corrections of the inferred format: a JSON object, such as what "
-              "`rondo explain --format` prints, or a file with one");
-}
-
-void add_color(CLI::App& command, std::string& color,
-               const std::string& help = "colours: `auto` when standard output is a terminal and NO_COLOR is not set") {
-  command.add_option("--color", color, help)->check(CLI::IsMember({"auto", "always", "never"}))->capture_default_str();
-}
 
 void define_render(CLI::App& app, RenderArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand("render", "conversation to prompt text");
@@ -136,13 +42,11 @@ void define_render(CLI::App& app, RenderArguments& arguments, std::function<int(
                                          "the loss mask of training, token by token (needs a tokenizer): `sampled` "
                                          "what the model would have written (the default), `content` the messages' "
                                          "own data, `turn` whole turns, `generation` what {% generation %} covers");
-  mask->type_name("[PART]")->expected(0, 1);
+  mask->type_name("[PART]")->expected(0, 1)->check(is_mask_part());
   repeated_option(command, "--role", arguments.roles, "for --mask: the roles of the messages (default: assistant)")
       ->needs(mask);
-  CLI::Option* html = command.add_option("--html", arguments.html_file,
-                                         "a page for the browser: the prompt coloured by owner, beside the template; "
-                                         "without FILE on standard output");
-  html->type_name("[FILE]")->expected(0, 1);
+  CLI::Option* html = html_option(command, arguments.html_file,
+                                  "a page for the browser: the prompt coloured by owner, beside the template");
   add_color(command, arguments.color,
             "colours: `auto` when standard output is a terminal and NO_COLOR is not set; a prompt in colours has its "
             "control characters escaped");
@@ -150,6 +54,11 @@ void define_render(CLI::App& app, RenderArguments& arguments, std::function<int(
   command.footer(kRenderFooter);
   command.callback([&, html] {
     arguments.html = html->count() > 0;
+    if (arguments.mask) {
+      need_model_with_tokenizer(arguments.model, arguments.html_file);
+    } else {
+      need_model(arguments.model.model, arguments.model.chat_template, arguments.html_file);
+    }
     chosen = [&] { return run_render(arguments); };
   });
 }
@@ -172,13 +81,6 @@ void define_jinja(CLI::App& app, JinjaArguments& arguments, std::function<int()>
     if (arguments.file.empty()) arguments.file = "-";
     chosen = [&] { return run_jinja(arguments); };
   });
-}
-
-void add_asked(CLI::App& command, AskedArguments& arguments) {
-  command.add_option("--tool-choice", arguments.tool_choice, "auto, none, required, or the name of one tool")
-      ->capture_default_str();
-  json_option(command, "--schema", arguments.schema, "the JSON schema of the answer: JSON or a file with it");
-  command.add_flag("--no-parallel", arguments.no_parallel, "one tool call at most");
 }
 
 void define_parse(CLI::App& app, ParseArguments& arguments, std::function<int()>& chosen) {
@@ -208,6 +110,7 @@ void define_parse(CLI::App& app, ParseArguments& arguments, std::function<int()>
     if (text->count() > 0) file = "";
     places->hand_out(arguments.model.model, file, "what the model wrote");
     arguments.file = file.value_or("-");
+    need_model(arguments.model.model, arguments.model.chat_template);
     chosen = [&] { return run_parse(arguments); };
   });
 }
@@ -224,11 +127,7 @@ void define_bridge(CLI::App& app, BridgeArguments& arguments, std::function<int(
       ->type_name("JSON|FILE")
       ->required();
   add_corrections(command, arguments.corrections);
-  command
-      .add_option("--retention", arguments.retention,
-                  "which earlier reasoning stays: all (the default), template, tool_cycle, preserve_all_thinking, "
-                  "preserve_thinking_between_tool_calls")
-      ->type_name("POLICY");
+  retention_option(command, arguments.retention, "which earlier reasoning stays (default: all)");
   json_option(command, "--sampled", arguments.sampled,
               "for --retention: the ranges [[begin, end], ...] of sampled turns in the prompt ids");
   command.add_flag("--refuse-lossy", arguments.refuse_lossy,
@@ -237,34 +136,16 @@ void define_bridge(CLI::App& app, BridgeArguments& arguments, std::function<int(
   command.add_flag("--json", arguments.json, "print {\"ids\", \"message_indices\", \"appended\"} as JSON")
       ->excludes(ids);
   command.footer(kBridgeFooter);
-  command.callback([&] { chosen = [&] { return run_bridge(arguments); }; });
-}
-
-// Adds the options for what `tokenize` and `encode` print.  Returns the option --html.
-CLI::Option* add_view(CLI::App& command, TokenView& view, const std::string& json_help) {
-  CLI::Option* ids = command.add_flag("--ids", view.ids, "print the ids alone, on one line");
-  CLI::Option* count = command.add_flag("--count", view.count, "print how many there are");
-  CLI::Option* offsets = command.add_flag("--offsets", view.offsets, "a table with the bytes that each id stands for");
-  CLI::Option* html =
-      command.add_option("--html", view.html_file, "a page for the browser; without FILE on standard output");
-  html->type_name("[FILE]")->expected(0, 1);
-  CLI::Option* as_json = command.add_flag("--json", view.json, json_help);
-  for (CLI::Option* one : {ids, count, offsets, html, as_json}) {
-    for (CLI::Option* other : {ids, count, offsets, html, as_json}) {
-      if (one != other) one->excludes(other);
-    }
-  }
-  add_color(
-      command, view.color,
-      "colours: `auto` when standard output is a terminal and NO_COLOR is not set; the text then stands as it is, "
-      "token by token, without colours in a table");
-  return html;
+  command.callback([&] {
+    need_model_with_tokenizer(arguments.model);
+    chosen = [&] { return run_bridge(arguments); };
+  });
 }
 
 void define_tokenize(CLI::App& app, TokenizeArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand("tokenize", "text to token ids");
   const auto places = std::make_shared<Places>();
-  places->add(command, "TEXT", "the text (default: standard input)", "TEXT");
+  places->add(command, "TEXT", "the text; - for standard input (the default)", "TEXT");
   path_option(command, "--model,--tokenizer", arguments.tokenizer, "model folder, tokenizer.json, .gguf, ...");
   repeated_option(command, "--file", arguments.files, "a file with the text; - for standard input")->type_name("FILE");
   command.add_flag("--no-special", arguments.no_special, "the text of special tokens is ordinary text");
@@ -280,8 +161,8 @@ void define_tokenize(CLI::App& app, TokenizeArguments& arguments, std::function<
     std::optional<std::string> text;
     if (!arguments.files.empty()) text = "";
     places->hand_out(arguments.tokenizer, text, "the text");
-    if (arguments.tokenizer.empty()) throw CLI::RequiredError("MODEL");
-    arguments.has_text = text.has_value() && arguments.files.empty();
+    need_tokenizer(arguments.tokenizer, arguments.view.html_file);
+    arguments.has_text = text.has_value() && text != "-" && arguments.files.empty();
     arguments.text = text.value_or("");
     arguments.view.html = html->count() > 0;
     chosen = [&] { return run_tokenize(arguments); };
@@ -296,13 +177,12 @@ void define_encode(CLI::App& app, EncodeArguments& arguments, std::function<int(
                    "the text of messages may become special tokens too, as in apply_chat_template(tokenize=True)");
   command.add_flag("--raw-turns", arguments.raw_turns,
                    "keep assistant messages with a field `raw_ids` (ids) or `raw` (text) as they were sampled");
-  command.add_option("--retention", arguments.retention,
-                     "which earlier reasoning stays in the prompt: template (the default), preserve_all_thinking, "
-                     "preserve_thinking_between_tool_calls");
+  retention_option(command, arguments.retention, "which earlier reasoning stays in the prompt (default: template)");
   CLI::Option* html = add_view(command, arguments.view, "print everything as JSON");
   command.footer(kEncodeFooter);
   command.callback([&, html] {
     arguments.view.html = html->count() > 0;
+    need_model_with_tokenizer(arguments.model, arguments.view.html_file);
     chosen = [&] { return run_encode(arguments); };
   });
 }
@@ -323,7 +203,7 @@ void define_detokenize(CLI::App& app, DetokenizeArguments& arguments, std::funct
     std::optional<std::string> given;
     if (ids->count() > 0) given = arguments.ids;
     places->hand_out(arguments.tokenizer, given, "IDS");
-    if (arguments.tokenizer.empty()) throw CLI::RequiredError("MODEL");
+    need_tokenizer(arguments.tokenizer);
     arguments.ids = given.value_or("-");
     chosen = [&] { return run_detokenize(arguments); };
   });
@@ -346,14 +226,13 @@ void define_explain(CLI::App& app, ExplainArguments& arguments, std::function<in
   command.add_flag("--capabilities", arguments.capabilities,
                    "show only which parts of a conversation the template supports");
   command.add_flag("--probes", arguments.probes, "show every probe, not only those that the parser reads differently");
-  CLI::Option* html =
-      command.add_option("--html", arguments.html_file, "a page for the browser; without FILE on standard output");
-  html->type_name("[FILE]")->expected(0, 1);
+  CLI::Option* html = html_option(command, arguments.html_file, "a page for the browser");
   add_color(command, arguments.color);
   command.add_flag("--json", arguments.json, "print format, origins and probes as JSON")->excludes(format);
   command.footer(kExplainFooter);
   command.callback([&, html] {
     arguments.html = html->count() > 0;
+    need_model(arguments.model.model, arguments.model.chat_template, arguments.html_file);
     chosen = [&] { return run_explain(arguments); };
   });
 }
@@ -368,7 +247,10 @@ void define_diff(CLI::App& app, DiffArguments& arguments, std::function<int()>& 
   add_color(command, arguments.color);
   command.add_flag("--json", arguments.json, "print the reply of the op `diff` (docs/batch.md)");
   command.footer(kDiffFooter);
-  command.callback([&] { chosen = [&] { return run_diff(arguments); }; });
+  command.callback([&] {
+    need_model_with_tokenizer(arguments.model);
+    chosen = [&] { return run_diff(arguments); };
+  });
 }
 
 void define_replay(CLI::App& app, ReplayArguments& arguments, std::function<int()>& chosen) {
@@ -381,26 +263,33 @@ void define_replay(CLI::App& app, ReplayArguments& arguments, std::function<int(
   add_model(command, arguments.model, true);
   kwargs_option(command, arguments.kwargs, "template variables for all");
   command.add_option("--capacity", arguments.capacity, "tokens that a cache holds")
-      ->check(CLI::PositiveNumber)
+      ->check(is_count())
       ->capture_default_str();
   command.add_option("--block", arguments.block, "tokens in a block, if a cache shares whole blocks")
-      ->check(CLI::PositiveNumber)
+      ->check(is_count())
       ->capture_default_str();
   command.add_option("--limit", arguments.limit, "stop after this many requests (default: none)");
   command.add_option("--memory", arguments.memory_mb, "megabytes for conversations that may continue")
-      ->check(CLI::PositiveNumber)
+      ->check(is_count())
       ->capture_default_str();
-  command.add_option("--replicas", arguments.replicas, "also serve the log with a fleet of this many replicas");
-  command
-      .add_option("--routing", arguments.routing,
-                  "routing of a fleet: exact, text-hash, round-robin, least-load or all")
+  CLI::Option* replicas =
+      command.add_option("--replicas", arguments.replicas, "also serve the log with a fleet of this many replicas")
+          ->check(CLI::Range(1, 4096));
+  command.add_option("--routing", arguments.routing, "routing of a fleet")
+      ->check(CLI::IsMember({"exact", "text-hash", "round-robin", "least-load", "all"}))
+      ->needs(replicas)
       ->capture_default_str();
-  command.add_option("--replica-capacity", arguments.replica_capacity, "tokens that each holds (default: --capacity)");
-  command.add_option("--concurrency", arguments.concurrency, "requests that run at once (default: 4 for each replica)");
+  command.add_option("--replica-capacity", arguments.replica_capacity, "tokens that each holds (default: --capacity)")
+      ->needs(replicas);
+  command.add_option("--concurrency", arguments.concurrency, "requests that run at once (default: 4 for each replica)")
+      ->needs(replicas);
   add_color(command, arguments.color);
   command.add_flag("--json", arguments.json, "print the reply of the op `replay` (docs/batch.md)");
   command.footer(kReplayFooter);
-  command.callback([&] { chosen = [&] { return run_replay(arguments); }; });
+  command.callback([&] {
+    need_model_with_tokenizer(arguments.model);
+    chosen = [&] { return run_replay(arguments); };
+  });
 }
 
 void define_check(CLI::App& app, CheckArguments& arguments, std::function<int()>& chosen) {
@@ -416,20 +305,27 @@ void define_check(CLI::App& app, CheckArguments& arguments, std::function<int()>
   add_language(command, arguments.mode, arguments.now);
   kwargs_option(command, arguments.kwargs, "template variables that every setting has");
   add_polyfill(command, arguments.polyfill);
-  repeated_option(command, "--scenario", arguments.scenarios, "only this scenario")->type_name("NAME");
+  CLI::Option* fix =
+      command.add_flag("--fix", arguments.fix,
+                       "mend the template: print a diff that makes it append-only, and the cases that then hold");
+  repeated_option(command, "--scenario", arguments.scenarios, "only this scenario")->type_name("NAME")->excludes(fix);
   command
       .add_option(
           "--fail-on", arguments.fail_on,
           "exit with 1 if there is a finding of this level, or a worse one: `note`, `warning`, `error`; `never`")
       ->check(CLI::IsMember({"note", "warning", "error", "never"}))
+      ->excludes(fix)
       ->capture_default_str();
-  command.add_flag("--fix", arguments.fix,
-                   "mend the template: print a diff that makes it append-only, and the cases that then hold");
-  command.add_flag("--marks", arguments.marks,
-                   "with --fix: put {% generation %} marks around what the model samples, even if there are none");
-  command.add_option("--output", arguments.output, "with --fix: write the mended template to this file")
-      ->type_name("FILE");
-  command.add_flag("--all", arguments.all, "also show rows of other settings that match the default");
+  command
+      .add_flag("--marks", arguments.marks,
+                "with --fix: put {% generation %} marks around what the model samples, even if there are none")
+      ->needs(fix);
+  command
+      .add_option("--output", arguments.output,
+                  "with --fix: write the mended template to this file; - in place of the diff")
+      ->type_name("FILE")
+      ->needs(fix);
+  command.add_flag("--all", arguments.all, "also show rows of other settings that match the default")->excludes(fix);
   add_color(command, arguments.color);
   command.add_flag("--json", arguments.json, "print the report as JSON; for several models {\"reports\": [...]}");
   command
@@ -437,14 +333,21 @@ void define_check(CLI::App& app, CheckArguments& arguments, std::function<int()>
           "--html", arguments.html_file,
           "also write a page for the browser: the table, what differs, findings beside the template; - in place "
           "of the table")
-      ->type_name("FILE");
-  command.add_option("--sarif", arguments.sarif_file, "also write the findings in SARIF 2.1.0")->type_name("FILE");
+      ->type_name("FILE")
+      ->excludes(fix);
+  command.add_option("--sarif", arguments.sarif_file, "also write the findings in SARIF 2.1.0")
+      ->type_name("FILE")
+      ->excludes(fix);
   command
       .add_option("--junit", arguments.junit_file,
                   "also write cases and findings as test results; findings that reach --fail-on fail")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->excludes(fix);
   command.footer(kCheckFooter);
-  command.callback([&] { chosen = [&] { return run_check(arguments); }; });
+  command.callback([&] {
+    need_model(arguments.models.empty() ? "" : arguments.models.front(), arguments.chat_template, arguments.html_file);
+    chosen = [&] { return run_check(arguments); };
+  });
 }
 
 void define_test(CLI::App& app, TestArguments& arguments, std::function<int()>& chosen) {
@@ -458,11 +361,8 @@ void define_test(CLI::App& app, TestArguments& arguments, std::function<int()>& 
   path_option(command, "--template", arguments.model.chat_template, "a chat template that replaces the model's own");
   path_option(command, "--tokenizer", arguments.model.tokenizer, "tokenizer: a file or folder (default: the model's)");
   arguments.model.mode.clear();
-  command
-      .add_option("--mode", arguments.model.mode, "template language (default: what the suite says, else `lenient`)")
-      ->check(CLI::IsMember({"strict", "lenient"}));
-  command.add_option("--now", arguments.model.now, "the time that strftime_now shows in cases that set none")
-      ->type_name("TIME");
+  mode_option(command, arguments.model.mode, "template language (default: what the suite says, else `lenient`)");
+  time_option(command, arguments.model.now, "the time that strftime_now shows in cases that set none");
   add_polyfill(command, arguments.model.polyfill);
   command.add_option("--filter", arguments.filter, "only cases whose names contain this")->type_name("TEXT");
   add_color(command, arguments.color);
@@ -486,7 +386,12 @@ void define_grammar(CLI::App& app, GrammarArguments& arguments, std::function<in
   command.add_flag("--llama-server", arguments.llama_server, "print what llama-server takes beside a prompt, as JSON")
       ->excludes(json);
   command.footer(kGrammarFooter);
-  command.callback([&] { chosen = [&] { return run_grammar(arguments); }; });
+  command.callback([&] {
+    need_model(arguments.model.model, arguments.model.chat_template);
+    if (arguments.llama_server && arguments.format != "gbnf")
+      throw CLI::ValidationError("--llama-server", "goes with --format gbnf alone");
+    chosen = [&] { return run_grammar(arguments); };
+  });
 }
 
 void define_chat(CLI::App& app, ChatArguments& arguments, std::function<int()>& chosen) {
@@ -520,6 +425,7 @@ void define_demo(CLI::App& app, DemoArguments& arguments, std::function<int()>& 
       ->type_name("FILE.gguf");
   command.add_option("--seed", arguments.seed, "of the sampler")->capture_default_str();
   command.add_flag("--json", arguments.json, "print the tables as one JSON object");
+  command.footer(kDemoFooter);
   command.callback([&] { chosen = [&] { return run_demo(arguments); }; });
 }
 
@@ -576,11 +482,18 @@ int run(int argc, char** argv) {
   define_demo(app, arguments.demo, chosen);
   define_network_commands(app, arguments.network, chosen);
   define_completion_command(app, arguments.shell, chosen);
+  define_help_command(app, chosen);
+  app.failure_message([](const CLI::App* failed, const CLI::Error& error) { return usage_message(*failed, error); });
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) { return app.exit(error) == 0 ? kSuccess : kUsage; }
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream complaint;
+    const int status = app.exit(error, std::cout, complaint);
+    note(complaint.str());
+    return status == 0 ? kSuccess : kUsage;
+  }
   if (!chosen) {
-    std::cerr << app.help();
+    note(app.help());
     return kUsage;
   }
   return chosen();
@@ -593,7 +506,7 @@ int main(int argc, char** argv) {
   try {
     return rondo::cli::run(argc, argv);
   } catch (const std::exception& exception) {
-    std::cerr << "rondo: a fault in rondo: " << exception.what() << "\n";
+    rondo::cli::note(std::string("rondo: a fault in rondo: ") + exception.what() + "\n");
     return rondo::cli::kFailure;
   }
 }

@@ -34,7 +34,7 @@ Result<json::Object> common_request(const MaskArguments& arguments) {
   json::Object request{{"op", "encode"}, {"add_generation_prompt", false}};
   ModelArguments model = arguments.model;
   if (model.tokenizer.empty()) model.tokenizer = model.model;
-  if (Status status = add_model(request, model); !status.ok()) return status.error();
+  add_model(request, model);
   if (Status status = add_kwargs(request, arguments.kwargs); !status.ok()) return status.error();
   json::Object mask{{"part", arguments.part}};
   if (!arguments.roles.empty()) mask.set("roles", json::Array(arguments.roles.begin(), arguments.roles.end()));

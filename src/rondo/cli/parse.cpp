@@ -19,7 +19,7 @@ bool is_stream(const ParseArguments& arguments) {
 
 Result<json::Value> make_request(const ParseArguments& arguments) {
   json::Object request{{"op", "parse"}};
-  if (Status status = add_model(request, arguments.model); !status.ok()) return status.error();
+  add_model(request, arguments.model);
   if (Status status = add_conversation(request, arguments.conversation); !status.ok()) return status.error();
   if (arguments.file.empty()) {
     request.set("text", arguments.text);

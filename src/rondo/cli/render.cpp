@@ -15,7 +15,7 @@ Result<json::Value> make_request(const RenderArguments& arguments) {
   json::Object request{{"op", arguments.mask ? "encode" : "render"}};
   ModelArguments model = arguments.model;
   if (arguments.mask && model.tokenizer.empty()) model.tokenizer = model.model;
-  if (Status status = add_model(request, model); !status.ok()) return status.error();
+  add_model(request, model);
   ConversationArguments conversation = arguments.conversation;
   if (conversation.messages.empty() && conversation.texts.empty()) conversation.messages = std::string("-");
   if (Status status = add_conversation(request, conversation); !status.ok()) return status.error();

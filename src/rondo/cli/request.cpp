@@ -41,6 +41,17 @@ bool names_model(const std::string& path) {
   return std::ranges::any_of(std::array{".gguf", "tokenizer.json", ".model", ".tiktoken", "tekken.json"}, ends_with);
 }
 
+// Whether one of the tools is called so; any is, for "".
+bool has_tool(const json::Object& request, const std::string& wanted) {
+  const json::Value* tools = request.find("tools");
+  if (tools == nullptr || !tools->is_array()) return false;
+  return std::ranges::any_of(tools->as_array(), [&](const json::Value& tool) {
+    const json::Value* function = tool.find("function");
+    const std::string name = text_of(function == nullptr ? tool : *function, "name");
+    return !name.empty() && (wanted.empty() || name == wanted);
+  });
+}
+
 }  // namespace
 
 bool put_in_place(std::vector<std::string> by_place, std::string& model, std::optional<std::string>& other) {
@@ -59,13 +70,8 @@ bool put_in_place(std::vector<std::string> by_place, std::string& model, std::op
   return true;
 }
 
-Error no_model() {
-  return {ErrorCode::kInvalidArgument, "name a model, by place or with --model, or a template with --template"};
-}
-
-Status add_model(json::Object& request, const ModelArguments& arguments) {
+void add_model(json::Object& request, const ModelArguments& arguments) {
   const std::string& chat_template = arguments.chat_template.empty() ? arguments.model : arguments.chat_template;
-  if (chat_template.empty()) return no_model();
   request.set("template_file", chat_template);
   const std::string& tokenizer = arguments.tokenizer;
   if (!tokenizer.empty()) request.set("tokenizer", tokenizer);
@@ -75,19 +81,25 @@ Status add_model(json::Object& request, const ModelArguments& arguments) {
   request.set("mode", arguments.mode);
   if (arguments.polyfill != "off") request.set("polyfill", arguments.polyfill);
   if (!arguments.now.empty()) request.set("now", arguments.now);
-  return Done{};
 }
 
 Status add_asked(json::Object& request, const AskedArguments& arguments) {
   const std::string& choice = arguments.tool_choice;
   const bool is_named = choice != "auto" && choice != "none" && choice != "required";
   if (is_named) {
+    if (request.find("tools") != nullptr && !has_tool(request, choice))
+      return Error(ErrorCode::kInvalidArgument, "no tool has the name `" + choice + "`");
     request.set("tool_choice", json::Object{{std::string("name"), json::Value(choice)}});
   } else {
     request.set("tool_choice", choice);
   }
   if (arguments.no_parallel) request.set("parallel_tool_calls", false);
   return add_json(request, "response_schema", arguments.schema, "--schema");
+}
+
+Status check_required(const json::Object& request, const AskedArguments& arguments) {
+  if (arguments.tool_choice != "required" || has_tool(request, "")) return Done{};
+  return Error(ErrorCode::kInvalidArgument, "--tool-choice required needs a tool with a name: give --tools");
 }
 
 Status add_json(json::Object& request, std::string_view field, const std::string& argument, const std::string& option) {
@@ -161,7 +173,7 @@ Result<json::Value> run_audit(const protocol::Service& service, json::Object req
   of_model.mode = arguments.mode;
   of_model.now = arguments.now;
   of_model.polyfill = arguments.polyfill;
-  if (Status status = add_model(request, of_model); !status.ok()) return status.error();
+  add_model(request, of_model);
   if (Status status = add_kwargs(request, arguments.kwargs); !status.ok()) return status.error();
   return run_with_vocabulary(service, json::Value(std::move(request)), of_model, options);
 }

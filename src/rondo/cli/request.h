@@ -13,12 +13,10 @@
 
 namespace rondo::cli {
 
-// What is wrong where a command gets neither a model nor a template.
-[[nodiscard]] Error no_model();
-
-// Adds `template_file`, `tokenizer`, `mode` and `now` to `request`.  Fails with kInvalidArgument if neither a model nor
-// a template is named.
-[[nodiscard]] Status add_model(json::Object& request, const ModelArguments& arguments);
+// Adds `template_file`, `tokenizer`, `mode` and `now` to `request`.
+//
+// REQUIRES: a model or a template is named.
+void add_model(json::Object& request, const ModelArguments& arguments);
 
 // Distributes positional arguments.  If no option names a model, the model is the first argument that names a folder, a
 // .gguf or a tokenizer file; otherwise the first of several.  The remaining one is `other`.  Returns false if one is
@@ -29,8 +27,11 @@ namespace rondo::cli {
 // Adds the conversation fields to `request`.
 [[nodiscard]] Status add_conversation(json::Object& request, const ConversationArguments& arguments);
 
-// Adds what is asked of the model.
+// Adds what is asked of the model.  Fails if a tool is named that is none of the conversation's, which is already added.
 [[nodiscard]] Status add_asked(json::Object& request, const AskedArguments& arguments);
+
+// Fails if a call is required and there is no tool that could be called.
+[[nodiscard]] Status check_required(const json::Object& request, const AskedArguments& arguments);
 
 // Sets `field` to `argument`, which is JSON or a file with it; "" leaves the field out.  `option` names the argument in
 // messages.
