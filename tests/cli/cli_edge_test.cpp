@@ -100,6 +100,19 @@ TEST_CASE_FIXTURE(Shell,
         std::string::npos);
 }
 
+TEST_CASE_FIXTURE(Shell, "edge export makes the folder that it is to write into, and - is standard output") {
+  const Run printed = run("edge export model");
+  CHECK(printed.status == 0);
+  CHECK(run("edge export model -o '" + path("engine/new/") + "'").status == 0);
+  CHECK(rondo::files::read(path("engine/new/processed_chat_template.json")).value() == printed.out);
+  CHECK(run("edge export model -o -").out == printed.out);
+  const std::string edge = path("engine/new/");
+  CHECK(run("edge import '" + edge + "' -o -").out == run("edge import '" + edge + "'").out);
+  CHECK(run("edge export model -o - --json").status == 2);
+  CHECK(run("edge import '" + edge + "' -o - --json").status == 2);
+  CHECK_FALSE(rondo::files::exists(RONDO_SOURCE_DIR "/tests/golden/batch/-"));
+}
+
 TEST_CASE_FIXTURE(Shell, "edge validate names what is wrong and where") {
   const std::string good = file("good.json", kEdge);
   const Run fine = run("edge validate '" + good + "'");

@@ -54,6 +54,29 @@ TEST_CASE_FIXTURE(Shell, "check --fix shows the mended template as a diff, and w
   CHECK(nowhere.err.starts_with("rondo: /no/such/folder/x.jinja: "));
 }
 
+TEST_CASE_FIXTURE(Shell, "check --fix refuses the files of a report, and what only it has needs it") {
+  for (const char* report : {"--html f", "--sarif f", "--junit f", "--scenario content", "--all", "--fail-on note"}) {
+    const Run refused = run("check model --fix " + std::string(report));
+    CHECK_MESSAGE(refused.status == 2, report);
+    CHECK_MESSAGE(refused.err.starts_with("rondo: --fix excludes --"), refused.err);
+  }
+  for (const char* alone : {"--output x.jinja", "--marks"}) {
+    const Run refused = run("check model " + std::string(alone));
+    CHECK_MESSAGE(refused.status == 2, alone);
+    CHECK_MESSAGE(refused.err.find("requires --fix") != std::string::npos, refused.err);
+  }
+}
+
+TEST_CASE_FIXTURE(Shell, "check --fix --output - prints the mended template alone") {
+  const std::string forgetful = file("forgetful.jinja", kForgetful);
+  const std::string mended = path("mended.jinja");
+  CHECK(run("check '" + forgetful + "' --fix --output '" + mended + "'").status == 0);
+  const Run printed = run("check '" + forgetful + "' --fix --output -");
+  CHECK(printed.status == 0);
+  CHECK(printed.out == files::read(mended).value());
+  CHECK(run("check '" + forgetful + "' --fix --output - --json").status == 2);
+}
+
 TEST_CASE_FIXTURE(Shell, "check takes the model by place or by name, and a template in place of its own") {
   const std::string forgetful = file("forgetful.jinja", kForgetful);
   const std::string steady = file("steady.jinja",
@@ -68,7 +91,9 @@ TEST_CASE_FIXTURE(Shell, "check takes the model by place or by name, and a templ
   CHECK(replaced.out.starts_with(forgetful + ": append-only as it is\n"));
   const Run nothing = run("check");
   CHECK(nothing.status == 2);
-  CHECK(nothing.err == "rondo: name a model, by place or with --model, or a template with --template\n");
+  CHECK(nothing.err ==
+        "rondo: name a model, by place or with --model, or a template with --template\n"
+        "Run `rondo check --help` for more information.\n");
 }
 
 TEST_CASE_FIXTURE(Shell, "check --fix paints the diff, and adds marks where it is asked to") {
@@ -104,7 +129,7 @@ TEST_CASE_FIXTURE(Shell, "check --fix fails where the template still breaks, or 
       "cases that still break ("));
   CHECK(run("check '" + reversed + "' --fix --json").status == 1);
   CHECK(run("check model model --fix").err == "rondo: --fix takes one model\n");
-  CHECK(run("check model model --fix").status == 1);
+  CHECK(run("check model model --fix").status == 2);
   file("damaged/tokenizer.json", "{\"model\": {");
   file("damaged/chat_template.jinja", "{% for m in messages %}{{ m.content }}{% endfor %}");
   CHECK(run("check '" + path("damaged") + "'")

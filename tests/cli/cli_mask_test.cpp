@@ -89,7 +89,8 @@ TEST_CASE_FIXTURE(Shell, "mask reads and writes files") {
 }
 
 TEST_CASE_FIXTURE(Shell, "mask into the file that it reads would empty it, and is refused") {
-  const std::string lines = R"([{"role": "user", "content": "hello"}])" "\n";
+  const std::string lines = R"([{"role": "user", "content": "hello"}])"
+                            "\n";
   const std::string chats = file("chats.jsonl", lines);
   std::filesystem::create_symlink(chats, path("link.jsonl"));
   std::filesystem::create_hard_link(chats, path("name.jsonl"));
@@ -106,15 +107,24 @@ TEST_CASE_FIXTURE(Shell, "mask into the file that it reads would empty it, and i
   CHECK(run("mask model '" + chats + "' -o /dev/null").status == 0);
 }
 
+TEST_CASE_FIXTURE(Shell, "mask warns where nothing is learned, as with a role that nobody has") {
+  const std::string lines = R"([{"role": "user", "content": "hello"}, {"role": "assistant", "content": "x"}])";
+  CHECK(run("mask model", lines).err.find("warning") == std::string::npos);
+  const Run nobody = run("mask model --role nobody", lines);
+  CHECK(nobody.status == 0);
+  CHECK(nobody.err.find("rondo: warning: nothing is learned: ") != std::string::npos);
+}
+
 TEST_CASE_FIXTURE(Shell, "mask says what it cannot do at all") {
   CHECK(run("mask model nowhere.jsonl").err.find("nowhere.jsonl") != std::string::npos);
   CHECK(run("mask model nowhere.jsonl").status == 1);
   CHECK(run("mask model -o nowhere/out.jsonl", "[]").status == 1);
-  CHECK(run("mask", "[]").status == 1);
+  CHECK(run("mask", "[]").status == 2);
   CHECK(run("mask model --threads 0", "[]").status == 2);
   const Run part = run("mask model --mask dreams", R"([{"role": "user", "content": "x"}])");
-  CHECK(part.status == 1);
-  CHECK(part.out.find("dreams") != std::string::npos);
+  CHECK(part.status == 2);
+  CHECK(part.out == "");
+  CHECK(part.err.starts_with("rondo: --mask: dreams not in {sampled,"));
   CHECK(run("mask --help").out.find("loss masks") != std::string::npos);
 }
 

@@ -82,6 +82,44 @@ TEST_CASE_FIXTURE(Shell, "help COMMAND is what COMMAND --help says") {
     CHECK_MESSAGE(run(std::string(command) + " --help").out.find("A first walk") == std::string::npos, command);
 }
 
+TEST_CASE_FIXTURE(Shell, "--html says that it took the model for its file, and replaces no file that is not a page") {
+  const Run taken = run("render --html model -m hi");
+  CHECK(taken.status == 2);
+  CHECK(taken.err.find("; `model` was read as the FILE of --html\n") != std::string::npos);
+  const std::string kept = file("keep.jinja", "{{ messages[0].content }}");
+  for (const char* command : {"explain", "render -m x", "encode -m x", "check"}) {
+    const Run refused = run(std::string(command) + " --html '" + kept + "' --model model");
+    CHECK_MESSAGE(refused.status == 2, command);
+    CHECK(refused.err.starts_with("rondo: " + kept + ": the page would replace a file that is not one"));
+    CHECK(files::read(kept).value() == "{{ messages[0].content }}");
+  }
+  const std::string page = file("page.html", "<!DOCTYPE HTML>old");
+  CHECK(run("explain --html '" + page + "' --model model").status == 0);
+  CHECK(files::read(page).value().starts_with("<!doctype html>"));
+}
+
+TEST_CASE_FIXTURE(Shell, "what steers a terminal is escaped in what people read") {
+  const std::string escape = "\x1b[31mred";
+  const Run file_name = run("render model --messages '" + escape + "'");
+  CHECK(file_name.err == "rondo: \\u001b[31mred: no such file\n");
+  CHECK(run("render model '" + escape + "'").err.find("`\\u001b[31mred`") != std::string::npos);
+  CHECK(run("jinja", "{{ 1 }}\n{{ '" + escape + "' ").err.find('\x1b') == std::string::npos);
+  CHECK(run("parse model --text '" + escape + "\n\tb'").out == "content:   \\u001b[31mred\n\tb\n");
+  CHECK(run("parse model --stream", escape).out == "content:   \\u001b[31mred\n");
+  CHECK(run("parse model --json --text '" + escape + "'").out.find("\\u001b[31mred") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Shell, "a log of which no line can be replayed is an error") {
+  const Run cut = run("replay - model", "\n{\"messages\": \n{}\n");
+  CHECK(cut.status == 1);
+  CHECK(cut.out == "");
+  CHECK_MESSAGE(cut.err.starts_with("rondo: standard input:2: no line of the log could be replayed: not JSON, "),
+                cut.err);
+  CHECK(run("replay - model --json", std::string("\0\x01\xff", 3)).status == 1);
+  CHECK(run("replay - model --json", "{\n\"messages\": []\n}\n").status == 1);
+  CHECK(run("replay - model <&-").err.starts_with("rondo: standard input: "));
+}
+
 TEST_CASE_FIXTURE(Shell, "tools that could not be called are refused where a call is asked for") {
   const std::string needs = "rondo: --tool-choice required needs a tool with a name: give --tools\n";
   CHECK(run("grammar model --tool-choice required").err == needs);
@@ -92,5 +130,73 @@ TEST_CASE_FIXTURE(Shell, "tools that could not be called are refused where a cal
   CHECK(run("parse model --text x --tool-choice foo" + tools).err == "rondo: no tool has the name `foo`\n");
   CHECK(run("parse model --text x --tool-choice add" + tools).status == 0);
 }
+
+TEST_CASE_FIXTURE(Shell, "standard input is read once: a second `-` is an error") {
+  const std::string said = "rondo: standard input: it was read to its end for another argument";
+  CHECK(run("parse model --messages -", kHello).err.starts_with(said));
+  CHECK(run("parse model --messages - --stream", kHello).err.starts_with(said));
+  const Run twice = run("bridge model --prompt-ids - --completion-ids - --new-messages '[]'", "1 2");
+  CHECK(twice.status == 1);
+  CHECK(twice.err.starts_with(said));
+  CHECK(run("render model --tools -", "[]").err.starts_with(said));
+}
+
+TEST_CASE_FIXTURE(Shell, "a suite without cases is an error") {
+  const Run none = run("test model -", "cases: []");
+  CHECK(none.status == 2);
+  CHECK(none.err == "rondo: there is no case to run\n");
+}
+
+TEST_CASE_FIXTURE(Shell, "template variables may be spelled as Python spells them") {
+  const std::string shown =
+      file("shown.jinja", "{{ messages[0].content }} {{ a is false }} {{ b is true }} {{ c is none }} {{ d }}");
+  CHECK(run("render '" + shown + "' -m x --kwargs a=False --kwargs b=True --kwargs c=None --kwargs d=false,").out ==
+        "x True True True false,");
+}
+
+TEST_CASE_FIXTURE(Shell, "JSON that is neither object nor array is JSON too") {
+  CHECK(run("grammar model --schema true").err.find("must be an object, found a boolean") != std::string::npos);
+  CHECK(run("render model --messages '\"hi\"'").err == "rondo: messages must be an array of objects, found a string\n");
+  CHECK(run("parse model --text x --correct 5").err.find("must be an object, found an integer") != std::string::npos);
+  CHECK(run("detokenize model -1").err.find("-1 is out of range") != std::string::npos);
+  const std::string named = file("5", "[{\"role\": \"user\", \"content\": \"x\"}]");
+  CHECK(run("render model --messages '" + named + "'").status == 0);
+}
+
+TEST_CASE_FIXTURE(Shell, "ids inside the command line may be a table, as on standard input") {
+  CHECK(run("detokenize model \"$('" RONDO_PROGRAM "' encode model -m hello)\"").out ==
+        "<bos>[[user: hello~fin~[[assistant: ");
+}
+
+TEST_CASE_FIXTURE(Shell, "tokenize - reads standard input") {
+  CHECK(run("tokenize model - --ids", "hello").out == run("tokenize model hello --ids").out);
+}
+
+TEST_CASE_FIXTURE(Shell, "a damaged file is told with its place once, and a Git LFS pointer as one") {
+  file("damaged/tokenizer.json", "{\"model\" 1}");
+  const Run damaged = run("tokenize '" + path("damaged") + "' x");
+  CHECK_MESSAGE(damaged.err.starts_with("rondo: " + path("damaged/tokenizer.json") + ":1:"), damaged.err);
+  CHECK(damaged.err.find("line 1, column") == std::string::npos);
+  const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n";
+  for (const char* name : {"pointer/tokenizer.json", "model.gguf"}) {
+    const std::string model = file(name, pointer);
+    CHECK(run("tokenize '" + model + "' x").err ==
+          "rondo: " + model + ": is a Git LFS pointer in place of the file: fetch it with `git lfs pull`\n");
+  }
+  file("empty/readme.txt", "");
+  file("empty/tokenizer.json", R"({"model": {}})");
+  const Run none = run("render '" + path("empty") + "' -m x");
+  for (const char* name : {"chat_template.jinja", "tokenizer_config.json", "chat_template.json",
+                           "processed_chat_template.json", "encoding/encoding*.py"})
+    CHECK_MESSAGE(none.err.find(name) != std::string::npos, none.err);
+}
+
+#ifdef RONDO_HAVE_NET
+TEST_CASE_FIXTURE(Shell, "serve warns of variables that are no settings") {
+  const Run checked = run("serve --check-config", "", "RONDO_SERVE_MAX_BODIE=8 RONDO_SERVE_PORT=0");
+  CHECK(checked.status == 0);
+  CHECK(checked.err == "rondo: warning: the variable RONDO_SERVE_MAX_BODIE is no setting, and is ignored\n");
+}
+#endif
 
 }  // namespace rondo

@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/io.h"
+#include "cli/paint.h"
 #include "cli/request.h"
 #include "cli/tokens.h"
 #include "json/print.h"
@@ -91,7 +92,8 @@ int run_bridge(const BridgeArguments& arguments) {
   const std::size_t total = reply.value().find("ids")->as_array().size();
   const auto appended = static_cast<std::size_t>(reply.value().find("appended")->to_int64().value_or(0));
   const std::string out = "kept " + std::to_string(total - appended) + " ids, appended " + std::to_string(appended) +
-                          ": " + json::to_compact(text.value()) + "\n" + remarks(reply.value());
+                          ": " + printable(json::to_compact(text.value()), false) + "\n" +
+                          printable(remarks(reply.value()), true);
   return print(out) ? kSuccess : kFailure;
 }
 

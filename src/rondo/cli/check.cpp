@@ -1,6 +1,4 @@
 // rondo check: prints a table of what holds, and what is wrong with a template.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -8,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/files.h"
 #include "cli/commands.h"
 #include "cli/io.h"
 #include "cli/paint.h"
@@ -173,12 +170,12 @@ bool fails(const json::Value& report, const std::string& fail_on) {
 // A line that is overwritten again and again on a terminal.
 protocol::RunOptions counting_cases(const std::string& model) {
   protocol::RunOptions options;
-  if (::isatty(STDERR_FILENO) == 0) return options;
+  if (!shows_progress()) return options;
   options.on_progress = [model](std::size_t done, std::size_t total) {
     constexpr std::size_t kEvery = 8;
     if (done != total && done % kEvery != 0) return;
     std::fprintf(stderr, "\r%s: %zu of %zu cases%s", printable(elided(model, 40), false).c_str(), done, total,
-                 done == total ? "\r\x1b[K" : "");
+                 done == total ? kEraseLine : "");
     std::fflush(stderr);
   };
   return options;
@@ -204,14 +201,11 @@ Status check_arguments(const CheckArguments& arguments) {
   if (count > 1 || (count == 1 && arguments.json))
     return Error(ErrorCode::kInvalidArgument,
                  "standard output takes one of --html, --sarif, --junit and --json: name files for the others");
-  return arguments.html_file == "-" ? check_page_file("-") : Done{};
+  return arguments.html_file.empty() ? Done{} : check_page_file(arguments.html_file);
 }
 
 int write_one(const std::string& file, const Result<std::string>& content) {
-  if (!content.ok()) return report(content.error());
-  if (file == "-") return print(content.value()) ? kSuccess : kFailure;
-  const Status written = files::write(file, content.value());
-  return written.ok() ? kSuccess : report(written.error());
+  return content.ok() ? write_text(content.value(), file) : report(content.error());
 }
 
 // Writes the requested files.  Returns the exit status.
@@ -234,9 +228,7 @@ int run_check(const CheckArguments& arguments) {
     alone.models = {std::exchange(alone.chat_template, "")};
     return run_check(alone);
   }
-  if (Status valid = check_arguments(arguments); !valid.ok()) {
-    return refuse(valid.error());
-  }
+  if (Status valid = check_arguments(arguments); !valid.ok()) { return refuse(valid.error()); }
   if (arguments.fix) return run_fix(arguments);
   const bool prints_table = !arguments.json && count_on_output(arguments) == 0;
   const protocol::Service service(service_options());

@@ -48,11 +48,12 @@ Result<json::Object> export_request(const EdgeArguments& arguments) {
   return request;
 }
 
-// Prints `text`, or writes it to --output.
+// Prints `text`, or writes it to --output.  A name that ends with a slash is that of a folder, which is made.
 int put(const EdgeArguments& arguments, const std::string& text) {
-  if (arguments.output.empty()) return print(text) ? kSuccess : kFailure;
-  const Status status = files::write(edge_file(arguments.output), text);
-  return status.ok() ? kSuccess : report(status.error());
+  if (arguments.output.ends_with('/')) {
+    if (Status made = files::make_folder(arguments.output); !made.ok()) return report(made.error());
+  }
+  return write_text(text, edge_file(arguments.output));
 }
 
 std::string finding_line(const json::Value& finding) {
@@ -71,6 +72,7 @@ void note_warnings(const json::Value& object, std::string_view field) {
 }  // namespace
 
 int run_edge_export(const EdgeArguments& arguments) {
+  if (arguments.json && arguments.output == "-") return refuse(both_on_output());
   auto request = export_request(arguments);
   if (!request.ok()) return report(request.error());
   auto reply = run(std::move(request).value());
@@ -85,6 +87,7 @@ int run_edge_export(const EdgeArguments& arguments) {
 }
 
 int run_edge_import(const EdgeArguments& arguments) {
+  if (arguments.json && arguments.output == "-") return refuse(both_on_output());
   auto reply = run(json::Object{{"op", "edge_import"}, {"file", edge_file(arguments.file)}});
   if (!reply.ok()) return report(reply.error());
   const std::string text = text_of(reply.value(), "template");
@@ -98,10 +101,11 @@ int run_edge_validate(const EdgeArguments& arguments) {
   if (!reply.ok()) return report(reply.error());
   const int status = is_true(reply.value(), "valid") ? kSuccess : kFailure;
   if (arguments.json) return print_json(reply.value()) == kSuccess ? status : kFailure;
+  const std::string file = printable(arguments.file, false);
   std::string out;
   for (const json::Value& finding : reply.value().find("findings")->as_array())
-    out += arguments.file + ":" + finding_line(finding);
-  out += arguments.file + (status == kSuccess ? ": valid\n" : ": not valid\n");
+    out += file + ":" + finding_line(finding);
+  out += file + (status == kSuccess ? ": valid\n" : ": not valid\n");
   return print(out) ? status : kFailure;
 }
 

@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/io.h"
+#include "cli/paint.h"
 #include "cli/request.h"
 #include "cli/tokens.h"
 #include "pages/token_page.h"
@@ -42,7 +43,7 @@ int run_encode(const EncodeArguments& arguments) {
   } else if (view.ids) {
     out = ids_line(reply.value());
   } else {
-    out = shown_tokens(reply.value(), text, view) + note_lines(reply.value());
+    out = shown_tokens(reply.value(), text, view) + printable(note_lines(reply.value()), true);
   }
   return print(out) ? kSuccess : kFailure;
 }

@@ -100,8 +100,7 @@ std::string probes_report(const json::Value& reply, bool all, const Paint& paint
     const bool differs = probe.find("read_back") != nullptr && !is_true(probe, "read_back");
     if (!all && !differs) continue;
     const Outcome outcome = outcome_of(probe);
-    turns +=
-        "  " + paint(outcome.colour, outcome.word) + "  " + std::string(probe.find_string("name").value_or("")) + "\n";
+    turns += "  " + paint(outcome.colour, outcome.word) + "  " + printable_text(probe, "name") + "\n";
     for (const char* why : {"refusal", "difference"}) {
       if (const auto sentence = probe.find_string(why)) turns += "      " + printable(*sentence, false) + "\n";
     }
@@ -117,13 +116,13 @@ std::string grammar_text(const json::Value& reply, const Paint& paint) {
   std::string out = paint("1", "Grammar") + ", from";
   for (const json::Value& trigger : grammar.find("triggers")->as_array())
     out += " " + paint("36", printable(quoted(trigger.as_string()), false));
-  return out + " on\n" + std::string(grammar.find_string("text").value_or("")) + "\n";
+  return out + " on\n" + printable(text_of(grammar, "text"), true) + "\n";
 }
 
 std::string for_people(const json::Value& reply, const ExplainArguments& arguments) {
   const Paint paint = paint_for(arguments.color);
   const json::Value& source = *reply.find("template");
-  std::string out = paint("1", source.find_string("name").value_or("")) + ", " +
+  std::string out = paint("1", printable_text(source, "name")) + ", " +
                     std::to_string(source.find("lines")->as_array().size()) + " lines\n\n";
   out += paint("1", "Format") + "\n";
   std::string_view rest = reply.find_string("summary").value_or("");
@@ -143,7 +142,7 @@ std::string capabilities_table(const json::Value& capabilities, const Paint& pai
   for (const json::Member& member : capabilities.as_object()) {
     if (member.value.is_array()) {
       for (const json::Value& name : member.value.as_array())
-        variables += (variables.empty() ? "" : ", ") + name.as_string();
+        variables += (variables.empty() ? "" : ", ") + printable(name.as_string(), false);
       continue;
     }
     const bool is_supported = is_true(member.value, "supported");
@@ -180,9 +179,7 @@ Result<json::Value> make_request(const ExplainArguments& arguments) {
 }  // namespace
 
 int run_explain(const ExplainArguments& arguments) {
-  if (Status status = check(arguments); !status.ok()) {
-    return refuse(status.error());
-  }
+  if (Status status = check(arguments); !status.ok()) { return refuse(status.error()); }
   auto request = make_request(arguments);
   if (!request.ok()) return report(request.error());
   const protocol::Service service(service_options());

@@ -1,12 +1,9 @@
 // rondo check --fix: mends what can be mended in a template, and shows a diff.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <string>
 #include <utility>
 
-#include "base/files.h"
 #include "cli/commands.h"
 #include "cli/io.h"
 #include "cli/paint.h"
@@ -47,7 +44,7 @@ std::string fix_text(const std::string& model, const json::Value& fix, const Pai
   std::string out = paint("1", printable(model, false)) + ": ";
   const std::string marks = text_of(fix, "marks");
   if (edits.empty()) {
-    out += was ? "append-only as it is\n" : text_of(fix, "refusal") + "\n";
+    out += was ? "append-only as it is\n" : printable_text(fix, "refusal") + "\n";
     if (!marks.empty()) out += "  " + marks + "\n\n" + painted_diff(text_of(fix, "diff"), paint) + "\n";
   } else {
     out += std::to_string(edits.size()) + (edits.size() == 1 ? " edit" : " edits") +
@@ -64,7 +61,7 @@ std::string fix_text(const std::string& model, const json::Value& fix, const Pai
 
 protocol::RunOptions counting_edits(const std::string& model) {
   protocol::RunOptions options;
-  if (::isatty(STDERR_FILENO) == 0) return options;
+  if (!shows_progress()) return options;
   options.on_progress = [model](std::size_t tried, std::size_t) {
     std::fprintf(stderr, "\r%s: %zu edits tried", printable(elided(model, 40), false).c_str(), tried);
     std::fflush(stderr);
@@ -75,18 +72,19 @@ protocol::RunOptions counting_edits(const std::string& model) {
 }  // namespace
 
 int run_fix(const CheckArguments& arguments) {
-  if (arguments.models.size() != 1) return report(Error(ErrorCode::kInvalidArgument, "--fix takes one model"));
+  if (arguments.models.size() != 1) return refuse(Error(ErrorCode::kInvalidArgument, "--fix takes one model"));
+  if (arguments.json && arguments.output == "-") return refuse(both_on_output());
   const std::string& model = arguments.models.front();
   const protocol::Service service(service_options());
   const auto fixed =
       run_audit(service, {{"op", "fix"}, {"marks", arguments.marks}}, arguments, model, counting_edits(model));
-  if (::isatty(STDERR_FILENO) != 0) std::fputs("\r\x1b[K", stderr);
+  if (shows_progress()) std::fputs(kEraseLine, stderr);
   if (!fixed.ok()) return report(fixed.error());
-  if (!arguments.output.empty()) {
-    if (Status status = files::write(arguments.output, text_of(fixed.value(), "template")); !status.ok())
-      return report(status.error());
-  }
   const int done = is_true(fixed.value(), "is_append_only") ? kSuccess : kFailure;
+  if (!arguments.output.empty()) {
+    const int written = write_text(text_of(fixed.value(), "template"), arguments.output);
+    if (written != kSuccess || arguments.output == "-") return std::max(done, written);
+  }
   if (arguments.json) return std::max(done, print_json(fixed.value()));
   return print(fix_text(model, fixed.value(), paint_for(arguments.color))) ? done : kFailure;
 }

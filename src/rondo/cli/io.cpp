@@ -1,5 +1,6 @@
 #include "cli/io.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,10 +9,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <sstream>
 #include <utility>
 
 #include "base/files.h"
+#include "base/printing.h"
 #include "json/parse.h"
 #include "json/print.h"
 
@@ -21,18 +24,16 @@ namespace {
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 Result<std::string> read_standard_input() {
-  announce_input();
+  if (Status status = begin_input(); !status.ok()) return status.error();
   std::string content;
   std::array<char, 65536> buffer{};
-  while (true) {
-    const ssize_t size = ::read(STDIN_FILENO, buffer.data(), buffer.size());
-    if (size == 0) return content;
-    if (size > 0) {
-      content.append(buffer.data(), static_cast<std::size_t>(size));
-    } else if (errno != EINTR) {
-      return Error(ErrorCode::kIo, std::strerror(errno), "standard input");
-    }
+  while (std::feof(stdin) == 0) {
+    content.append(buffer.data(), std::fread(buffer.data(), 1, buffer.size(), stdin));
+    if (std::ferror(stdin) == 0) continue;
+    if (errno != EINTR) return Error(ErrorCode::kIo, std::strerror(errno), "standard input");
+    std::clearerr(stdin);
   }
+  return content;
 }
 
 std::string variable(const char* name) {
@@ -46,9 +47,9 @@ bool is_json(std::string_view text) {
   return first != std::string_view::npos && (text[first] == '[' || text[first] == '{');
 }
 
-// Numbers separated by white space or commas.
+// Numbers separated by white space or commas.  Negative ones are no ids, and are refused as such.
 bool is_numbers(std::string_view text) {
-  return text.find_first_not_of("0123456789, \t\r\n") == std::string_view::npos;
+  return text != "-" && text.find_first_not_of("-0123456789, \t\r\n") == std::string_view::npos;
 }
 
 std::string list_of(const std::string& numbers) {
@@ -72,10 +73,37 @@ std::string ids_of_table(const std::string& text) {
   return ids;
 }
 
+// The value of KEY=VALUE: JSON, or `True`, `False` and `None` as Python spells them, or a text.
+json::Value value_of(const std::string& text) {
+  if (text == "True") return true;
+  if (text == "False") return false;
+  if (text == "None") return nullptr;
+  auto value = json::parse(text);
+  return value.ok() ? std::move(value).value() : json::Value(text);
+}
+
+// Whether a page may take the place of what `file` holds: of another page, or of nothing.  What is no regular file, such
+// as a pipe, has nothing to lose.
+bool may_become_page(const std::string& file) {
+  constexpr std::string_view kBegin = "<!doctype html";
+  struct stat state{};
+  if (::stat(file.c_str(), &state) != 0 || !S_ISREG(state.st_mode) || state.st_size == 0) return true;
+  std::string begin(kBegin.size(), '\0');
+  std::ifstream(file, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  std::ranges::transform(begin, begin.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return begin == kBegin;
+}
+
 }  // namespace
 
-void announce_input() {
+Status begin_input() {
+  if (std::feof(stdin) != 0)
+    return Error(ErrorCode::kInvalidArgument,
+                 "it was read to its end for another argument: only one of them can be `-`, or be left to it",
+                 "standard input");
   if (isatty(STDIN_FILENO) != 0) std::fputs("rondo: reading from standard input (end with Ctrl-D)\n", stderr);
+  return Done{};
 }
 
 std::optional<std::string> read_piece() {
@@ -105,7 +133,10 @@ Result<json::Value> read_json(const std::string& path) {
 }
 
 Result<json::Value> json_argument(const std::string& argument, const std::string& option) {
-  if (!is_json(argument)) return read_json(argument);
+  // A number, a text or `true` is JSON too, unless a file has that name.
+  const bool is_inline =
+      is_json(argument) || (argument != "-" && !files::exists(argument) && json::parse(argument).ok());
+  if (!is_inline) return read_json(argument);
   auto value = json::parse(argument);
   if (value.ok()) return value;
   Error error = value.error();
@@ -123,14 +154,13 @@ Result<json::Value> object_argument(const std::string& argument, const std::stri
     if (equals == std::string::npos || equals == 0)
       return Error(ErrorCode::kInvalidArgument, "expected KEY=VALUE, found `" + line + "`", option);
     const std::string text = line.substr(equals + 1);
-    auto value = json::parse(text);
-    out.set(line.substr(0, equals), value.ok() ? std::move(value).value() : json::Value(text));
+    out.set(line.substr(0, equals), value_of(text));
   }
   return json::Value(std::move(out));
 }
 
 Result<json::Value> ids_argument(const std::string& argument, const std::string& option) {
-  const bool is_file = !is_json(argument) && !is_numbers(argument);
+  const bool is_file = !is_json(argument) && !is_numbers(argument) && ids_of_table(argument).empty();
   const std::string source = !is_file ? option : argument == "-" ? "standard input" : argument;
   auto content = is_file ? read_input(argument) : Result<std::string>(argument);
   if (!content.ok()) return content.error();
@@ -177,8 +207,7 @@ int report(const Error& error) {
   Error shown = error;
   if (shown.code == ErrorCode::kTemplateRaised)
     shown.message = "the template refused the conversation: " + shown.message;
-  const std::string text = "rondo: " + shown.to_string() + "\n";
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  note("rondo: " + shown.to_string() + "\n");
   return kFailure;
 }
 
@@ -187,7 +216,10 @@ int refuse(const Error& error) {
   return kUsage;
 }
 
-void note(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+void note(std::string_view text) {
+  const std::string shown = printing::printable(text, true);
+  std::fwrite(shown.data(), 1, shown.size(), stderr);
+}
 
 bool print(std::string_view text) {
   const bool ok = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
@@ -197,20 +229,29 @@ bool print(std::string_view text) {
 
 int print_json(const json::Value& value) { return print(json::to_compact(value) + "\n") ? kSuccess : kFailure; }
 
+int write_text(std::string_view text, const std::string& file) {
+  if (file.empty() || file == "-") return print(text) ? kSuccess : kFailure;
+  const Status written = files::write(file, text);
+  return written.ok() ? kSuccess : report(written.error());
+}
+
+Error both_on_output() {
+  return {ErrorCode::kInvalidArgument, "standard output takes --json or --output -: name a file for the other"};
+}
+
 Status check_page_file(const std::string& file) {
   const bool is_output = file.empty() || file == "-";
   if (is_output && isatty(STDOUT_FILENO) != 0)
     return Error(ErrorCode::kInvalidArgument, "name a file for the page: --html FILE");
+  if (!is_output && !may_become_page(file))
+    return Error(ErrorCode::kInvalidArgument, "the page would replace a file that is not one: name another for --html",
+                 file);
   return Done{};
 }
 
 int put_page(const std::string& page, const std::string& file) {
-  if (Status status = check_page_file(file); !status.ok()) {
-    return refuse(status.error());
-  }
-  if (file.empty() || file == "-") return print(page) ? kSuccess : kFailure;
-  if (Status written = files::write(file, page); !written.ok()) return report(written.error());
-  return kSuccess;
+  if (Status status = check_page_file(file); !status.ok()) { return refuse(status.error()); }
+  return write_text(page, file);
 }
 
 }  // namespace rondo::cli

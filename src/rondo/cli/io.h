@@ -23,24 +23,26 @@ inline constexpr int kUsage = 2;
 // Waits for the next bytes of standard input and returns at most 64 KB; nullopt at its end, or if it cannot be read.
 [[nodiscard]] std::optional<std::string> read_piece();
 
-// If standard input is a terminal, tells the user that the program waits for input.
-void announce_input();
+// To be called before standard input is read.  Fails if it was read to its end already, for another argument.  If it is
+// a terminal, tells the user that the program waits for input.
+[[nodiscard]] Status begin_input();
 
 // Returns the JSON value in a file or on standard input.  The error's source is the path.
 [[nodiscard]] Result<json::Value> read_json(const std::string& path);
 
-// Returns `argument` as JSON if it looks like JSON (starts with a bracket or brace), otherwise the JSON value in the
-// file of that name.  `option` names the argument in messages.
+// Returns `argument` as JSON if it looks like JSON (starts with a bracket or brace, or is a value and no file's name),
+// otherwise the JSON value in the file of that name.  `option` names the argument in messages.
 [[nodiscard]] Result<json::Value> json_argument(const std::string& argument, const std::string& option);
 
-// Returns an object as json_argument() does, or from lines `KEY=VALUE`; a value that is not JSON is a text.
+// Returns an object as json_argument() does, or from lines `KEY=VALUE`; a value that is not JSON is a text, but for
+// `True`, `False` and `None`.
 [[nodiscard]] Result<json::Value> object_argument(const std::string& argument, const std::string& option);
 
 // How a line with a note begins, behind what was asked for.
 inline constexpr std::string_view kNoteBegin = "note: ";
 
-// An array of ids: JSON or a file with it, an object with `ids` as other commands print, numbers with white space between
-// them, or a table of tokens.
+// An array of ids: an object with `ids` or a table of tokens as other commands print them, JSON, numbers with white space
+// between them, or a file with one of these.
 [[nodiscard]] Result<json::Value> ids_argument(const std::string& argument, const std::string& option);
 
 // Makes the options of a service that knows the local time and caches tokenizers in cache_folder(), unless
@@ -59,13 +61,20 @@ int refuse(const Error& error);
 // Writes to standard output.  Returns false after a failed write, which is reported.
 [[nodiscard]] bool print(std::string_view text);
 
-// Writes a note for people to standard error.
+// Writes a note for people to standard error.  What could steer a terminal is escaped.
 void note(std::string_view text);
 
 // Prints one JSON value on a line, or on several lines for people.  Returns the exit status.
 [[nodiscard]] int print_json(const json::Value& value);
 
-// Fails if a page for `file` ("" and "-": standard output) would go to a terminal.
+// Writes to a file, or to standard output for "-" or "".  Returns the exit status.
+[[nodiscard]] int write_text(std::string_view text, const std::string& file);
+
+// What is wrong with `--output -` beside --json.
+[[nodiscard]] Error both_on_output();
+
+// Fails if a page for `file` ("" and "-": standard output) would go to a terminal, or would replace a file that is no
+// page.
 [[nodiscard]] Status check_page_file(const std::string& file);
 
 // Writes `page` to `file`, unless check_page_file() fails.  Returns the exit status.

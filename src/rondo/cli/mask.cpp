@@ -20,6 +20,7 @@
 #include "cli/io.h"
 #include "cli/line_commands.h"
 #include "cli/lines.h"
+#include "cli/paint.h"
 #include "cli/request.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -149,7 +150,7 @@ class Masking {
 // A line on standard error that is overwritten if that is a terminal.
 class Bar {
  public:
-  explicit Bar(int input) : is_on_(::isatty(STDERR_FILENO) != 0) {
+  explicit Bar(int input) : is_on_(shows_progress()) {
     struct stat state{};
     if (::fstat(input, &state) == 0 && S_ISREG(state.st_mode)) size_ = static_cast<std::size_t>(state.st_size);
   }
@@ -166,11 +167,11 @@ class Bar {
       text = "[" + std::string(part, '#') + std::string(kWidth - part, ' ') + "] " +
              std::to_string(std::min(end, size_) * 100 / size_) + "% " + text;
     }
-    std::fputs(("\r\x1b[K" + text).c_str(), stderr);
+    std::fputs((kEraseLine + text).c_str(), stderr);
   }
 
   void finish() const {
-    if (is_on_) std::fputs("\r\x1b[K", stderr);
+    if (is_on_) std::fputs(kEraseLine, stderr);
   }
   [[nodiscard]] std::size_t lines() const { return lines_; }
 
@@ -226,8 +227,9 @@ class OpenFile {
 int run_mask(const MaskArguments& arguments) {
   auto request = common_request(arguments);
   if (!request.ok()) return report(request.error());
-  if (Status status = check_page_file(arguments.html_file.empty() ? "page" : arguments.html_file); !status.ok())
-    return report(status.error());
+  if (!arguments.html_file.empty()) {
+    if (Status status = check_page_file(arguments.html_file); !status.ok()) return refuse(status.error());
+  }
   const OpenFile input(arguments.input, O_RDONLY, STDIN_FILENO);
   if (input.error()) return report(*input.error());
   OpenFile output(arguments.output, O_WRONLY | O_CREAT, STDOUT_FILENO);
@@ -239,7 +241,9 @@ int run_mask(const MaskArguments& arguments) {
   }
   output.empty();
   if (output.error()) return report(*output.error());
-  if (arguments.input == "-") announce_input();
+  if (arguments.input == "-") {
+    if (Status status = begin_input(); !status.ok()) return report(status.error());
+  }
   Masking masking(arguments, std::move(request).value());
   Bar bar(input.number());
   const LineEnds ends{input.number(), arguments.input == "-" ? "standard input" : arguments.input, output.number(),
@@ -252,6 +256,8 @@ int run_mask(const MaskArguments& arguments) {
   if (!status.ok()) return report(status.error());
   note("rondo: " + std::to_string(bar.lines()) + " lines, " + std::to_string(masking.failed()) + " failed; " +
        std::to_string(masking.learned()) + " of " + std::to_string(masking.ids()) + " ids are learned\n");
+  if (masking.ids() > 0 && masking.learned() == 0)
+    note("rondo: warning: nothing is learned: no message of the roles to learn has such a part (--mask, --role)\n");
   if (!arguments.html_file.empty()) {
     if (const int written = put_page(masking.page(), arguments.html_file); written != kSuccess) return written;
   }

@@ -16,6 +16,13 @@ bool is_set(const char* variable) {
   return value != nullptr && *value != '\0';
 }
 
+// Whether it is a terminal that obeys sequences of control characters, and may be sent them.
+bool takes_sequences(int file) {
+  const char* terminal = std::getenv("TERM");
+  const bool is_dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
+  return isatty(file) != 0 && !is_set("NO_COLOR") && !is_dumb;
+}
+
 }  // namespace
 
 std::string Paint::operator()(std::string_view code, std::string_view text) const {
@@ -24,11 +31,10 @@ std::string Paint::operator()(std::string_view code, std::string_view text) cons
 }
 
 Paint paint_for(const std::string& when) {
-  if (when != "auto") return Paint(when == "always");
-  const char* terminal = std::getenv("TERM");
-  const bool is_dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
-  return Paint(isatty(STDOUT_FILENO) != 0 && !is_set("NO_COLOR") && !is_dumb);
+  return Paint(when == "auto" ? takes_sequences(STDOUT_FILENO) : when == "always");
 }
+
+bool shows_progress() { return takes_sequences(STDERR_FILENO); }
 
 std::size_t terminal_width() {
   winsize size{};

@@ -29,6 +29,13 @@ class Paint {
 // NO_COLOR is not set.
 [[nodiscard]] Paint paint_for(const std::string& when);
 
+// Whether standard error is a terminal on which a line of progress may be overwritten: neither NO_COLOR nor TERM=dumb
+// asks for plain text.
+[[nodiscard]] bool shows_progress();
+
+// What erases such a line.
+inline constexpr const char* kEraseLine = "\r\x1b[K";
+
 // Returns the columns of the terminal on standard output; 0 if it is not a terminal.
 [[nodiscard]] std::size_t terminal_width();
 

@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/io.h"
+#include "cli/paint.h"
 #include "cli/request.h"
 #include "json/print.h"
 
@@ -53,7 +54,7 @@ std::string for_people(const json::Value& message) {
   if (!content.empty()) out += "content:   " + content + "\n";
   for (const json::Value& call : message.find("tool_calls")->as_array()) out += call_line(call);
   if (!message.find("complete")->as_bool()) out += "(the message is not complete)\n";
-  return out;
+  return printable(out, true);
 }
 
 // Shows deltas for readers: a label whenever the kind of text changes, then the text as it arrives.
@@ -80,8 +81,7 @@ class Printer {
     std::string out = is_line_open_ ? "\n" : "";
     for (const json::Value& call : message.find("tool_calls")->as_array()) {
       if (const auto status = call.find_string("status"))
-        out +=
-            "(the call of " + std::string(call.find_string("name").value_or("")) + ": " + std::string(*status) + ")\n";
+        out += "(the call of " + printable_text(call, "name") + ": " + std::string(*status) + ")\n";
     }
     if (!message.find("complete")->as_bool()) out += "(the message is not complete)\n";
     return out;
@@ -94,7 +94,7 @@ class Printer {
     if (label != label_) out += label;
     label_ = label;
     is_line_open_ = true;
-    return out + std::string(text);
+    return out + printable(text, true);
   }
 
   std::string label_;
@@ -102,7 +102,7 @@ class Printer {
 };
 
 int run_stream(const ParseArguments& arguments, const json::Value& request) {
-  announce_input();
+  if (Status status = begin_input(); !status.ok()) return report(status.error());
   Printer printer;
   protocol::TextStream stream;
   stream.next = read_piece;

@@ -1,12 +1,12 @@
 // rondo replay: what a prefix cache saves on a log of requests.
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -161,6 +161,20 @@ std::string causes_table(const json::Value& reply, const Paint& paint) {
   return out;
 }
 
+// What is wrong with a log that has lines of which none was replayed.
+std::optional<Error> nothing_read(const json::Value& reply, const std::string& source) {
+  const json::Array& skipped = reply.find("skipped")->as_array();
+  if (count_in(reply, "requests") > 0 || skipped.empty()) return std::nullopt;
+  const json::Value& first =
+      *std::ranges::min_element(skipped, {}, [](const json::Value& lines) { return count_in(lines, "first_line"); });
+  const std::string why = text_of(first, "first_error");
+  Error error(ErrorCode::kInvalidArgument,
+              "no line of the log could be replayed: " + text_of(first, "reason") + (why.empty() ? "" : ", " + why),
+              source);
+  error.line = static_cast<int>(count_in(first, "first_line"));
+  return error;
+}
+
 // Reads what follows `made:`, which is names with numbers.
 Result<json::Object> made_log(std::string_view text) {
   json::Object out;
@@ -194,26 +208,33 @@ class LogFile {
   // A generated log has no file.
   Status open() {
     if (path_.empty()) return Done{};
+    if (path_ == "-") {
+      if (Status status = begin_input(); !status.ok()) return status;
+    }
     file_ = path_ == "-" ? stdin : std::fopen(path_.c_str(), "rb");
     struct stat about{};
     if (file_ != nullptr && ::fstat(fileno(file_), &about) == 0) {
       if (S_ISREG(about.st_mode)) size_ = static_cast<std::uint64_t>(about.st_size);
       if (!S_ISDIR(about.st_mode)) return Done{};
+      errno = EISDIR;
     }
-    return Error(ErrorCode::kNotFound, file_ == nullptr ? std::strerror(errno) : "is a folder", path_);
+    return Error(ErrorCode::kNotFound, errno == EISDIR ? "is a folder" : std::strerror(errno), source());
   }
 
   protocol::LogStream stream() {
     protocol::LogStream out;
     out.read = [this](char* to, std::size_t size) { return std::fread(to, 1, size, file_); };
-    if (::isatty(STDERR_FILENO) == 1) {
+    if (shows_progress()) {
       out.on_progress = [this](std::uint64_t bytes, std::uint64_t requests) { show(bytes, requests); };
     }
     return out;
   }
 
+  // What messages call it.
+  [[nodiscard]] std::string source() const { return path_ == "-" ? "standard input" : path_; }
+
   void finish() const {
-    if (is_shown_) std::fprintf(stderr, "\r\x1b[K");
+    if (is_shown_) std::fputs(kEraseLine, stderr);
   }
 
  private:
@@ -258,7 +279,6 @@ int run_replay(const ReplayArguments& arguments) {
   }
   LogFile log(is_made ? "" : arguments.log);
   if (Status status = log.open(); !status.ok()) return report(status.error());
-  if (arguments.log == "-") announce_input();
   const protocol::LogStream stream = log.stream();
   const protocol::Service service(service_options());
   protocol::RunOptions options;
@@ -266,6 +286,7 @@ int run_replay(const ReplayArguments& arguments) {
   auto reply = service.run(request, options);
   log.finish();
   if (!reply.ok()) return report(reply.error());
+  if (const std::optional<Error> error = nothing_read(reply.value(), log.source())) return report(*error);
   if (arguments.json) return print_json(reply.value());
   const Paint paint = paint_for(arguments.color);
   const json::Value& done = reply.value();

@@ -101,17 +101,17 @@ int run_test(const TestArguments& given) {
     const auto request = make_request(arguments, suite);
     auto reply = request.ok() ? service.run(request.value()) : Result<json::Value>(request.error());
     if (!reply.ok()) {
-      (void)report(reply.error());
-      status = kUsage;
+      status = refuse(reply.error());
       continue;
     }
     if (has_failed(reply.value())) status = std::max(status, kFailure);
     if (!arguments.json && !print(suite_text(reply.value(), paint))) return kFailure;
     replies.push_back(std::move(reply).value());
   }
-  if (!arguments.filter.empty() && status == kSuccess && std::ranges::none_of(replies, has_run)) {
-    (void)report(Error(ErrorCode::kInvalidArgument, "no case has a name that holds `" + arguments.filter + "`"));
-    return kUsage;
+  if (status == kSuccess && std::ranges::none_of(replies, has_run)) {
+    const std::string& filter = arguments.filter;
+    return refuse(Error(ErrorCode::kInvalidArgument,
+                        filter.empty() ? "there is no case to run" : "no case has a name that holds `" + filter + "`"));
   }
   if (!arguments.json) return status;
   const bool is_single = arguments.items.size() == 1 && replies.size() == 1;

@@ -61,7 +61,7 @@ std::string counts(const std::vector<Job>& jobs) {
   std::size_t total = 0;
   for (const Job& job : jobs) {
     total += count(job);
-    out += std::to_string(count(job)) + " " + job.name + "\n";
+    out += std::to_string(count(job)) + " " + printable(job.name, false) + "\n";
   }
   return out + std::to_string(total) + " total\n";
 }
@@ -75,7 +75,7 @@ std::string shown(const TokenizeArguments& arguments, const Job& job, bool is_on
     return json::to_compact(out) + "\n";
   }
   if (view.ids) return ids_line(reply);
-  const std::string title = is_one_of_many ? paint_for(view.color)("1", job.name) + "\n" : "";
+  const std::string title = is_one_of_many ? paint_for(view.color)("1", printable(job.name, false)) + "\n" : "";
   return title + shown_tokens(reply, job.text, view);
 }
 

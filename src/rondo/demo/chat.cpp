@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "base/files.h"
 #include "demo/demo.h"
 #include "demo/embedded.h"
 #include "json/print.h"
@@ -75,6 +76,7 @@ Status run_chat(const ChatOptions& options, const std::function<std::optional<st
     model = std::move(made).value();
     progress("talking to a model with random weights: it writes nonsense (--model FILE.gguf names another)\n");
   }
+  if (!files::exists(model)) return Error(ErrorCode::kNotFound, "no such file or folder", model);
   StepOptions step;
   step.max_tokens = static_cast<std::size_t>(options.max_tokens);
   step.temperature = static_cast<float>(options.temperature);
