@@ -212,7 +212,7 @@ TEST_CASE_FIXTURE(Shell, "fake-engine says where it listens, and ends in order")
   CHECK(run("fake-engine nobody").status == 2);
   const Run fault = run("fake-engine vllm --fault x");
   CHECK(fault.status == 2);
-  CHECK(fault.err.starts_with("rondo: `x` is not a fault; there are "));
+  CHECK(fault.err.starts_with("rondo: `x` is not a fault; expected one of none, error500, "));
   CHECK(fault.err.find("slow-start") != std::string::npos);
   CHECK(run("fake-engine vllm --port 99999").err.find("not in range 0 to 65535") != std::string::npos);
   CHECK(run("fake-engine vllm --script '{\"odd\": 1}'").err == "rondo: script: unknown member `odd`\n");

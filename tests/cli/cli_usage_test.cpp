@@ -155,7 +155,8 @@ TEST_CASE_FIXTURE(Shell, "template variables may be spelled as Python spells the
 }
 
 TEST_CASE_FIXTURE(Shell, "JSON that is neither object nor array is JSON too") {
-  CHECK(run("grammar model --schema true").err.find("must be an object, found a boolean") != std::string::npos);
+  CHECK(run("grammar model --schema true").status == 0);
+  CHECK(run("grammar model --schema true").out.find("root ::= ") != std::string::npos);
   CHECK(run("render model --messages '\"hi\"'").err == "rondo: messages must be an array of objects, found a string\n");
   CHECK(run("parse model --text x --correct 5").err.find("must be an object, found an integer") != std::string::npos);
   CHECK(run("detokenize model -1").err.find("-1 is out of range") != std::string::npos);

@@ -179,7 +179,7 @@ Result<json::Value> make_request(const ExplainArguments& arguments) {
 }  // namespace
 
 int run_explain(const ExplainArguments& arguments) {
-  if (Status status = check(arguments); !status.ok()) { return refuse(status.error()); }
+  if (Status status = check(arguments); !status.ok()) return refuse(status.error());
   auto request = make_request(arguments);
   if (!request.ok()) return report(request.error());
   const protocol::Service service(service_options());

@@ -53,7 +53,7 @@ int show_mask(const RenderArguments& arguments, const json::Value& request, cons
 }  // namespace
 
 int run_render(const RenderArguments& arguments) {
-  if (Status status = check(arguments); !status.ok()) { return refuse(status.error()); }
+  if (Status status = check(arguments); !status.ok()) return refuse(status.error());
   auto request = make_request(arguments);
   if (!request.ok()) return report(request.error());
   const Look look{paint_for(arguments.color), terminal_width()};

@@ -153,8 +153,12 @@ Asked read_asked(Fields& fields) {
     if (named == "none") out.tool_choice = ToolChoice::kNone;
     if (named == "required") out.tool_choice = ToolChoice::kRequired;
   }
-  const json::Object schema = fields.object("response_schema");
-  if (fields.has("response_schema")) out.response_schema = json::Value(schema);
+  const json::Value* schema = fields.value("response_schema");
+  if (schema != nullptr && schema->is_bool()) {
+    out.response_schema = *schema;
+  } else if (schema != nullptr) {
+    out.response_schema = json::Value(fields.object("response_schema"));
+  }
   return out;
 }
 

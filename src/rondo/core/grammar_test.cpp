@@ -31,6 +31,7 @@ TEST_CASE("what is asked of a model is read from the fields of the public chat A
   CHECK(asked(R"({"tool_choice": "any"})") ==
         "`tool_choice` must be one of \"auto\", \"none\", \"required\", found \"any\"");
   CHECK(asked(R"({"tool_choice": 3})") == "`tool_choice` must be a string, found an integer");
+  CHECK(asked(R"({"response_schema": true})") == "auto, true");
   CHECK(asked(R"({"response_schema": []})") == "`response_schema` must be an object, found an array");
 }
 

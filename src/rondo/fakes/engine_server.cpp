@@ -53,7 +53,7 @@ Result<Fault> read_fault(std::string_view text) {
   if (found == kFaults.end()) {
     std::string names;
     for (const auto& [kind, known] : kFaults) names += (names.empty() ? "" : ", ") + std::string(known);
-    return Error(ErrorCode::kInvalidArgument, "`" + std::string(name) + "` is not a fault; there are " + names);
+    return Error(ErrorCode::kInvalidArgument, "`" + std::string(name) + "` is not a fault; expected one of " + names);
   }
   fault.kind = found->first;
   const bool is_read =
