@@ -33,6 +33,16 @@ std::string missing_behind_calls(const tokenizer::Tokenizer& tokenizer, std::str
   return !format::is_blank(content) && text.ends_with(content) ? std::string(closers) : "";
 }
 
+// Where `part` last stands in `text` as whole units; npos if it does not.
+std::size_t last_unit(std::string_view text, std::string_view part) {
+  const std::vector<std::size_t> cuts = format::unit_boundaries(text);
+  const auto is_cut = [&cuts](std::size_t at) { return std::ranges::binary_search(cuts, at); };
+  std::size_t at = text.rfind(part);
+  while (at != std::string_view::npos && !(is_cut(at) && is_cut(at + part.size())))
+    at = at == 0 ? std::string_view::npos : text.rfind(part, at - 1);
+  return at;
+}
+
 // The part of `closing` that follows the end of the calls, if `text`, the completion with its closing text, ends with
 // whole calls, or with these and a beginning of that part.  What `closing` writes before that closes the arguments of
 // the stand-in, and the completion may have none.
@@ -40,7 +50,7 @@ std::optional<std::string> missing_behind_whole_calls(const tokenizer::Tokenizer
                                                       const ParsedCompletion& said, std::string_view text,
                                                       std::string_view closing) {
   const std::string& end = said.calls_end;
-  const std::size_t at = closing.rfind(end);
+  const std::size_t at = last_unit(closing, end);
   const bool has_calls = !said.message.tool_calls.empty() || !said.closing_text.empty();
   if (end.empty() || !has_calls || at == std::string_view::npos) return std::nullopt;
   const std::string rest(closing.substr(at + end.size()));

@@ -198,7 +198,14 @@ json::Value history_message(const ParsedCompletion& completion, std::span<const 
   } else if (completion.input.no_content == format::NoContent::kNull) {
     out.set("content", nullptr);
   }
-  if (message.reasoning) out.set(reasoning_field(completion), *message.reasoning);
+  const std::string& part = completion.input.reasoning_part;
+  if (message.reasoning && !part.empty() && !message.reasoning->empty()) {
+    json::Array parts{json::Object{{"type", part}, {part, *message.reasoning}}};
+    if (!message.content.empty()) parts.push_back(chat::text_part(message.content));
+    out.set("content", std::move(parts));
+  } else if (message.reasoning) {
+    out.set(reasoning_field(completion), *message.reasoning);
+  }
   if (!calls.empty()) out.set("tool_calls", std::move(calls));
   return out;
 }

@@ -200,6 +200,10 @@ TEST_CASE("a completion joins the history in the shape that the template wants")
   completion.message.content = "Hi";
   completion.message.reasoning = "";
   CHECK(shown(format::NoContent::kAbsent) == R"({"role":"assistant","content":"Hi","reasoning_content":"",)" + calls);
+  completion.input.reasoning_part = "thinking";
+  completion.message.reasoning = "Hm.";
+  CHECK(shown(format::NoContent::kAbsent) ==
+        R"({"role":"assistant","content":[{"type":"thinking","thinking":"Hm."},{"type":"text","text":"Hi"}],)" + calls);
   completion = said("", 0);
   CHECK(shown(format::NoContent::kAbsent) == R"({"role":"assistant","content":""})");
   completion = said("", 1);
