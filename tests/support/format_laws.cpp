@@ -211,7 +211,7 @@ std::vector<std::size_t> structure_of(const Question& question) {
   const std::size_t prompt = question.turn.prompt.size();
   const std::size_t name = text.rfind(question.wanted.names.back());
   if (name == std::string::npos) return {};
-  const std::string opener = shape.calls_begin();
+  const std::string opener = format::numbered(shape.calls_begin(), 1);
   std::size_t from = name;
   if (question.wanted.calls.size() == 1 && !opener.empty()) from = std::min(from, text.rfind(opener, name));
   const std::size_t end = text.size() - shape.gap.size() - shape.end_of(true).size();
@@ -283,7 +283,8 @@ std::string check_refusal(const Question& question, std::uint64_t seed) {
 std::vector<std::string> tokens_of(const TemplateShape& shape) {
   std::vector<std::string> out;
   const auto add = [&out](std::string_view text) {
-    if (!text.empty() && std::ranges::find(out, text) == out.end()) out.emplace_back(text);
+    const bool has_counter = format::before_counter(text) != text;  // no token is numbered
+    if (!text.empty() && !has_counter && std::ranges::find(out, text) == out.end()) out.emplace_back(text);
   };
   add(format::trimmed(shape.stop));
   add(format::trimmed(shape.call_stop));

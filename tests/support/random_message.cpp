@@ -155,7 +155,7 @@ std::vector<std::string> borders(const TemplateShape& shape) {
   TemplateShape copy = shape;
   std::vector<std::string> out;
   for (const std::string* mark : marks_of(copy)) {
-    const std::string_view text = format::trimmed(*mark);
+    const std::string_view text = format::before_counter(format::trimmed(*mark));
     // Shorter ones are punctuation, which is no border by itself.
     if (text.size() > 2) out.emplace_back(text);
   }

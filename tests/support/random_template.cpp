@@ -70,6 +70,7 @@ class Maker {
     }
     draw_filters();
     draw_late_choices();
+    draw_counters();
     return out_;
   }
 
@@ -301,6 +302,21 @@ class Maker {
     if (!has_parameters || last == parameter.open.rend() || !parameter.again.empty() || !random_.one_in(5)) return;
     parameter.typed_open = parameter.open;
     parameter.typed_open.insert(static_cast<std::size_t>(parameter.open.rend() - last), "_j");
+  }
+
+  // Numbers in marks of calls, behind their last word: `<call#1>`, `<call n="1">`.
+  void draw_counters() {
+    if (!out_.has_calls || !random_.one_in(8)) return;
+    const Brackets written = random_.one_in(2) ? Brackets{"#", ""} : Brackets{" n=\"", "\""};
+    std::vector<std::string*> marks = {&out_.call.open, &out_.call.close, &out_.section.open};
+    const bool has_parameters = out_.form == CallForm::kTags && out_.argument_form == ArgumentForm::kParameters;
+    if (has_parameters && out_.parameter.typed_open.empty() && out_.parameter.again.empty())
+      marks.insert(marks.end(), {&out_.parameter.open, &out_.parameter.close});
+    for (std::string* mark : marks) {
+      const auto last = std::find_if(mark->rbegin(), mark->rend(), format::is_word);
+      if (last == mark->rend() || random_.one_in(3)) continue;
+      mark->insert(static_cast<std::size_t>(mark->rend() - last), written.open + format::kCounter + written.close);
+    }
   }
 
   // Behind the choices that make a shape sound.

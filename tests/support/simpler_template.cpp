@@ -161,6 +161,10 @@ std::vector<Simplification> simplifications(const TemplateShape& shape) {
       {"one opener of parameters", [](TemplateShape& s) { s.parameter.typed_open.clear(); }},
       {"quoted strings", [](TemplateShape& s) { s.parameter.raw_strings = false; }},
       {"no call brackets", [](TemplateShape& s) { s.call = {}; }},
+      {"no numbers",
+       [](TemplateShape& s) {
+         for (std::string* mark : marks_of(s)) std::erase(*mark, format::kCounter);
+       }},
   };
   add_resets(out);
   add_bracket_steps(out);

@@ -1,6 +1,8 @@
 // The Jinja text of a TemplateShape.
 #include <string>
+#include <utility>
 
+#include "format/units.h"
 #include "tests/support/random_template.h"
 
 namespace rondo::test {
@@ -15,11 +17,19 @@ std::string quoted(std::string_view text) {
   return out + "'";
 }
 
-// An expression that joins literals and other expressions.
+// An expression that joins literals and other expressions.  A counter in a literal becomes `number`.
 class Joined {
  public:
+  explicit Joined(std::string number = "loop.index") : number_(std::move(number)) {}
+
   Joined& text(std::string_view text) {
-    literal_ += text;
+    for (const char c : text) {
+      if (c == format::kCounter) {
+        expression(number_);
+      } else {
+        literal_ += c;
+      }
+    }
     return *this;
   }
   Joined& expression(std::string_view expression) {
@@ -43,6 +53,7 @@ class Joined {
     literal_.clear();
   }
   void add(std::string_view part) { out_ += (out_.empty() ? "" : " ~ ") + std::string(part); }
+  std::string number_;
   std::string out_;
   std::string literal_;
 };
@@ -190,7 +201,7 @@ std::string call_text(const TemplateShape& shape) {
 std::string calls_text(const TemplateShape& shape) {
   const bool is_array = shape.form == CallForm::kJsonArray;
   std::string out = "{%- if m.tool_calls -%}\n";
-  Joined open;
+  Joined open("(m.tool_calls | length)");
   out += open.text(shape.section.open).text(is_array ? "[" : "").output();
   out += "{%- for c in m.tool_calls -%}\n";
   const std::string separator = is_array ? ", " : shape.separator;

@@ -50,8 +50,12 @@ std::vector<std::string> find_atoms(const Prober& prober, const Variants& varian
   if (options.eos_token) add(*options.eos_token);
   for (const auto& [parts, variant] : variants) {
     std::map<std::string_view, int> whole;  // literals, and how often the turn contains them as a whole
-    for (const Token& token : variant.turn.tokens) {
-      for (const std::string_view text : whole_literals(token, prober.chat_template().literal_texts())) {
+    const std::vector<Token>& tokens = variant.turn.tokens;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      // A literal that a number follows is the beginning of a unit.
+      const bool goes_on = i + 1 < tokens.size() && tokens[i + 1].kind == SlotKind::kIndex;
+      for (const std::string_view text : whole_literals(tokens[i], prober.chat_template().literal_texts())) {
+        if (goes_on && tokens[i].text.ends_with(text)) continue;
         if (++whole[text] == 2 || is_framed(trimmed(text))) add(trimmed(text));
       }
     }

@@ -125,6 +125,10 @@ Blocks blocks_of(const Evidence& evidence, const std::string& header, const Turn
     out.reasoning.close = close_without_content(evidence, turn, end);
     if (!contains(plain_lead, trimmed(out.reasoning.close))) out.content.open = plain_lead;
   }
+  if (!contains(plain_lead, trimmed(out.reasoning.close)) && plain_lead.ends_with(out.content.open)) {
+    const std::string absent = plain_lead.substr(0, plain_lead.size() - out.content.open.size());
+    if (!is_blank(absent)) out.reasoning.absent = absent;
+  }
   open_by_prompt(evidence, out);
   if (is_blank(out.reasoning.close)) {
     out.reasoning = {};
@@ -201,7 +205,7 @@ std::optional<format::Content> wrap_beside_calls(const Evidence& evidence, const
   const std::size_t content = turn.first(SlotKind::kContent);
   const std::size_t slot = turn.first_of_call(0);
   if (slot == kNone || slot < content) return std::nullopt;
-  std::string open = lead(turn, content, blocks.header);
+  std::string open = without_prefix(lead(turn, content, blocks.header), blocks.reasoning.absent);
   const std::string behind = turn.literals(turn.last(SlotKind::kContent) + 1, slot);
   const std::size_t json = behind.find_first_of("{[");
   if (is_blank(open) || json == std::string::npos || is_blank(behind.substr(0, json))) return std::nullopt;
@@ -213,6 +217,27 @@ std::optional<format::Content> wrap_beside_calls(const Evidence& evidence, const
   if (two == nullptr || contains(two->turn.between_calls(0), close)) return std::nullopt;
   if (contains(open, trimmed(blocks.reasoning.close))) return std::nullopt;
   return format::Content{std::move(open), behind.substr(0, json)};
+}
+
+// Finds the markers around content that calls follow, if they are not those of other content.
+void find_preamble(const Evidence& evidence, Blocks& blocks) {
+  const Variant* both = evidence.find({.content = true, .calls = 1});
+  const Variant* alone = evidence.find({.calls = 1});
+  if (both == nullptr || alone == nullptr) return;
+  const std::size_t content = both->turn.first(SlotKind::kContent);
+  const std::size_t last = both->turn.last(SlotKind::kContent);
+  const std::size_t slot = both->turn.first_of_call(0);
+  if (slot == kNone || slot < content) return;
+  std::string open = without_prefix(lead(both->turn, content, blocks.header), blocks.reasoning.absent);
+  const bool is_of_others =
+      trimmed(open) == trimmed(blocks.content.open) || trimmed(open) == trimmed(blocks.reasoning.open);
+  if (is_blank(open) || is_of_others || contains(open, trimmed(blocks.reasoning.close))) return;
+  const Written behind = written(both->turn, last + 1, slot);
+  const std::size_t calls = same_back(behind, written(alone->turn, 0, alone->turn.first_of_call(0)), evidence.atoms);
+  std::string close = behind.text.substr(0, behind.text.size() - calls);
+  if (is_blank(close)) return;
+  blocks.content.preamble_open = std::move(open);
+  blocks.content.preamble_close = std::move(close);
 }
 
 // Finds markers around content that are written only if reasoning stands before it: `</think><say>` C `</say>`.
@@ -272,6 +297,7 @@ Blocks infer_blocks(const Evidence& evidence, const std::string& header) {
     wrap_beside_reasoning(evidence, both->turn, tail, out);
   if (!is_closed && calling != nullptr && is_blank(out.content.close))
     out.content = wrap_beside_calls(evidence, out).value_or(out.content);
+  find_preamble(evidence, out);
   return out;
 }
 

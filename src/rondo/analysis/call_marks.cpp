@@ -21,14 +21,17 @@ std::string behind_last(const std::string& text, const std::string& header) {
 std::string before_calls(const Blocks& blocks, const Parts& parts, const Turn& turn) {
   const std::size_t name = turn.first_of_call(0);
   const std::size_t content = turn.last(SlotKind::kContent);
-  if (parts.content && content < name)
-    return behind_last(without_prefix(turn.literals(content + 1, name), blocks.content.close), blocks.header);
+  if (parts.content && content < name) {
+    const format::Content& around = blocks.content;
+    const std::string& close = around.preamble_close.empty() ? around.close : around.preamble_close;
+    return behind_last(without_prefix(turn.literals(content + 1, name), close), blocks.header);
+  }
   std::string text;
   const std::size_t reasoning = turn.last(SlotKind::kReasoning);
   if (parts.reasoning && reasoning < name) {
     text = without_prefix(turn.literals(reasoning + 1, name), blocks.reasoning.close);
   } else {
-    text = lead(turn, name, blocks.header);
+    text = without_prefix(lead(turn, name, blocks.header), blocks.reasoning.absent);
     // The template may write an empty reasoning block.
     const std::string_view close = trimmed(blocks.reasoning.close);
     if (const std::size_t at = close.empty() ? std::string::npos : text.rfind(close); at != std::string::npos) {
@@ -138,18 +141,45 @@ bool may_stay_open(const Evidence& evidence, const format::Calls& calls) {
   });
 }
 
+// Returns the text of a literal, and the counter for a number.
+std::string text_of(const format::CallPiece& piece) {
+  return piece.kind == Kind::kIndex ? std::string(1, format::kCounter) : piece.text;
+}
+
+using Pieces = std::vector<format::CallPiece>;
+
+// Returns the text of the pieces [begin, end), which are literals and numbers.
+std::string joined(Pieces::const_iterator begin, Pieces::const_iterator end) {
+  std::string out;
+  for (auto piece = begin; piece != end; ++piece) out += text_of(*piece);
+  return out;
+}
+
+// Puts `text` in place of the pieces [begin, end).
+void replace(Pieces& pieces, Pieces::const_iterator begin, Pieces::const_iterator end, std::string text) {
+  const auto at = pieces.erase(begin, end);
+  if (!text.empty()) pieces.insert(at, {Kind::kLiteral, std::move(text)});
+}
+
+bool is_text(const format::CallPiece& piece) { return piece.kind == Kind::kLiteral || piece.kind == Kind::kIndex; }
+
 // The literals around the arguments contain the opener of the first parameter and the close of the last one.  Removes
 // both.
 void trim_around_arguments(format::Calls& calls) {
-  const auto arguments = std::ranges::find(calls.pieces, Kind::kArguments, &format::CallPiece::kind);
-  if (const auto next = std::next(arguments); next != calls.pieces.end() && next->kind == Kind::kLiteral)
-    next->text = without_prefix(next->text, calls.parameters.close);
-  if (arguments == calls.pieces.begin()) return;
-  const auto before = std::prev(arguments);
-  if (before->kind != Kind::kLiteral) return;
-  if (before->text.ends_with(calls.parameters.open))
-    before->text.resize(before->text.size() - calls.parameters.open.size());
-  if (before->text.empty()) calls.pieces.erase(before);
+  Pieces& pieces = calls.pieces;
+  const auto arguments = std::ranges::find(pieces, Kind::kArguments, &format::CallPiece::kind);
+  const auto behind = std::find_if_not(arguments + 1, pieces.end(), is_text);
+  const std::string after = joined(arguments + 1, behind);
+  const std::string& close = calls.parameters.close;
+  const auto index = arguments - pieces.begin();
+  if (!close.empty() && after.starts_with(close)) replace(pieces, arguments + 1, behind, after.substr(close.size()));
+  const auto end = pieces.cbegin() + index;
+  auto begin = end;
+  while (begin != pieces.cbegin() && is_text(*std::prev(begin))) --begin;
+  const std::string before = joined(begin, end);
+  const std::string& open = calls.parameters.open;
+  if (!open.empty() && before.ends_with(open))
+    replace(pieces, begin, end, before.substr(0, before.size() - open.size()));
 }
 
 // Returns the first variant that exists, by number of calls and then in the order given.
@@ -177,8 +207,8 @@ CallPart calls_in_tags(const Evidence& evidence, const Parts& base, format::Argu
     return out;
   }
   const std::size_t last = turn.last_of_call(base.calls - 1);
-  text.after = written(turn, last + 1, turn.tokens.size()).before(turn.behind_calls(last).size());
-  if (base.calls == 2) text.between = written(turn, turn.last_of_call(0) + 1, turn.first_of_call(1));
+  text.after = counted(turn, last + 1, turn.tokens.size()).before(turn.behind_calls(last).size());
+  if (base.calls == 2) text.between = counted(turn, turn.last_of_call(0) + 1, turn.first_of_call(1));
   if (style == format::ArgumentStyle::kParameters) {
     auto found = infer_parameters(evidence, base, out.remarks);
     if (!found) {
@@ -196,6 +226,14 @@ CallPart calls_in_tags(const Evidence& evidence, const Parts& base, format::Argu
   return with_markers(std::move(out), text, stop);
 }
 
+// Returns `end`, the text before the first slot of the turn's first call, with its counters.
+Written counted_before(const Turn& turn, const std::string& end) {
+  const std::size_t slot = turn.first_of_call(0);
+  const Written plain = written(turn, 0, slot);
+  if (!plain.text.ends_with(end)) return {end};
+  return counted(turn, 0, slot).from(plain.text.size() - end.size());
+}
+
 // Infers the calls from variants in which nothing follows them.
 CallPart calls_alone(const Evidence& evidence, const Blocks& blocks, const std::string& stop) {
   // The text that separates calls from content is seen after content, and the text that ends a turn of calls in a turn
@@ -208,7 +246,7 @@ CallPart calls_alone(const Evidence& evidence, const Blocks& blocks, const std::
   text.atoms = evidence.atoms;
   if (!is_blank(blocks.header)) text.atoms.emplace_back(trimmed(blocks.header));
   const Turn& lead_turn = evidence.variants.at(*leading).turn;
-  text.before = written(lead_turn, 0, lead_turn.first_of_call(0)).ending(before_calls(blocks, *leading, lead_turn));
+  text.before = counted_before(lead_turn, before_calls(blocks, *leading, lead_turn));
   const Turn& turn = evidence.variants.at(*base).turn;
   const std::size_t slot = turn.first(SlotKind::kArguments, 0);
   if (slot == kNone) return {};
@@ -232,6 +270,7 @@ CallPart infer_calls(const Evidence& evidence, const Blocks& blocks, const Endin
   CallPart out = calls_alone(evidence, blocks, ending.stops.empty() ? "" : ending.stops.front());
   if (!out.calls.present) return out;
   out.calls = with_made_ids(evidence, std::move(out.calls));
+  out.calls = with_bare_calls(evidence, std::move(out.calls));
   out.calls.heading_close = heading_close(blocks, out.calls);
   out = with_content_behind(evidence, ending, std::move(out));
   out.calls.may_stay_open = may_stay_open(evidence, out.calls);

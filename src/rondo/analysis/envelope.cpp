@@ -11,14 +11,15 @@ std::string name_mark(std::size_t call) { return "@name" + std::to_string(call) 
 std::string id_mark(std::size_t call) { return "@id" + std::to_string(call) + "@"; }
 constexpr const char* kArgumentsMark = "@arguments@";
 
-// Writes the turn as text, with a mark in place of each slot.
-Written marked(const Turn& turn) {
+// Writes the turn as text, with a mark in place of each slot.  `number` returns the text of a counter.
+template <typename Number>
+Written marked(const Turn& turn, Number number) {
   Written out;
   std::size_t arguments = kNone;  // the call whose arguments were written last
   for (const Token& token : turn.tokens) {
     switch (token.kind) {
-      case SlotKind::kLiteral:
-      case SlotKind::kIndex: out.append(token.text, token.sources); break;
+      case SlotKind::kLiteral: out.append(token.text, token.sources); break;
+      case SlotKind::kIndex: out.append(number(token), {}); break;
       case SlotKind::kName: out.text += name_mark(token.call); break;
       case SlotKind::kId: out.text += id_mark(token.call); break;
       case SlotKind::kReasoning: out.text += "@reasoning@"; break;
@@ -30,6 +31,11 @@ Written marked(const Turn& turn) {
     }
   }
   return out;
+}
+
+// Returns the turn with its own numbers, which JSON may have anywhere.
+std::string marked(const Turn& turn) {
+  return marked(turn, [](const Token& token) { return token.text; }).text;
 }
 
 // The outermost JSON value around a position, as [begin, end).
@@ -76,8 +82,8 @@ void find_roles(const json::Value& value, const std::vector<std::string>& path, 
 // Finds the JSON around the first call's name, the roles in it, and the literals around it.
 std::optional<JsonCall> find_json_call(const Turn& turn, const Turn& lead_turn, std::size_t calls_in_turn,
                                        const CallText& around) {
-  const Written whole = marked(turn);
-  const std::string& all = whole.text;
+  const Written whole = marked(turn, counted_text);
+  const std::string all = marked(turn);
   const std::size_t name = all.find(name_mark(0));
   if (name == std::string::npos) return std::nullopt;
   const auto first = json_around(all, name, 0);
@@ -88,8 +94,8 @@ std::optional<JsonCall> find_json_call(const Turn& turn, const Turn& lead_turn, 
   if (is_array && first->value.as_array().empty()) return std::nullopt;
   JsonCall out{is_array ? format::Envelope::kJsonArray : format::Envelope::kJsonObject, {}, around};
   find_roles(is_array ? first->value.as_array().front() : first->value, {}, out.roles);
-  if (!out.roles.name_is_key && out.roles.name.empty()) return std::nullopt;
-  const std::string lead_all = marked(lead_turn).text;
+  if (!out.roles.name_is_key && (out.roles.name.empty() || out.roles.arguments.empty())) return std::nullopt;
+  const std::string lead_all = marked(lead_turn);
   const std::size_t slot = std::min(
       {lead_all.find(name_mark(0)), lead_all.find(id_mark(0)), lead_all.find("{\"" + std::string(kArgumentsMark))});
   const auto lead = slot == std::string::npos ? std::nullopt : json_around(lead_all, slot, 0);
@@ -184,11 +190,9 @@ void split_only_call(const CallText& text, const std::string& stop, CallPart& pa
   (is_array ? calls.section_close : calls.call_close) = is_blank(close) ? "" : close;
 }
 
-}  // namespace
-
 // The text before the first call and the text between two calls both end with a call's opener.  The text between them
 // and the text after the last call both begin with a call's close.  Everything else belongs to the section.
-CallPart with_markers(CallPart part, const CallText& text, const std::string& stop) {
+CallPart cut_into_markers(CallPart part, const CallText& text, const std::string& stop) {
   if (!text.between) {
     split_only_call(text, stop, part);
     return part;
@@ -214,6 +218,16 @@ CallPart with_markers(CallPart part, const CallText& text, const std::string& st
   }
   split_end(text.after.from(close), stop, text.atoms, part);
   return part;
+}
+
+}  // namespace
+
+// A stop with a number is recognised by the text before the number.
+CallPart with_markers(CallPart part, const CallText& text, const std::string& stop) {
+  CallPart out = cut_into_markers(std::move(part), text, stop);
+  for (std::string& end : out.stops) end = format::before_counter(end);
+  std::erase_if(out.stops, [](const std::string& end) { return is_blank(end); });
+  return out;
 }
 
 }  // namespace rondo::analysis

@@ -76,9 +76,12 @@ class Explainer {
           {Edge::kTurn, Edge::kTurn});
     add("header", format.header, {Edge::kTurn, Edge::kAny});
     add("reasoning.open", format.reasoning.open, {Edge::kAny, Edge::kReasoning});
+    add("reasoning.absent", format.reasoning.absent, {Edge::kAny, Edge::kContent});
     add("reasoning.close", format.reasoning.close, {Edge::kReasoning, Edge::kAny});
     add("content.open", format.content.open, {Edge::kAny, Edge::kContent});
     add("content.close", format.content.close, {Edge::kContent, Edge::kAny});
+    add("content.preamble_open", format.content.preamble_open, {Edge::kAny, Edge::kContent});
+    add("content.preamble_close", format.content.preamble_close, {Edge::kContent, Edge::kAny});
     if (format.calls.present) add_calls(format.calls);
     add_all("stops.content", format.stops.content);
     add_all("stops.tool", format.stops.tool);

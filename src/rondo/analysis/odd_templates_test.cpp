@@ -56,6 +56,75 @@ TEST_CASE("calls that are written only while nothing follows them") {
   CHECK(format->stops.content == plain->stops.content);
 }
 
+TEST_CASE("a number that the template counts is any number in a marker") {
+  const auto counted = [](const std::string& call) {
+    return format_of(with_calls("{%- for c in m.tool_calls or [] %}" + call + "{%- endfor %}"));
+  };
+  const auto json = counted("<call id=\"{{ loop.index }}\">{{ c.function | tojson }}</call#{{ loop.index0 }}>");
+  CHECK(json->calls.envelope == format::Envelope::kJsonObject);
+  CHECK(json->calls.call_open == "<call id=\"\x1A\">");
+  CHECK(json->calls.call_close == "</call#\x1A>");
+  CHECK(json->stops.tool == json->stops.content);
+  const auto list = counted("\n{{ loop.index }}. {{ c.function.name }}({{ c.function.arguments | tojson }})");
+  CHECK(list->calls.call_open == "\x1A. ");
+  const auto parameters = counted(
+      "<do {{ c.function.name }}>{%- for k, v in c.function.arguments.items() %}<p{{ loop.index }} {{ k }}>{{ v }}"
+      "</p{{ loop.index }}>{%- endfor %}</do>");
+  CHECK(parameters->calls.parameters.open == "<p\x1A ");
+  CHECK(parameters->calls.parameters.close == "</p\x1A>");
+  CHECK(parameters->calls.call_close == "</do>");
+  const auto section = format_of(with_calls("{%- if m.tool_calls %}<calls n=\"{{ m.tool_calls | length }}\">" +
+                                            kJsonCalls + "</calls>{%- endif %}"));
+  CHECK(section->calls.section_open == "<calls n=\"\x1A\">");
+}
+
+TEST_CASE("arguments that are left out where there are none") {
+  const auto each = [](const std::string& call) {
+    return format_of(with_calls("{%- for c in m.tool_calls or [] %}" + call + "{%- endfor %}"));
+  };
+  const auto block = each(
+      "<do><to>{{ c.function.name }}</to>{% if c.function.arguments %}<with>{{ c.function.arguments | tojson }}</with>"
+      "{% endif %}</do>");
+  CHECK(block->calls.omits_arguments);
+  CHECK(block->calls.bare_close == "</to></do>");
+  const auto alone = each(
+      "<do to=\"{{ c.function.name }}\"{% if c.function.arguments %}>{{ c.function.arguments | tojson }}</do>"
+      "{% else %}/>{% endif %}");
+  CHECK(alone->calls.bare_close == "\"/>");
+  const auto member = each(
+      "<do>{\"to\": \"{{ c.function.name }}\"{% if c.function.arguments %}, \"with\": {{ c.function.arguments | tojson "
+      "}}"
+      "{% endif %}}</do>");
+  CHECK(member->calls.envelope == format::Envelope::kJsonObject);
+  CHECK(member->calls.omits_arguments);
+  // What stands there all the same is not left out.
+  CHECK_FALSE(format_of(with_calls(kJsonCalls))->calls.omits_arguments);
+  const auto literal = each(
+      "<do>{\"to\": \"{{ c.function.name }}\", \"with\": {% if c.function.arguments %}"
+      "{{ c.function.arguments | tojson }}{% else %}{}{% endif %}}</do>");
+  CHECK_FALSE(literal->calls.omits_arguments);
+  const auto parameters = each(
+      "<do {{ c.function.name }}>{%- for k, v in c.function.arguments.items() %}<p {{ k }}>{{ v }}</p>{%- endfor "
+      "%}</do>");
+  CHECK_FALSE(parameters->calls.omits_arguments);
+}
+
+TEST_CASE("content before calls, and a message without reasoning, may have markers of their own") {
+  const auto format = format_of(
+      "{%- for m in messages %}{{- '[' + m.role + '>' }}"
+      "{%- if m.reasoning_content %}<mull>{{ m.reasoning_content }}</mull>{% else %}<no-mull>{% endif %}"
+      "{%- if m.content and m.tool_calls %}<remark>{{ m.content }}</remark>{% elif m.content %}{{ m.content }}{% endif "
+      "%}"
+      "{%- for c in m.tool_calls or [] %}<do {{ c.function.name }}>{{ c.function.arguments | tojson }}</do>{%- endfor "
+      "%}{{- '~fin~' }}{%- endfor %}{%- if add_generation_prompt %}{{- '[assistant>' }}{%- endif %}");
+  CHECK(format->reasoning.open == "<mull>");
+  CHECK(format->reasoning.absent == "<no-mull>");
+  CHECK(format->content.open == "");
+  CHECK(format->content.preamble_open == "<remark>");
+  CHECK(format->content.preamble_close == "</remark>");
+  CHECK(format->calls.section_open == "");
+}
+
 TEST_CASE("parameters are known although two calls of one tool are refused") {
   const std::string parameters =
       "{%- for c in m.tool_calls or [] %}{{- '<do ' + c.function.name + '>' }}"

@@ -46,7 +46,7 @@ std::vector<Element> elements_of(const Turn& turn) {
       for (const ArgumentPart& part : token.parts) add_part(out, part);
     } else if (token.kind == SlotKind::kLiteral || token.kind == SlotKind::kIndex) {
       Written literal;
-      literal.append(token.text, token.sources);
+      literal.append(counted_text(token), token.sources);
       out.push_back({Element::Kind::kLiteral, "", std::move(literal.text), std::move(literal.begins)});
     } else {
       const bool is_name = token.kind == SlotKind::kName && token.call == 0;
@@ -214,8 +214,8 @@ void find_item_marks(const std::string& open, const std::string& inner, format::
   parameters.item_close = inner.substr(0, inner.size() - open.size());
 }
 
-// Returns the end that the texts after all values share.  Types whose parameters begin differently also close differently; then
-// the shared text begins with a whole mark.
+// Returns the end that the texts after all values share.  Types whose parameters begin differently also close
+// differently; then the shared text begins with a whole mark, or inside the tag that repeats the key.
 std::string shared_after(const std::vector<Seen>& all, const Evidence& evidence) {
   const std::string& whole = all.front().after;
   std::size_t begin = 0;
@@ -224,7 +224,7 @@ std::string shared_after(const std::vector<Seen>& all, const Evidence& evidence)
     has_openers = has_openers || seen.key_front != all.front().key_front;
     if (seen.has_value) begin = std::max(begin, whole.size() - format::alike_behind(whole, seen.after));
   }
-  if (has_openers) {
+  if (has_openers && whole.find(kKeyMark, begin) == std::string::npos) {
     const std::vector<std::size_t> cuts = evidence.boundaries(whole);
     begin = *std::ranges::lower_bound(cuts, begin);
   }

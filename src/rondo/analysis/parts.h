@@ -8,6 +8,7 @@
 // instructions.cpp  reasoning and calls that the model is only told about
 // call_marks.cpp    calls; envelope.cpp: calls in JSON; parameters.cpp: tagged parameters
 // ids.cpp           ids that the template makes
+// bare_calls.cpp    calls without arguments
 // escapes.cpp       characters that are written in another way
 // ends.cpp          the end of a turn
 // losses.cpp        what history cannot give back
@@ -83,6 +84,8 @@ struct CallPart {
 // Returns `calls` with the ids that the template makes itself.  It writes such an id in a call and again in the call's
 // result.
 [[nodiscard]] format::Calls with_made_ids(const Evidence& evidence, format::Calls calls);
+// Returns `calls` with what the template writes for a call without arguments, where it leaves the arguments out.
+[[nodiscard]] format::Calls with_bare_calls(const Evidence& evidence, format::Calls calls);
 // Infers calls that no message shows, from what the template tells the model.
 [[nodiscard]] CallPart mine_calls(const Evidence& evidence);
 

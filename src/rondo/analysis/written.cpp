@@ -13,6 +13,7 @@ void Written::append(const Written& more) {
 }
 
 void Written::append(const std::string& more, std::span<const Source> sources) {
+  if (sources.empty()) begins.push_back(text.size());  // a number
   for (const Source& source : sources) {
     if (source.literal == kNoLiteral || source.offset == 0) begins.push_back(text.size() + source.at);
   }
@@ -44,6 +45,21 @@ Written written(const Turn& turn, std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < std::min(end, turn.tokens.size()); ++i) {
     if (turn.tokens[i].kind == SlotKind::kLiteral || turn.tokens[i].kind == SlotKind::kIndex)
       out.append(turn.tokens[i].text, turn.tokens[i].sources);
+  }
+  return out;
+}
+
+std::string counted_text(const Token& token) {
+  const bool is_counter = token.kind == SlotKind::kIndex && token.text.size() == 1;
+  return is_counter ? std::string(1, format::kCounter) : token.text;
+}
+
+Written counted(const Turn& turn, std::size_t begin, std::size_t end) {
+  Written out;
+  for (std::size_t i = begin; i < std::min(end, turn.tokens.size()); ++i) {
+    const Token& token = turn.tokens[i];
+    if (token.kind == SlotKind::kLiteral || token.kind == SlotKind::kIndex)
+      out.append(counted_text(token), token.sources);
   }
   return out;
 }
@@ -95,6 +111,9 @@ std::vector<Begin> text_begins(const Written& written) {
     const bool is_inside = std::any_of(begin, begin + static_cast<std::ptrdiff_t>(cut), [cut](std::size_t partner) {
       return partner != std::string::npos && partner >= cut;
     });
+    // What follows a number belongs to it.  A number belongs to what precedes it, if that does not end there.
+    const bool ends_before = format::is_space(text[cut - 1]) || kClosing.find(text[cut - 1]) != std::string_view::npos;
+    if (text[cut - 1] == format::kCounter || (text[cut] == format::kCounter && !ends_before)) continue;
     out.push_back({cut, is_inside, is_tied(text, partners, cut)});
   }
   return out;

@@ -28,8 +28,12 @@ struct Written {
   [[nodiscard]] Written ending(std::string_view end) const;
 };
 
-// Returns the literals of the tokens [begin, end).
+// Returns the literals of the tokens [begin, end), with the template's numbers as they are.
 [[nodiscard]] Written written(const Turn& turn, std::size_t begin, std::size_t end);
+// Returns the same text with format::kCounter in place of each number of one digit, such as the number of a call.
+[[nodiscard]] Written counted(const Turn& turn, std::size_t begin, std::size_t end);
+// Returns the text of a token as counted() has it.
+[[nodiscard]] std::string counted_text(const Token& token);
 
 // Returns how many bytes both texts have in common at the start (end), up to where a marker may be cut.  There a unit
 // ends in both texts, or another text of the template begins in both.

@@ -190,7 +190,8 @@ std::optional<std::string> behind_reasoning(const format::Format& format, bool m
 
 std::optional<std::string> before_call(const format::Format& format, bool more, Sampled& sampled) {
   const std::string_view section = format::trimmed(format.calls.section_open);
-  const std::string_view mark = section.empty() ? format::trimmed(format.calls.call_open) : section;
+  const std::string_view mark =
+      format::before_counter(section.empty() ? format::trimmed(format.calls.call_open) : section);
   const std::size_t from = sampled.regions.content ? sampled.regions.content->end : 0;
   const std::size_t at = mark.empty() ? std::string::npos : sampled.text.find(mark, from);
   if (at == std::string::npos) return "nothing marks where the call begins";

@@ -168,8 +168,8 @@ class Sampler {
   // The text that opens calls.  Bare JSON opens with its bracket.
   [[nodiscard]] std::string_view call_mark() const {
     const format::Calls& calls = format_.calls;
-    if (!format::is_blank(calls.section_open)) return calls.section_open;
-    if (!format::is_blank(calls.call_open)) return calls.call_open;
+    if (!format::is_blank(calls.section_open)) return format::before_counter(calls.section_open);
+    if (!format::is_blank(calls.call_open)) return format::before_counter(calls.call_open);
     if (calls.envelope == format::Envelope::kTags) return "";
     return calls.envelope == format::Envelope::kJsonArray ? "[" : "{";
   }

@@ -139,7 +139,7 @@ std::size_t calls_begin(std::string_view text, std::size_t from, const format::F
     if (header != std::string_view::npos) from = header + format.header.size();
   }
   for (const std::string& open : {format.calls.section_open, format.calls.call_open}) {
-    const std::string_view core = trimmed(open);
+    const std::string_view core = format::before_counter(trimmed(open));
     if (core.empty()) continue;
     const std::size_t at = text.find(core, from);
     return at == std::string_view::npos ? from : at;
@@ -154,7 +154,9 @@ std::size_t cut_before_mark(std::string_view text, const format::Format& format,
   if (format.calls.arguments != format::ArgumentStyle::kParameters) return text.rfind('{', mark);
   const format::Parameters& parameters = format.calls.parameters;
   std::size_t cut = mark;
-  const auto drop = [&](const std::string& before) {
+  // A number in a marker of parameters is that of the parameter.
+  const auto drop = [&](const std::string& marker) {
+    const std::string before = format::numbered(marker, given.members.size() + 1);
     const bool stands = text.substr(0, cut).ends_with(before);
     if (stands) cut -= before.size();
     return stands;
@@ -181,7 +183,8 @@ Status add_cut_parameter(const format::Format& format, const PartialArguments& g
   if (!given.key) return Done{};
   const format::ValueForm* form = given.value.empty() ? nullptr : form_of(format, given.value.front());
   const bool has_opener = form != nullptr && !form->key_open.empty();
-  out.push_back({false, has_opener ? form->key_open : parameters.open});
+  const std::string& opener = has_opener ? form->key_open : parameters.open;
+  out.push_back({false, format::numbered(opener, given.members.size() + 1)});
   out.push_back({true, *given.key});
   if (given.value.empty()) return Done{};
   const bool is_string = given.value.front() == '"';

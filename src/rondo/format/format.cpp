@@ -83,6 +83,8 @@ void print_calls(std::string& out, const Calls& calls) {
   print_marker(out, "  heading close", calls.heading_close);
   if (calls.content_behind) out += "  content stands behind the calls\n";
   if (calls.may_stay_open) out += "  the section is not always closed\n";
+  if (calls.omits_arguments) out += "  a call without arguments is written without them\n";
+  print_marker(out, "  behind its name", calls.bare_close);
   if (!calls.roles.id.empty()) line(out, "  id", dotted(calls.roles.id));
   print_marker(out, "  call close", calls.call_close);
   print_marker(out, "  separator", calls.separator);
@@ -90,6 +92,9 @@ void print_calls(std::string& out, const Calls& calls) {
   if (!calls.name_escapes.empty()) line(out, "  in names", escapes_text(calls.name_escapes));
   if (!calls.argument_escapes.empty()) line(out, "  in arguments", escapes_text(calls.argument_escapes));
   if (calls.arguments == ArgumentStyle::kParameters) print_parameters(out, calls.parameters);
+  const std::string counter = quoted(std::string(1, kCounter));
+  if (out.find(std::string_view(counter).substr(1, counter.size() - 2)) != std::string::npos)
+    line(out, "  " + counter, "stands for a number that the template counts");
 }
 
 std::string trims_text(const Trims& trims) {
@@ -193,6 +198,12 @@ const GenerationPrompt* Format::generation_prompt(std::string_view name) const {
   return found == generation_prompts.end() ? nullptr : &*found;
 }
 
+std::vector<CallPiece>::const_iterator Calls::behind_name() const {
+  const auto last = std::find_if(pieces.rbegin(), pieces.rend(),
+                                 [](const CallPiece& piece) { return piece.kind == CallPiece::Kind::kName; });
+  return last == pieces.rend() ? pieces.begin() : last.base();
+}
+
 std::string Format::to_string() const {
   std::string out;
   std::string shape = input.arguments_as_text ? "arguments as text" : "arguments as object";
@@ -207,10 +218,13 @@ std::string Format::to_string() const {
     line(out, "reasoning",
          quoted(reasoning.open) + " .. " + quoted(reasoning.close) +
              (reasoning.begins_text ? " begun by the prompt" : "") + (reasoning.in_content ? " in content" : "") +
-             (reasoning.behind_content ? " behind the content" : ""));
+             (reasoning.behind_content ? " behind the content" : "") +
+             (reasoning.absent.empty() ? "" : ", without any " + quoted(reasoning.absent)));
   }
   if (!content.open.empty() || !content.close.empty())
     line(out, "content", quoted(content.open) + " .. " + quoted(content.close));
+  if (!content.preamble_open.empty())
+    line(out, "content before calls", quoted(content.preamble_open) + " .. " + quoted(content.preamble_close));
   if (calls.present) print_calls(out, calls);
   if (!stops.content.empty()) line(out, "stop", quoted(stops.content));
   if (!stops.tool.empty()) line(out, "stop after calls", quoted(stops.tool));

@@ -5,7 +5,8 @@
 //
 // A Format is inferred once per template (analysis/) or written by hand, stored as JSON, and read by the parser
 // (parse/) and the grammar (grammar/).  It knows no template and no tokenizer.  Blocks may come in any order and may
-// repeat.  Every marker is text of the template, with the white space that the template writes around it.
+// repeat.  Every marker is text of the template, with the white space that the template writes around it.  In a marker
+// of calls U+001A (kCounter in format/units.h) stands for a number that the template counts.
 #pragma once
 
 #include <cstdint>
@@ -45,12 +46,16 @@ struct Reasoning {
   // Only the prompt writes `open`: it is the first words of the reasoning, and history includes them.
   bool begins_text = false;
   bool behind_content = false;  // the template writes a message's reasoning behind its content
+  std::string absent = {};      // what the template writes before the content of a message without reasoning
 };
 
 // The markers around content; most templates have none.
 struct Content {
   std::string open;
   std::string close;
+  // Around content that calls follow, if the template then writes other markers.
+  std::string preamble_open = {};
+  std::string preamble_close = {};
 };
 
 enum class Envelope : std::uint8_t {
@@ -140,11 +145,16 @@ struct Calls {
   std::string heading_close;
   bool content_behind = false;       // the template writes a message's content behind its calls
   bool may_stay_open = false;        // the template does not always write section_close
+  bool omits_arguments = false;      // the template writes no arguments for a call that has none
+  std::string bare_close;            // of kTags: what then comes between the name and the end of the call
   JsonRoles roles;                   // of the JSON envelopes
   std::vector<Escape> name_escapes;  // in names of tools, behind what JSON itself escapes
   ArgumentStyle arguments = ArgumentStyle::kJson;
   std::vector<Escape> argument_escapes;  // of kJson and kJsonText: in the text that JSON gives, single characters
   Parameters parameters;                 // of kParameters
+
+  // Returns the piece behind the last name; the first one if no piece is a name.
+  [[nodiscard]] std::vector<CallPiece>::const_iterator behind_name() const;
 };
 
 struct Stops {

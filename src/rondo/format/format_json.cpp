@@ -70,12 +70,15 @@ void visit(V& v, Reasoning& x) {
   v.field("in_content", x.in_content);
   v.field("begins_text", x.begins_text);
   v.field("behind_content", x.behind_content);
+  v.field("absent", x.absent);
 }
 
 template <typename V>
 void visit(V& v, Content& x) {
   v.field("open", x.open);
   v.field("close", x.close);
+  v.field("preamble_open", x.preamble_open);
+  v.field("preamble_close", x.preamble_close);
 }
 
 template <typename V>
@@ -136,6 +139,8 @@ void visit(V& v, Calls& x) {
   v.field("heading_close", x.heading_close);
   v.field("content_behind", x.content_behind);
   v.field("may_stay_open", x.may_stay_open);
+  v.field("omits_arguments", x.omits_arguments);
+  v.field("bare_close", x.bare_close);
   v.field("roles", x.roles);
   v.field("name_escapes", x.name_escapes);
   v.field("arguments", x.arguments);

@@ -11,7 +11,7 @@ bool is_closing(char byte) { return byte == '>' || byte == ']' || byte == '}' ||
 }  // namespace
 
 bool is_word(char byte) {
-  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '_';
+  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || is_digit(byte) || byte == '_';
 }
 
 bool is_paired(std::string_view text) {
@@ -31,6 +31,16 @@ bool is_mark(std::string_view text) {
       std::any_of(text.begin(), text.end(), is_opening) || std::any_of(text.begin(), text.end(), is_closing);
   return !text.empty() && !has_bracket && (!is_word(text.front()) || !is_word(text.back()));
 }
+
+bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
+
+std::string numbered(std::string_view marker, std::size_t number) {
+  std::string out;
+  for (const char byte : marker) out += byte == kCounter ? std::to_string(number) : std::string(1, byte);
+  return out;
+}
+
+std::string_view before_counter(std::string_view marker) { return marker.substr(0, marker.find(kCounter)); }
 
 namespace {
 

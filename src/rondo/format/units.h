@@ -1,6 +1,7 @@
 // Where a marker may be cut in two.  A marker consists of units such as `<tool>` or `[/x]` that must stay whole.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,12 +9,20 @@
 
 namespace rondo::format {
 
+// Stands in a marker of calls for a number that the template counts: `<call id="1">`, `<call id="2">`.
+inline constexpr char kCounter = '\x1A';
+
 [[nodiscard]] bool is_space(char byte);
 [[nodiscard]] bool is_blank(std::string_view text);
 // Returns whether `byte` is an ASCII letter, a digit or an underscore.
 [[nodiscard]] bool is_word(char byte);
 // Returns `text` without white space at both ends.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
+[[nodiscard]] bool is_digit(char byte);
+// Returns `marker` with `number` in place of each counter.
+[[nodiscard]] std::string numbered(std::string_view marker, std::size_t number);
+// Returns `marker` up to its first counter.
+[[nodiscard]] std::string_view before_counter(std::string_view marker);
 
 // Returns whether all brackets in `text` are paired.
 [[nodiscard]] bool is_paired(std::string_view text);

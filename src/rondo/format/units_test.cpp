@@ -37,6 +37,17 @@ TEST_CASE("white space is cut off at both ends") {
   CHECK(trimmed("a") == "a");
 }
 
+TEST_CASE("a counter stands for a number") {
+  CHECK(numbered("</call#\x1A>", 12) == "</call#12>");
+  CHECK(numbered("\x1A. \x1A", 0) == "0. 0");
+  CHECK(numbered("<call>", 3) == "<call>");
+  CHECK(before_counter("<call#\x1A>\x1A") == "<call#");
+  CHECK(before_counter("\x1A.") == "");
+  CHECK(before_counter("<call>") == "<call>");
+  for (const char byte : {'0', '5', '9'}) CHECK(is_digit(byte));
+  for (const char byte : {'/', ':', 'a', '_'}) CHECK(!is_digit(byte));
+}
+
 TEST_CASE("a constant whose brackets do not pair is a unit when it is named") {
   const std::vector<std::string> atoms{"]~b]", "]<]x[>["};
   CHECK(unit_boundaries("]~b]ai\n", atoms) == Offsets{0, 4, 6, 7});

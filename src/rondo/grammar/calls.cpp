@@ -11,6 +11,7 @@
 namespace rondo::grammar {
 namespace {
 
+using format::before_counter;
 using format::CallPiece;
 using format::is_blank;
 using format::trimmed;
@@ -24,8 +25,9 @@ std::string_view trailing_space(std::string_view text) {
 }
 
 // Returns the part of `text` that the model must write as it is: `<a>` of `<a>\n<b`, because a model may write any
-// white space after it.  `Action:\n<b` is not cut.
+// white space after it.  `Action:\n<b` is not cut.  A counter ends it, because a model may write any number.
 std::string_view first_unit(std::string_view text) {
+  text = before_counter(text);
   const std::size_t space = text.find_first_of(" \t\r\n");
   if (space == std::string_view::npos) return text;
   const std::string_view unit = text.substr(0, space);
@@ -111,11 +113,18 @@ std::vector<CallBuilder::Opening> CallBuilder::openings(bool is_parallel) {
   }
   if (start == Start::kSectionOpen && !is_blank(calls.call_open) && calls.envelope != format::Envelope::kJsonArray) {
     // A bracket is too weak alone, but not together with the opener of the first call.
-    word = trimmed(calls.section_open + calls.call_open);
-    if (is_distinct(word)) return {{word, section_from(Start::kCallOpen, any_call(Start::kCallOpen), is_parallel), ""}};
+    const std::string whole(trimmed(calls.section_open + calls.call_open));
+    word = before_counter(whole);
+    if (is_distinct(word)) {
+      Line line(grammar_);
+      line.marker(std::string_view(whole).substr(word.size()));
+      line.add(section_from(Start::kCallOpen, any_call(Start::kCallOpen), is_parallel));
+      return {{word, line.node(), ""}};
+    }
   }
   // The word is a bracket, or other blocks begin with it too.  Together with a tool's name it is clear.
-  const bool is_named = calls.envelope == format::Envelope::kTags && start != Start::kFirstPiece &&
+  const bool has_counter = before_counter(text_of(start)) != text_of(start);
+  const bool is_named = calls.envelope == format::Envelope::kTags && start != Start::kFirstPiece && !has_counter &&
                         !calls.pieces.empty() && calls.pieces.front().kind == CallPiece::Kind::kName &&
                         (start == Start::kCallOpen || is_blank(calls.call_open));
   if (!is_named) return {};
@@ -135,8 +144,9 @@ std::string CallBuilder::next_word() const {
   const format::Calls& calls = format_.calls;
   if (!is_blank(calls.section_close)) return "";
   for (const std::string* text : {&calls.separator, &calls.call_open}) {
-    std::string_view word = trimmed(*text).substr(0, trimmed(*text).find_first_of(" \t\r\n"));
-    if (format_.content.open.find(word) != std::string::npos) word = trimmed(*text);
+    const std::string_view marker = before_counter(trimmed(*text));
+    std::string_view word = marker.substr(0, marker.find_first_of(" \t\r\n"));
+    if (format_.content.open.find(word) != std::string::npos) word = trimmed(marker);
     if (word.size() >= kShortestWord) return std::string(word);
     if (!word.empty()) return "";
   }
@@ -227,19 +237,37 @@ NodeId CallBuilder::call(const Tool& tool, Start start, bool name_is_read) {
   Line line(grammar_);
   if (start == Start::kNothing || start == Start::kSectionOpen) line.marker(trimmed(calls.call_open));
   if (start != Start::kFirstPiece && !name_is_read) line.marker(trailing_space(calls.call_open));
-  if (calls.envelope == format::Envelope::kTags) {
-    std::size_t first = start == Start::kFirstPiece ? 1 : 0;
-    body(line, tool, first, name_is_read);
-  } else {
-    line.space().add(call_object(tool));
+  const auto close = [&calls](Line& rest) {
+    if (!is_blank(calls.call_close)) rest.space().marker(trimmed(calls.call_close));
+  };
+  if (calls.envelope != format::Envelope::kTags) {
+    close(line.space().add(call_object(tool)));
+    return line.node();
   }
-  if (!is_blank(calls.call_close)) line.space().marker(trimmed(calls.call_close));
-  return line.node();
+  const std::size_t first = start == Start::kFirstPiece ? 1 : 0;
+  const auto behind_name = static_cast<std::size_t>(calls.behind_name() - calls.pieces.begin());
+  if (is_blank(calls.bare_close) || behind_name == 0 || !may_omit_arguments(tool)) {
+    body(line, tool, first, calls.pieces.size(), name_is_read);
+    close(line);
+    return line.node();
+  }
+  body(line, tool, first, behind_name, name_is_read);
+  Line rest(grammar_);
+  body(rest, tool, behind_name, calls.pieces.size(), name_is_read);
+  close(rest);
+  return line.add(grammar_.choice({rest.node(), marker(grammar_, calls.bare_close)})).node();
 }
 
-void CallBuilder::body(Line& line, const Tool& tool, std::size_t first_piece, bool name_is_read) {
+// Returns whether a call of the tool may come without arguments, and the template then writes none.
+bool CallBuilder::may_omit_arguments(const Tool& tool) const {
+  const json::Value* required = tool.parameters.find("required");
+  const bool has_required = required != nullptr && required->is_array() && !required->as_array().empty();
+  return format_.calls.omits_arguments && !has_required;
+}
+
+void CallBuilder::body(Line& line, const Tool& tool, std::size_t first_piece, std::size_t end, bool name_is_read) {
   const std::vector<CallPiece>& pieces = format_.calls.pieces;
-  for (std::size_t i = first_piece; i < pieces.size(); ++i) {
+  for (std::size_t i = first_piece; i < end; ++i) {
     const CallPiece& piece = pieces[i];
     switch (piece.kind) {
       case CallPiece::Kind::kLiteral:
@@ -284,7 +312,7 @@ void CallBuilder::slot(Line& line, const Tool& tool, const CallPiece& piece, std
   switch (piece.kind) {
     case CallPiece::Kind::kName: line.literal(tool.written); return;
     case CallPiece::Kind::kId: line.add(g.token(g.repeat(character, 1, kUnbounded))); return;
-    case CallPiece::Kind::kIndex: line.add(g.token(digits)); return;
+    case CallPiece::Kind::kIndex: line.number(); return;
     case CallPiece::Kind::kNameInId: {
       CharSet word = name_characters().without(CharSet::any_of(".:"));
       const NodeId between = g.choice({g.literal("."), g.literal(":")});

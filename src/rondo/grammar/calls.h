@@ -64,7 +64,8 @@ class CallBuilder {
   [[nodiscard]] NodeId section_from(Start start, NodeId first_call, bool is_parallel);
   [[nodiscard]] NodeId any_call(Start start);
   [[nodiscard]] NodeId call(const Tool& tool, Start start, bool name_is_read);
-  void body(Line& line, const Tool& tool, std::size_t first_piece, bool name_is_read);
+  void body(Line& line, const Tool& tool, std::size_t first_piece, std::size_t end, bool name_is_read);
+  [[nodiscard]] bool may_omit_arguments(const Tool& tool) const;
   [[nodiscard]] NodeId heading(const std::string& literal);
   void slot(Line& line, const Tool& tool, const format::CallPiece& piece, std::string_view behind);
   [[nodiscard]] NodeId arguments(const Tool& tool);

@@ -82,8 +82,10 @@ NodeId CallBuilder::call_object(const Tool& tool) {
   Slot call;
   if (!roles.id.empty()) put(call, roles.id, speller.any_string());
   put(call, roles.name, speller.string(tool.written));
+  const Slot bare = call;
   if (!roles.arguments.empty()) put(call, roles.arguments, made);
-  return object_of(speller, call);
+  const NodeId whole = object_of(speller, call);
+  return may_omit_arguments(tool) ? g.choice({whole, object_of(speller, bare)}) : whole;
 }
 
 NodeId CallBuilder::json_arguments(const Tool& tool) {

@@ -9,6 +9,7 @@
 namespace rondo::grammar {
 namespace {
 
+using format::before_counter;
 using format::is_blank;
 using format::trimmed;
 using format::ValueForm;
@@ -88,7 +89,8 @@ std::vector<std::string> CallBuilder::followers() const {
   }
   std::vector<std::string> texts = key_openers(calls.parameters);
   texts.insert(texts.end(), {calls.parameters.separator, calls.parameters.open, behind, calls.call_close});
-  for (const std::string& text : texts) {
+  for (const std::string& marker : texts) {
+    const std::string text(before_counter(marker));
     if (is_blank(text)) continue;
     out.emplace_back(trimmed(text));
     if (format::is_space(text.front())) out.push_back(text.substr(0, text.find(trimmed(text)) + trimmed(text).size()));
@@ -102,7 +104,9 @@ NodeId CallBuilder::raw_text(const std::string& closing) {
   Grammar& g = grammar_;
   const std::string core(trimmed(closing));
   constexpr std::size_t kWeak = 2;
-  if (core.size() > kWeak) { return g.token(g.text({}, core)); }
+  const std::string head(before_counter(core));
+  if (head.size() > (head == core ? kWeak : 0))
+    return Line(g).add(g.token(g.text({}, head))).marker(std::string_view(core).substr(head.size())).node();
   if (core.empty() && closing.find('\n') != std::string::npos) return g.token(g.text({}, "\n"));
   std::vector<std::string> ends;
   const std::string written = closing.substr(closing.find(core));  // with the template's white space after it
@@ -154,7 +158,7 @@ NodeId CallBuilder::raw_form(SchemaCompiler& schema, const Parts& parts, const V
   }
   Spelling spelling = Spelling::bare();
   if (values) spelling.escapes = form.escapes;
-  if (!values) spelling.close = trimmed(ending);  // text of a pattern may not begin the closing
+  if (!values) spelling.close = before_counter(trimmed(ending));  // text of a pattern may not begin the closing
   line.space().add(schema.value(parts, Speller(g, spelling), name, kStringType));
   line.space().marker(trimmed(ending));
   return line.node();

@@ -20,12 +20,17 @@ Line& Line::add(NodeId node) {
   return *this;
 }
 
-Line& Line::literal(std::string_view text) {
-  if (text.empty()) return *this;
-  if (!ends_with_space_) return add(grammar_->literal(text));
+Line& Line::word(NodeId node) {
+  if (!ends_with_space_) return add(node);
   const NodeId space = parts_.back();
   parts_.pop_back();
-  return add(grammar_->token(grammar_->sequence({space, grammar_->literal(text)})));
+  return add(grammar_->token(grammar_->sequence({space, node})));
+}
+
+Line& Line::literal(std::string_view text) { return text.empty() ? *this : word(grammar_->literal(text)); }
+
+Line& Line::number() {
+  return word(grammar_->token(grammar_->repeat(grammar_->chars(CharSet::range('0', '9')), 1, kUnbounded)));
 }
 
 Line& Line::space(std::size_t least) {
@@ -40,8 +45,11 @@ Line& Line::marker(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {
     std::size_t end = at;
-    if (!format::is_space(text[at])) {
-      while (end < text.size() && !format::is_space(text[end])) ++end;
+    if (text[at] == format::kCounter) {
+      number();
+      ++end;
+    } else if (!format::is_space(text[at])) {
+      while (end < text.size() && !format::is_space(text[end]) && text[end] != format::kCounter) ++end;
       literal(text.substr(at, end - at));
     } else {
       while (end < text.size() && format::is_space(text[end])) ++end;
@@ -69,7 +77,11 @@ std::string pattern_escaped(std::string_view text) {
   std::string out;
   for (const char byte : text) {
     if (std::string_view("\\^$.|?*+()[]{}/").find(byte) != std::string_view::npos) out += '\\';
-    out += byte;
+    if (byte == format::kCounter) {
+      out += "\\d+";
+    } else {
+      out += byte;
+    }
   }
   return out;
 }

@@ -18,13 +18,17 @@ class Line {
 
   Line& add(NodeId node);
   Line& literal(std::string_view text);
+  // Adds a number of any value.
+  Line& number();
   // Adds `least` (0 or 1) to kMostSpace characters of white space.
   Line& space(std::size_t least = 0);
-  // Adds the words of a marker, with white space wherever the marker has some.
+  // Adds the words of a marker, with white space wherever the marker has some, and numbers for its counters.
   Line& marker(std::string_view text);
   [[nodiscard]] NodeId node() const { return grammar_->sequence(parts_); }
 
  private:
+  Line& word(NodeId node);
+
   Grammar* grammar_;
   std::vector<NodeId> parts_;
   bool ends_with_space_ = false;
@@ -36,7 +40,7 @@ class Line {
 // Returns whether the marker ends with a word and white space, which must then separate that word from the next one.
 [[nodiscard]] bool ends_with_word(std::string_view marker);
 
-// Returns an ECMA-262 pattern that matches exactly `text`.
+// Returns an ECMA-262 pattern that matches exactly `text`, with any number for a counter.
 [[nodiscard]] std::string pattern_escaped(std::string_view text);
 
 }  // namespace rondo::grammar

@@ -21,6 +21,7 @@ void Machine::begin_attempt(bool in_section, Opening opening) {
   attempt_.is_open = true;
   attempt_.begin = raw(head_);
   attempt_.opening = opening;
+  attempt_.is_prose = false;
   section_.expects_call = top_.has_header = false;
 }
 
@@ -57,7 +58,7 @@ void Machine::emit_prompt_part() {
 
 // Turns the attempt into text.  Parsing resumes at `resume`, or earlier at a marker inside the attempt.
 bool Machine::fail_attempt(std::size_t resume, const char* why) {
-  if (attempt_.opening == Opening::kMarker && !thoughts_.have_call) complain(attempt_.begin, why);
+  if (attempt_.opening == Opening::kMarker && !attempt_.is_prose && !thoughts_.have_call) complain(attempt_.begin, why);
   attempt_.is_open = false;
   const bool had_calls = !message_.tool_calls.empty() && section_.is_open && section_.was_open;
   if (!had_calls) section_.is_open = false;
@@ -90,6 +91,7 @@ bool Machine::section() {
   if (found.kind == MatchKind::kPartial) return false;
   if (found.kind == MatchKind::kFull && (found.id == kCallOpen || found.id == kHalfOpen)) {
     if (found.id == kHalfOpen) attempt_.opening = Opening::kHalf;
+    if (found.marker->is_distinct()) attempt_.is_prose = false;
     pos_ = at + found.size;
     return start_body();
   }

@@ -42,7 +42,10 @@ bool Machine::pieces() {
   const CallPiece& piece = calls.pieces[call_.piece];
   switch (piece.kind) {
     case CallPiece::Kind::kLiteral: return piece_literal(syntax_->piece_markers[call_.piece]);
-    case CallPiece::Kind::kArguments: return start_arguments();
+    case CallPiece::Kind::kArguments: {
+      const MatchKind bare = bare_call_ends(skip_space(pos_));
+      return bare == MatchKind::kNone ? start_arguments() : bare == MatchKind::kFull;
+    }
     default: return piece_slot(piece.kind);
   }
 }
@@ -59,6 +62,7 @@ bool Machine::piece_literal(const Marker& literal) {
   const Match match = literal.match(std::string_view(buffer_).substr(at), is_end_, starts());
   if (match.kind == MatchKind::kPartial) return false;
   if (match.kind == MatchKind::kNone) {
+    if (const MatchKind bare = bare_call_ends(at); bare != MatchKind::kNone) return bare == MatchKind::kFull;
     if (const std::size_t next = syntax_->behind_optional(call_.piece);
         next != 0 && !syntax_->piece_markers[next].empty()) {
       const Match other = syntax_->piece_markers[next].match(std::string_view(buffer_).substr(at), is_end_, starts());
@@ -76,6 +80,23 @@ bool Machine::piece_literal(const Marker& literal) {
   ++call_.piece;
   if (!attempt_.is_open) emit(EventKind::kMarker, pos_);
   return true;
+}
+
+// Matches what the format writes at `at`, behind the name of a call without arguments.  kFull means that the call has
+// ended.
+MatchKind Machine::bare_call_ends(std::size_t at) {
+  const bool may_end = call_.has_name && !call_.has_arguments && !syntax_->bare_close.empty() && !needs_evidence();
+  if (!may_end || at == buffer_.size()) return MatchKind::kNone;
+  const Match match = syntax_->bare_close.match(std::string_view(buffer_).substr(at), is_end_, starts());
+  if (match.kind != MatchKind::kFull) return match.kind;
+  if (attempt_.is_open && !commit(pos_)) return MatchKind::kFull;
+  emit(EventKind::kMarker, at);
+  emit(EventKind::kArguments, at, "{}");
+  pos_ = at + match.size;
+  emit(EventKind::kMarker, pos_);
+  end_call(raw(pos_));
+  phase_ = Phase::kBetween;
+  return MatchKind::kFull;
 }
 
 // Reads a name, id or index.

@@ -14,8 +14,9 @@ using format::ValueForm;
 using format::ValueStyle;
 using format::ValueType;
 
+// A number that the template counts is that of the last call.
 std::string Machine::closing_text() const {
-  std::string out = construct_closing();
+  std::string out = format::numbered(construct_closing(), std::max<std::size_t>(message_.tool_calls.size(), 1));
   if (phase_ == Phase::kReasoning || phase_ == Phase::kEnded || !thoughts_.have_call || has_meant_call()) return out;
   // A call that has begun in reasoning is only a thought as long as it names no tool.  The reasoning is closed too.
   return is_named() ? out : out + syntax_->format->reasoning.close;
@@ -47,10 +48,28 @@ std::string Machine::json_closing() const {
   return rest + format::escaped(after.closing(), escapes);
 }
 
+// Returns whether the text of the open attempt is content unless a tool's name follows: no marker of its own proves a
+// call.
+bool Machine::is_rather_text() const {
+  if (!attempt_.is_open || thoughts_.have_call) return false;
+  if (attempt_.opening != Opening::kMarker) return !is_named();
+  return attempt_.is_prose && !(call_.has_name && options().tools && syntax_->is_known_tool(call_.name));
+}
+
+std::string Machine::content_closing() const {
+  if (!top_.is_wrapped) return "";
+  const format::Content& around = syntax_->format->content;
+  return top_.is_preamble ? around.preamble_close : around.close;
+}
+
 std::string Machine::construct_closing() const {
+  if (is_rather_text()) return content_closing();
   const format::Calls& calls = syntax_->format->calls;
-  const std::string section = section_.is_open ? calls.section_close : "";
   const std::string_view begun = std::string_view(buffer_).substr(head_);
+  const bool is_closed = (phase_ == Phase::kBetween || (phase_ == Phase::kAfterCall && syntax_->call_close.empty())) &&
+                         !begun.empty() && format::trimmed(begun) == syntax_->section_close.core();
+  if (is_closed) return "";  // longer markers begin with the close
+  const std::string section = section_.is_open ? calls.section_close : "";
   switch (phase_) {
     case Phase::kUndecided:
     case Phase::kFencedAnswer:
@@ -86,7 +105,7 @@ std::string Machine::top_closing(std::string_view begun) const {
     // An opener may be complete although its last word could go on.
     if (std::string call = opener_closing(begun, true); !call.empty()) return call;
   }
-  return heading + (top_.is_wrapped ? syntax_->format->content.close : "");
+  return heading + content_closing();
 }
 
 // Returns the rest of an escape that has begun where the text ends, if `closing` would otherwise become a part of it.

@@ -41,6 +41,7 @@ struct Top {
   bool is_blank = true;          // only white space came since the last marker
   bool is_layout = false;        // ... and that white space is layout even if nothing follows
   bool is_wrapped = false;       // inside content that an opening marker began
+  bool is_preamble = false;      // that was the marker of content before calls
   bool has_header = false;       // in a format with headings: the header was read, the heading was not
   std::size_t answer_begin = 0;  // where the content of a fenced answer begins; offset in the whole input
 };
@@ -69,6 +70,7 @@ struct Attempt {
   std::size_t begin = 0;  // offset in the sampled text
   Opening opening = Opening::kMarker;
   bool is_reserved = false;  // its opener has the shape of a control token, which nobody writes by chance
+  bool is_prose = false;     // its opener is words and punctuation, which answers may well contain
 };
 
 struct Call {
@@ -98,6 +100,7 @@ struct JsonCall {
   // Arguments that were complete before the name was known.
   std::optional<std::pair<std::size_t, std::size_t>> early_arguments;
   bool early_is_loose = false;
+  bool may_define = false;  // it may be the definition of a tool: it has a description, or parameters for arguments
   std::string stray_key;
   std::vector<json::Member> strays;  // members of the call's object that have no meaning there
 };

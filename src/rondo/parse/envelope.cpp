@@ -22,6 +22,14 @@ std::string decoded_string(std::string_view text) {
   return loose && loose->is_string() ? loose->as_string() : std::string();
 }
 
+// Returns whether `value` is the schema of a tool's parameters.
+bool is_schema(const json::Value& value) {
+  const json::Value* type = value.find("type");
+  const json::Value* properties = value.find("properties");
+  const bool is_object = type != nullptr && type->is_string() && type->as_string() == "object";
+  return is_object && (properties != nullptr ? properties->is_object() : value.as_object().size() == 1);
+}
+
 }  // namespace
 
 // Feeds the JSON of a call to the scanner.  The name decides whether the text is a call.  Until then it is held back.
@@ -95,7 +103,7 @@ bool Machine::is_string_forgotten(bool& wait) const {
 bool Machine::json_step(JsonUnit unit, bool& failed) {
   const JsonScanner::Step step = scanner_.step(unit.byte);
   failed = step.bad;
-  if (step.bad) return true;
+  if (step.bad || !release_arguments()) return step.bad;
   if (step.ended_before && envelope_.capture != JsonCall::Capture::kNone && envelope_.captures_scalar &&
       !json_value_ends())
     return false;
@@ -157,6 +165,8 @@ void Machine::json_value_begins(char byte) {
     return;
   }
   const format::JsonRoles& roles = syntax_->format->calls.roles;
+  const std::string& key = scanner_.key_at(frames);
+  envelope_.may_define = envelope_.may_define || key == "description" || key == "parameters";
   const bool is_keyed_call = roles.name_is_key && is_member && !call_.is_reported;
   if (is_keyed_call) {
     call_.name = format::unescaped(scanner_.key_at(envelope_.depth), syntax_->format->calls.name_escapes);
@@ -185,6 +195,7 @@ void Machine::json_call_begins() {
   call_.id.reset();
   call_.has_name = call_.is_reported = false;
   envelope_.early_arguments.reset();
+  envelope_.may_define = false;
   envelope_.strays.clear();
 }
 
@@ -196,10 +207,23 @@ bool Machine::json_arguments_begin(char byte) {
   scanner_.forget_loose();
   if (needs_evidence() && !call_.is_string && byte != '{')
     return !fail_attempt(pos_, "text in the shape of a tool call has no arguments");
-  const bool is_held = needs_evidence() && call_.is_string;  // until the string is known to hold an object
+  // Until a string is known to hold an object, and what may be a definition is known to be none.
+  const bool is_held = (needs_evidence() && call_.is_string) || is_held_schema();
   if (call_.has_name && !call_.is_reported && !is_held && !commit(pos_)) return false;
   if (call_.is_reported) emit(EventKind::kMarker, pos_);
   return true;
+}
+
+// Arguments that may be the schema of a definition are held back until their first key shows that they are not.
+// Returns false if the attempt failed.
+bool Machine::release_arguments() {
+  const std::size_t depth = envelope_.capture_depth + 1;
+  const bool is_held = envelope_.capture == JsonCall::Capture::kArguments && !call_.is_reported && is_held_schema();
+  if (!is_held || scanner_.depth() != depth || scanner_.is_array_at(depth)) return true;
+  const auto begins_so = [key = scanner_.key_at(depth)](std::string_view word) { return word.starts_with(key); };
+  if (begins_so("type") || begins_so("properties")) return true;
+  envelope_.may_define = false;
+  return commit(envelope_.capture_begin - base_);
 }
 
 // Returns what the value that begins inside `frames` frames is in the call, if it is not the arguments.
@@ -253,6 +277,10 @@ bool Machine::commit_early() {
     const auto held = json::parse(decoded_string(arguments_text(begin, end)));
     if (!held.ok() || !held.value().is_object()) return !fail_attempt(pos_, "a tool call has no arguments");
   }
+  if (is_held_schema()) {
+    const auto held = json::parse(std::string_view(buffer_).substr(begin, end - begin));
+    if (held.ok() && is_schema(held.value())) return !fail_attempt(pos_, "the definition of a tool is no call");
+  }
   if (!commit(begin)) return false;
   emit_arguments(begin, end, envelope_.early_is_loose);
   return true;
@@ -275,6 +303,10 @@ void Machine::emit_arguments(std::size_t begin, std::size_t end, bool is_loose) 
 bool Machine::json_call_ends() {
   envelope_.depth = 0;
   if (!call_.is_reported) {
+    const bool has_schema =
+        std::ranges::any_of(envelope_.strays, [](const json::Member& stray) { return is_schema(stray.value); });
+    if (is_held_schema() && (has_schema || envelope_.strays.empty()))
+      return !fail_attempt(pos_, "the definition of a tool is no call");
     const bool has_evidence = !is_bare() || (attempt_.opening == Opening::kBare && syntax_->options.tools &&
                                              !syntax_->format->calls.roles.name_is_key);
     if (!call_.has_name || !has_evidence) {

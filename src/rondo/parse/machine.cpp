@@ -20,6 +20,15 @@ bool is_words(std::string_view text) {
   return std::ranges::all_of(text, [](char byte) { return format::is_word(byte) || is_space(byte); });
 }
 
+// Returns whether an opener may well stand in an answer: words, numbers and the punctuation of sentences and lists, but
+// no fence.
+bool is_prose(std::string_view opener) {
+  return opener.find("```") == std::string_view::npos && std::ranges::all_of(opener, [](char byte) {
+           const bool is_sign = std::string_view(".,:;!?#*-'\"`").find(byte) != std::string_view::npos;
+           return format::is_word(byte) || is_space(byte) || is_sign || byte == format::kCounter;
+         });
+}
+
 // Returns whether `next` only continues what `last` reports.
 bool is_continued(const Event& last, const Event& next) {
   const bool has_text =
@@ -308,6 +317,13 @@ bool Machine::is_answer_text(const MarkerSet::Found& found) const {
   return lead == 0 || found.marker->own_lead(before) < lead;
 }
 
+// A close of what is not open is text, and an opener may begin in it.
+bool Machine::stray_close(const MarkerSet::Found& found) {
+  pos_ = found.begin + 1;
+  top_.is_blank = false;
+  return true;
+}
+
 // Acts on a marker outside reasoning and calls, which ends at pos_.
 bool Machine::top_marker(const MarkerSet::Found& found) {
   trail_.of_reasoning = false;
@@ -325,10 +341,13 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
     }
     case kContentOpen:
       emit(EventKind::kMarker, pos_);
-      top_.is_wrapped = !is_blank(syntax_->format->content.close);
+      top_.is_preamble = found.marker == &syntax_->preamble_open;
+      top_.is_wrapped = top_.is_preamble || !is_blank(syntax_->format->content.close);
       top_.is_blank = false;
       break;
     case kContentClose:
+      if (found.marker == &syntax_->preamble_close && !(top_.is_wrapped && top_.is_preamble)) return stray_close(found);
+      [[fallthrough]];
     case kHistoryClose:  // another block of the same turn may follow
       emit(EventKind::kMarker, pos_);
       top_.is_wrapped = false;
@@ -346,11 +365,7 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
       // The close of a section directly after calls closes them even if nothing opened the section.
       const bool is_behind_calls =
           top_.is_blank && top_.is_layout && !message_.tool_calls.empty() && found.marker->is_distinct();
-      if (!section_.is_open && !is_behind_calls) {  // a stray close is text, and an opener may begin in it
-        pos_ = found.begin + 1;
-        top_.is_blank = false;
-        return true;
-      }
+      if (!section_.is_open && !is_behind_calls) return stray_close(found);
       emit(EventKind::kMarker, pos_);
       section_.is_open = false;
       top_.is_blank = top_.is_layout = true;
@@ -392,6 +407,7 @@ bool Machine::top_opener(const MarkerSet::Found& found) {
   if (found.id == kHalfOpen) opening = Opening::kHalf;
   if (is_weak) opening = syntax_->options.tools ? Opening::kHalf : Opening::kBare;
   begin_attempt(section_.is_open || found.id == kSectionOpen, opening);
+  attempt_.is_prose = !section_.was_open && opening == Opening::kMarker && is_prose(found.marker->core());
   if (found.id != kSectionOpen) return start_body();
   phase_ = Phase::kSection;
   return true;
@@ -399,6 +415,11 @@ bool Machine::top_opener(const MarkerSet::Found& found) {
 
 // Decides about everything that is still open, because no more text comes.
 void Machine::finish_open() {
+  // What looked like a call is content, and nothing of it is open.  A stop may stand in it.
+  while (is_rather_text() && !syntax_->options.partial) {
+    (void)fail_attempt(buffer_.size(), "text in the shape of a tool call names no tool");
+    run();
+  }
   if (attempt_.is_open) return finish_attempt();
   if (call_.is_reported) return finish_call();
   const bool is_reasoning_open = phase_ == Phase::kReasoning && !thoughts_.is_layout;

@@ -88,6 +88,7 @@ class Machine : private Reader {
   MatchKind blank_marker(std::size_t at);
   void keep_blank(const MarkerSet::Found& found);
   [[nodiscard]] bool is_answer_text(const MarkerSet::Found& found) const;
+  bool stray_close(const MarkerSet::Found& found);
   bool top_marker(const MarkerSet::Found& found);
   bool top_opener(const MarkerSet::Found& found);
   // Reports text up to a marker, or up to where a marker may begin.  Returns true if it found a whole marker.  pos_ is
@@ -150,7 +151,14 @@ class Machine : private Reader {
     return attempt_.opening == Opening::kBare || attempt_.opening == Opening::kInText;
   }
   // ... and there is no list of tools that could tell.  Such text is a call only if it has a name and arguments.
-  [[nodiscard]] bool needs_evidence() const { return is_bare() && !options().tools; }
+  [[nodiscard]] bool needs_evidence() const {
+    const bool is_known = options().tools && syntax_->is_known_tool(call_.name);
+    return (is_bare() && !options().tools) || (attempt_.is_open && attempt_.is_prose && !is_known);
+  }
+  // Returns whether the object may be the definition of a tool, whose parameters look like arguments.
+  [[nodiscard]] bool is_held_schema() const {
+    return is_bare() && call_.has_name && !call_.is_string && envelope_.may_define && !has_parameter("properties");
+  }
   [[nodiscard]] bool is_named_by_marker() const;
   MatchKind named_call(std::size_t at);
   MatchKind bare_separator(std::size_t at);
@@ -192,6 +200,7 @@ class Machine : private Reader {
   void take_name(format::CallPiece::Kind kind, std::string text);
   [[nodiscard]] std::string name_in_id(const std::string& id) const;
   bool start_arguments();
+  MatchKind bare_call_ends(std::size_t at);
   bool early_arguments();
   bool commit(std::size_t upto);
   struct JsonUnit {
@@ -227,6 +236,7 @@ class Machine : private Reader {
   void json_value_begins(char byte);
   void json_call_begins();
   bool json_arguments_begin(char byte);
+  bool release_arguments();
   [[nodiscard]] JsonCall::Capture capture_at(std::size_t frames) const;
   bool json_value_ends();
   bool commit_early();
@@ -281,6 +291,8 @@ class Machine : private Reader {
   [[nodiscard]] std::string rest_of_escape(std::string_view written, std::span<const format::Escape> escapes,
                                            std::string_view closing) const;
   [[nodiscard]] bool is_named() const;
+  [[nodiscard]] bool is_rather_text() const;
+  [[nodiscard]] std::string content_closing() const;
   [[nodiscard]] std::string construct_closing() const;
   [[nodiscard]] std::string top_closing(std::string_view begun) const;
   [[nodiscard]] std::string rest_of_call(std::size_t piece) const;

@@ -41,22 +41,42 @@ std::size_t gap_at(std::string_view text) {
   return size;
 }
 
-// Matches `chunk` at the start of `text`.  The sign for a blank in `chunk` also matches a blank or an underscore.
-Match match_blank_signs(std::string_view text, std::string_view chunk) {
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < chunk.size();) {
-    if (at == text.size()) return {MatchKind::kPartial, at};
-    const bool is_sign = chunk.substr(i).starts_with(kBlankSign);
-    if (is_sign && (text[at] == ' ' || text[at] == '_')) {
-      i += kBlankSign.size();
-    } else if (text[at] == chunk[i]) {
-      ++i;
+// Returns how many digits `text` begins with.
+std::size_t digits_at(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::find_if_not(text, format::is_digit) - text.begin());
+}
+
+// A place in a marker's text, and the place in another text up to which both agree.
+struct Agreement {
+  std::size_t in_marker = 0;
+  std::size_t in_text = 0;
+  bool has_ended = false;  // the other text ends there, perhaps inside a number
+};
+
+// Goes through `marker` and `text` as far as they agree.  The sign for a blank also agrees with a blank or an
+// underscore (not inside a token), and a counter with any number.
+Agreement agreement(std::string_view text, std::string_view marker, bool is_token) {
+  Agreement out;
+  while (out.in_marker < marker.size()) {
+    const std::string_view rest = text.substr(out.in_text);
+    const bool is_blank_sign = !is_token && marker.substr(out.in_marker).starts_with(kBlankSign);
+    const std::size_t digits = marker[out.in_marker] == format::kCounter ? digits_at(rest) : 0;
+    out.has_ended = digits == rest.size();
+    if (out.has_ended) return out;
+    if (digits > 0) {
+      out.in_text += digits;
+      ++out.in_marker;
+    } else if (is_blank_sign && (rest[0] == ' ' || rest[0] == '_')) {
+      ++out.in_text;
+      out.in_marker += kBlankSign.size();
+    } else if (rest[0] == marker[out.in_marker]) {
+      ++out.in_text;
+      ++out.in_marker;
     } else {
-      return {};
+      return out;
     }
-    ++at;
   }
-  return {MatchKind::kFull, at};
+  return out;
 }
 
 // Returns where the first of `tokens` begins in `text`; npos if there is none.
@@ -83,7 +103,7 @@ Marker::Marker(std::string_view text, std::span<const std::string> tokens) {
   core_ = core;
   cuts_ = format::unit_boundaries(core);
   is_reserved_ = has_reserved_shape(core);
-  has_blank_signs_ = core.find(kBlankSign) != std::string_view::npos;
+  is_varied_ = core.find(kBlankSign) != std::string_view::npos || core.find(format::kCounter) != std::string_view::npos;
   is_distinct_ = std::any_of(core.begin(), core.end(),
                              [](char byte) { return is_word(byte) || static_cast<unsigned char>(byte) >= 0x80; });
   const std::size_t token = find_token(core, tokens);
@@ -101,21 +121,38 @@ Marker::Marker(std::string_view text, std::span<const std::string> tokens) {
   chunks_.push_back(std::move(chunk));
 }
 
+std::string_view Marker::first_bytes() const {
+  return core_.front() == format::kCounter ? "0123456789" : std::string_view(core_).substr(0, 1);
+}
+
 // Matches one of the chunks at the start of `text`.
 Match Marker::chunk_at(std::size_t chunk, std::string_view text, const TokenStarts* starts) const {
   const std::string& own = chunks_[chunk];
   const bool has_token = has_token_ && chunk == token_chunk_;
-  if (has_blank_signs_ && !has_token) return match_blank_signs(text, own);
-  const std::size_t size = std::min(own.size(), text.size());
-  if (text.substr(0, size) != std::string_view(own).substr(0, size)) return {};
-  if (has_token && starts != nullptr && size > token_offset_ && !starts->has(text.data() + token_offset_)) return {};
-  return {size < own.size() ? MatchKind::kPartial : MatchKind::kFull, size};
+  std::size_t size = std::min(own.size(), text.size());
+  std::size_t token = token_offset_;
+  bool is_whole = size == own.size();
+  if (is_varied_) {
+    const Agreement with = agreement(text, own, has_token);
+    is_whole = with.in_marker == own.size();
+    if (!is_whole && !with.has_ended) return {};
+    size = is_whole ? with.in_text : text.size();
+    const Agreement before = agreement(text, std::string_view(own).substr(0, token_offset_), true);
+    token = before.in_marker == token_offset_ ? before.in_text : text.size();
+  } else if (text.substr(0, size) != std::string_view(own).substr(0, size)) {
+    return {};
+  }
+  if (has_token && starts != nullptr && size > token && !starts->has(text.data() + token)) return {};
+  return {is_whole ? MatchKind::kFull : MatchKind::kPartial, size};
 }
 
 // Matches `text` if it ends inside the marker.
 Match Marker::cut_off(std::string_view text, bool is_end) const {
   if (!is_end) return {MatchKind::kPartial, text.size()};
-  const bool is_units = core_.starts_with(text) && std::binary_search(cuts_.begin(), cuts_.end(), text.size());
+  const Agreement with = agreement(text, core_, has_token_);
+  const bool is_in_number = with.in_text < text.size();
+  const bool is_units =
+      with.has_ended && std::binary_search(cuts_.begin(), cuts_.end(), with.in_marker + (is_in_number ? 1 : 0));
   return {is_units ? MatchKind::kFull : MatchKind::kNone, text.size()};
 }
 
@@ -139,10 +176,12 @@ Match Marker::match(std::string_view text, bool is_end, const TokenStarts* start
 
 std::optional<std::string_view> Marker::missing_behind(std::string_view text) const {
   std::size_t at = 0;
-  for (const char byte : text) {
-    if (is_space(byte)) continue;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (is_space(text[i])) continue;
     while (at < core_.size() && is_space(core_[at])) ++at;
-    if (at == core_.size() || core_[at] != byte) return std::nullopt;
+    const bool is_number = at < core_.size() && core_[at] == format::kCounter && format::is_digit(text[i]);
+    if (at == core_.size() || (core_[at] != text[i] && !is_number)) return std::nullopt;
+    if (is_number) i += digits_at(text.substr(i)) - 1;
     ++at;
   }
   const bool has_unit = std::ranges::any_of(cuts_, [at](std::size_t cut) { return cut > 0 && cut <= at; });
@@ -180,8 +219,8 @@ void MarkerSet::add(int id, const Marker* marker) {
   if (marker->empty()) return;
   entries_.push_back({id, marker});
   if (!marker->lead().empty()) add_lead(marker->lead());
-  first_[static_cast<unsigned char>(marker->first())] = true;
-  special_[static_cast<unsigned char>(marker->first())] = true;
+  for (const char byte : marker->first_bytes())
+    first_[static_cast<unsigned char>(byte)] = special_[static_cast<unsigned char>(byte)] = true;
 }
 
 void MarkerSet::add_lead(const std::string& lead) {

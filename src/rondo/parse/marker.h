@@ -37,7 +37,7 @@ struct Match {
 };
 
 // A marker's text without the white space at its ends.  Between its units, and wherever the text itself has white
-// space, up to 64 bytes of white space match, or none.
+// space, up to 64 bytes of white space match, or none.  A counter (format::kCounter) matches any number.
 class Marker {
  public:
   Marker() = default;
@@ -47,7 +47,8 @@ class Marker {
 
   // Returns true if the text is only white space; such a marker never matches.
   [[nodiscard]] bool empty() const { return chunks_.empty(); }
-  [[nodiscard]] char first() const { return chunks_.front().front(); }
+  // Returns the bytes that the marker may begin with.
+  [[nodiscard]] std::string_view first_bytes() const;
   // Returns the template's white space before and after the marker.
   [[nodiscard]] const std::string& lead() const { return lead_; }
   [[nodiscard]] const std::string& trail() const { return trail_; }
@@ -86,7 +87,7 @@ class Marker {
   std::size_t token_offset_ = 0;
   bool is_distinct_ = false;
   bool is_reserved_ = false;
-  bool has_blank_signs_ = false;
+  bool is_varied_ = false;  // some sign of the text stands for more than itself
 };
 
 // Matches text in the shape of a control token, `<|...|>`, at the start of `text`.

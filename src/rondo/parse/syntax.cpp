@@ -71,7 +71,11 @@ void Syntax::compile_reasoning() {
     for (MarkerSet* set : {&sets.blank, &sets.text}) set->add(kReasoningOpen, add_marker(begun));
     sets.blank.add(kReasoningOpen, add_marker(begun + f.reasoning.open));
   }
-  if (close->is_distinct()) sets.blank.add(kReasoningClose, close);  // an answer may begin with punctuation
+  const Marker* absent = add_marker(f.reasoning.absent);
+  // An answer may begin with punctuation.
+  for (const Marker* marker : {close, absent}) {
+    if (!marker->empty() && marker->is_distinct()) sets.blank.add(kReasoningClose, marker);
+  }
   sets.reasoning_open.add(kReasoningOpen, open);
   for (MarkerSet* set : {&sets.reasoning, &sets.reasoning_layout, &sets.reasoning_recover})
     set->add(kReasoningClose, close);
@@ -107,6 +111,10 @@ void Syntax::compile_content() {
   const Marker* content_close = add_marker(f.content.close);
   sets.blank.add(kContentClose, content_close);
   sets.text.add(kContentClose, content_close);
+  preamble_open = make_marker(f.content.preamble_open);
+  preamble_close = make_marker(f.content.preamble_close);
+  sets.blank.add(kContentOpen, &preamble_open);
+  sets.text.add(kContentClose, &preamble_close);
 }
 
 // Registers what ends the turn.
@@ -161,6 +169,7 @@ void Syntax::compile_calls() {
   call_close = make_marker(calls.call_close);
   section_close = make_marker(calls.section_close);
   separator = make_marker(calls.separator);
+  bare_close = make_marker(calls.bare_close);
   parameter_open = make_marker(calls.parameters.open);
   for (const format::ValueForm& form : calls.parameters.forms) values.key_openers.push_back(make_marker(form.key_open));
   parameter_separator = make_marker(calls.parameters.separator);
@@ -220,6 +229,7 @@ void Syntax::compile_slots() {
   slot_sets.resize(calls.pieces.size());
   for (std::size_t i = 0; i < calls.pieces.size(); ++i) {
     MarkerSet& set = slot_sets[i];
+    if (calls.pieces[i].kind == format::CallPiece::Kind::kName) set.add(kCallClose, &bare_close);
     std::size_t next = i + 1;
     while (next < calls.pieces.size() && calls.pieces[next].kind == format::CallPiece::Kind::kLiteral &&
            piece_markers[next].empty())
@@ -230,7 +240,9 @@ void Syntax::compile_slots() {
     } else {
       add_closers(set);
       add_parameter_openers(set);
-      if (!is_name_enough(i)) continue;
+      const bool is_last = next == calls.pieces.size() && is_blank(calls.call_close);
+      if (!is_name_enough(i) && !is_last) continue;
+      set.add(kSeparator, &separator);
       set.add(kCallOpen, &call_open);
       for (const auto* stops : {&format->stops.content, &format->stops.tool}) {
         for (const std::string& stop : *stops) set.add(kStop, add_marker(stop));

@@ -100,6 +100,8 @@ class Syntax {
   ValueMarkers values;
   Marker inner_open;  // the part of a call's opener after its last tag
   Marker call_open, call_close, section_close, separator, parameter_open, parameter_separator;
+  Marker bare_close;  // ends a call without arguments behind its name
+  Marker preamble_open, preamble_close;
   std::string heading_open;  // the text that headings of reasoning and content begin with
   std::string blank_stop;    // a stop that is only white space
 

@@ -253,7 +253,8 @@ Result<ParsedCompletion> CompletionReader::read(const TurnProfile& profile, std:
     reading.finish();
   }
   if (!format_->calls.heading_close.empty()) out.block_ends = block_ends(*format_);
-  out.calls_end = format::trimmed(format_->calls.call_close + format_->calls.section_close);
+  const std::string calls_end = format_->calls.call_close + format_->calls.section_close;
+  if (calls_end.find(format::kCounter) == std::string::npos) out.calls_end = format::trimmed(calls_end);
   out.input = format_->input;
   out.message = parser.message();
   out.reasoning = reading.reasoning();

@@ -1,0 +1,141 @@
+// Tests answers that look like calls, and what the template writes only beside calls or only without them.
+#include <doctest/doctest.h>
+
+#include "parse/parser.h"
+#include "tests/support/parse_formats.h"
+#include "tests/support/parsed.h"
+
+namespace rondo::parse {
+namespace {
+
+using format::CallPiece;
+using format::Format;
+using testing::base;
+using testing::json_object;
+using testing::share;
+using testing::tags_json;
+using testing::tags_parameters;
+using testing::tools;
+
+Options with_tools() {
+  Options options;
+  options.tools = tools();
+  return options;
+}
+
+std::string parsed(const std::shared_ptr<const Format>& format, const std::string& text, const Options& options = {}) {
+  return testing::in_any_chunks(format, text, options);
+}
+
+// OPEN NAME CLOSE_NAME {...} CLOSE
+Format tagged(const std::string& open, const std::string& close_name, const std::string& close) {
+  Format format = base();
+  format.calls.present = true;
+  format.calls.call_open = open;
+  format.calls.call_close = close;
+  format.calls.pieces = {
+      {CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, close_name}, {CallPiece::Kind::kArguments, ""}};
+  return format;
+}
+
+TEST_CASE("the definition of a tool is no call, unless it is marked as one") {
+  const std::string definition =
+      "{\"name\": \"find\", \"description\": \"Finds.\", \"parameters\": {\"type\": \"object\", \"properties\": {}}}";
+  const std::string bare = "{\"name\": \"find\", \"parameters\": {\"type\": \"object\"}}";
+  for (const auto& format : {json_object(), tags_json(), tags_parameters(), testing::bare_json()}) {
+    for (const std::string& text : {definition, bare, "[{\"type\": \"function\", \"function\": " + definition + "}]",
+                                    "```json\n" + definition + "\n```"})
+      CHECK(parsed(format, text, with_tools()) == "C(" + text + ")");
+  }
+  // Arguments may have those names too, as long as they are no schema.
+  CHECK(parsed(tags_json(), "{\"name\": \"find\", \"parameters\": {\"type\": \"x\", \"q\": 1}}", with_tools()) ==
+        "C() find{\"type\": \"x\", \"q\": 1}!malformed");
+  CHECK(parsed(json_object(), "<do>{\"name\": \"find\", \"args\": {\"type\": \"object\"}}</do>") ==
+        "C() find{\"type\": \"object\"}");
+}
+
+TEST_CASE("words open a call only if a tool or an object follows") {
+  const auto f = share(tagged("\nRun ", ": ", ""));
+  const std::string list = "First:\nRun the tests: all\nThen commit.";
+  CHECK(parsed(f, list) == "C(" + list + ")");
+  CHECK(parsed(f, list, with_tools()) == "C(" + list + ")");
+  CHECK(parsed(f, "Yes.\nRun find: {\"q\": 1}") == "C(Yes.) find{\"q\": 1}");
+  CHECK(parsed(f, "Yes.\nRun nobody: {\"q\": 1}", with_tools()) == "C(Yes.) nobody{\"q\": 1}!unknown_tool");
+  // A fence is no word.
+  const auto fenced = share(tagged("\nDo:\n```json\n", "\n", "\n```"));
+  CHECK(parsed(fenced, "\nDo:\n```json\nnobody\n5\n```").find("nobody") != std::string::npos);
+}
+
+TEST_CASE("an answer in the shape of a call that names no tool is closed by nothing") {
+  const auto closing = [](const std::shared_ptr<const Format>& format, const std::string& text) {
+    Parser parser(format, with_tools());
+    (void)parser.feed(text);
+    return parser.closing_text();
+  };
+  for (const auto& format :
+       {json_object(), tags_json(), tags_parameters(), testing::bare_json(), testing::python_calls()}) {
+    for (const char* text : {"{\"name\": \"Ann\",", "{\"city\": \"Oslo\", \"te", "[\"red\", \"bl", "- [ ] to", "[1, 2"})
+      CHECK_MESSAGE(closing(format, text).empty(), text);
+  }
+  CHECK(closing(share(tagged("\nRun ", ": ", "\n")), "Yes.\nRun the te").empty());
+  CHECK(closing(testing::bare_json(), "{\"name\": \"find\", \"parameters\": {\"q\"") == ":null}}");
+  // A stop ends it like any answer.
+  CHECK(parsed(testing::bare_json(), "{\"name\": \"Ann\",<eot>", with_tools()) == "C({\"name\": \"Ann\",)");
+}
+
+TEST_CASE("a section that has closed is not closed once more") {
+  Format format = *tags_json();
+  format.calls.section_open = "\n```sh\n";
+  format.calls.section_close = "\n```";
+  format.calls.call_close = "";
+  Parser parser(share(format), {});
+  (void)parser.feed("\n```sh\n<|call|>find<|args|>{}\n```");
+  CHECK(parser.closing_text() == "");
+}
+
+TEST_CASE("a call without arguments may end behind its name") {
+  Format format = tagged("<do><to>", "</to><with>", "</with></do>");
+  format.calls.omits_arguments = true;
+  format.calls.bare_close = "</to></do>";
+  const auto f = share(format);
+  CHECK(parsed(f, "<do><to>now</to></do><do><to>find</to><with>{\"q\": 1}</with></do><eot>") ==
+        "C() now{} find{\"q\": 1}");
+  CHECK(parsed(f, "Hm.<do><to>now</to></do> Done.") == "C(Hm. Done.) now{}");
+  Format tag = tagged("<do to=\"", "\">", "</do>");
+  tag.calls.omits_arguments = true;
+  tag.calls.bare_close = "\"/>";
+  CHECK(parsed(share(tag), "<do to=\"now\"/><do to=\"find\">{}</do>") == "C() now{} find{}");
+}
+
+TEST_CASE("an id may be the last text of a call") {
+  Format format = tagged("<do>", " ", "");
+  format.calls.pieces.push_back({CallPiece::Kind::kLiteral, " #"});
+  format.calls.pieces.push_back({CallPiece::Kind::kId, ""});
+  const auto f = share(format);
+  CHECK(parsed(f, "<do>now {} #a1<do>find {\"q\": 1} #b2<eot>") == "C() now{}#a1 find{\"q\": 1}#b2");
+}
+
+TEST_CASE("content before calls may have markers of its own") {
+  Format format = *json_object();
+  format.content = {"", "", "<remark>", "</remark>"};
+  const auto f = share(format);
+  const std::string call = "<do>{\"name\": \"now\", \"args\": {}}</do>";
+  CHECK(parsed(f, "<remark>Hm.</remark>" + call) == "C(Hm.) now{}");
+  CHECK(parsed(f, "Hm.<eot>") == "C(Hm.)");
+  CHECK(parsed(f, "No </remark> yet.<eot>") == "C(No </remark> yet.)");
+  Parser parser(f, {});
+  (void)parser.feed("<remark>Hm");
+  CHECK(parser.closing_text() == "</remark>");
+}
+
+TEST_CASE("what the template writes without reasoning is no content") {
+  Format format = *json_object();
+  format.reasoning.absent = "<|no-muse|>";
+  const auto f = share(format);
+  CHECK(parsed(f, "<|no-muse|>Hello<eot>") == "C(Hello)");
+  CHECK(parsed(f, "<muse>\nhm\n</muse>\n\nHello<eot>") == "R(hm) C(Hello)");
+  CHECK(parsed(f, "<|no-muse|>now and then<eot>", with_tools()) == "C(now and then)");
+}
+
+}  // namespace
+}  // namespace rondo::parse
