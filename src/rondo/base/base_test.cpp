@@ -1,8 +1,10 @@
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <filesystem>
+#include <thread>
 
 #include "base/append.h"
 #include "base/base64.h"
@@ -42,6 +44,7 @@ TEST_CASE("of a long line an error prints what stands around the caret") {
   const std::string small = Error(ErrorCode::kTemplateError, "no").at(12, 3, "\t\tx").to_string();
   CHECK(small == "line 12:3: no\n  12 | \t\tx\n     | \t\t^");
   CHECK(Error(ErrorCode::kTemplateError, "no").at(2, 0, "x").to_string() == "line 2: no");
+  CHECK(Error(ErrorCode::kTemplateError, "no").at(0, 2, "x").to_string() == "no");
   CHECK(Error(ErrorCode::kTemplateError, "no").at_offset(2).to_string() == "byte 2: no");
   for (const int size : {240, 241}) {
     const std::string text = times(size, "y");
@@ -235,6 +238,9 @@ TEST_CASE("base64 decodes whole groups of four and nothing else") {
   CHECK(base64::decode("aGVsbG8=").value() == "hello");
   CHECK(base64::decode("AP+/").value() == std::string("\0\xFF\xBF", 3));
   CHECK(base64::decode("YQ==").value() == "a");
+  for (const char* text : {"", "a", "ab", "abc", "hello"}) CHECK(base64::decode(base64::encode(text)).value() == text);
+  CHECK(base64::encode("a") == "YQ==");
+  CHECK(base64::encode("ab") == "YWI=");
   for (const char* bad : {"a", "aGVsbG8", "YQ=", "Y===", "====", "Y=Q=", "aG Vs", "aG-_", "YQ==YQ=="}) {
     CAPTURE(bad);
     CHECK_FALSE(base64::decode(bad).has_value());
@@ -291,6 +297,33 @@ TEST_CASE("files are written whole and read back; failures name the path") {
   std::filesystem::remove(path);
   CHECK(files::read(path).error().to_string() == path + ": no such file");
   CHECK(files::read(std::filesystem::temp_directory_path().string()).error().code == ErrorCode::kNotFound);
+}
+
+TEST_CASE("bug: a file that was written became a new one: links, pipes and permissions were lost") {
+  namespace fs = std::filesystem;
+  const std::string folder =
+      files::join(fs::temp_directory_path().string(), "rondo_base_test_links_" + std::to_string(::getpid()));
+  REQUIRE(files::make_folder(folder).ok());
+  const std::string file = folder + "/file";
+  const std::string link = folder + "/link";
+  fs::create_symlink("file", link);
+  REQUIRE(files::write(link, "one").ok());  // the link's end does not exist yet
+  CHECK(fs::is_symlink(link));
+  CHECK(files::read(file).value() == "one");
+  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+  REQUIRE(files::write(link, "two").ok());
+  CHECK(fs::is_symlink(link));
+  CHECK(files::read(file).value() == "two");
+  CHECK(fs::status(file).permissions() == (fs::perms::owner_read | fs::perms::owner_write));
+  const std::string pipe = folder + "/pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  std::string heard;
+  std::thread reader([&] { heard = files::read(pipe).value(); });
+  CHECK(files::write(pipe, "three").ok());
+  reader.join();
+  CHECK(heard == "three");
+  CHECK(fs::is_fifo(pipe));
+  fs::remove_all(folder);
 }
 
 TEST_CASE("a text is cut between its characters") {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <system_error>
 
 #include "base/pages.h"
@@ -58,22 +59,52 @@ Result<std::string> read(const std::string& path, std::size_t max_bytes) {
   return content;
 }
 
+namespace {
+
+// Opens `file`, which is `path` or a temporary file for it, and writes all of `content`.
+Status write_into(const std::string& file, const std::string& path, std::string_view content,
+                  std::optional<fs::perms> permissions) {
+  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  if (!out) return Error(ErrorCode::kIo, "cannot be opened for writing", path);
+  std::error_code ec;
+  if (permissions) fs::permissions(file, *permissions, ec);  // before anybody can read what is private
+  out.write(content.data(), static_cast<std::streamsize>(content.size()));
+  out.flush();
+  if (!out || ec) return Error(ErrorCode::kIo, "writing failed", path);
+  return Done{};
+}
+
+// Returns the file that `path` leads to, through links; one that does not exist may be their end.
+fs::path target_of(const std::string& path) {
+  constexpr int kMostLinks = 40;
+  fs::path target = path;
+  std::error_code ec;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(fs::symlink_status(target, ec)); ++i) {
+    const fs::path next = fs::read_symlink(target, ec);
+    if (ec) break;
+    target = target.parent_path() / next;  // an absolute one replaces the folder
+  }
+  return target;
+}
+
+}  // namespace
+
 Status write(const std::string& path, std::string_view content) {
   static std::atomic<std::uint64_t> counter{0};  // distinguishes concurrent writers in one process
-  const std::string temporary = path + ".tmp" + std::to_string(counter++) + "-" + std::to_string(process_number());
-  {
-    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    if (!out) return Error(ErrorCode::kIo, "cannot be opened for writing", path);
-    out.write(content.data(), static_cast<std::streamsize>(content.size()));
-    out.flush();
-    if (!out) {
-      std::error_code ec;
-      fs::remove(temporary, ec);
-      return Error(ErrorCode::kIo, "writing failed", path);
-    }
-  }
   std::error_code ec;
-  fs::rename(temporary, path, ec);
+  const fs::file_status status = fs::status(path, ec);
+  // A device or a pipe is written into; it must not become a file.
+  const bool is_special = fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+  if (is_special) return write_into(path, path, content, std::nullopt);
+  const fs::path target = target_of(path);
+  const std::string temporary =
+      target.string() + ".tmp" + std::to_string(counter++) + "-" + std::to_string(process_number());
+  const auto permissions = fs::is_regular_file(status) ? std::optional(status.permissions()) : std::nullopt;
+  if (Status written = write_into(temporary, path, content, permissions); !written.ok()) {
+    fs::remove(temporary, ec);
+    return written;
+  }
+  fs::rename(temporary, target, ec);
   if (ec) {
     fs::remove(temporary, ec);
     return Error(ErrorCode::kIo, "cannot be replaced", path);

@@ -14,7 +14,8 @@ namespace rondo::files {
 // `max_bytes`).
 [[nodiscard]] Result<std::string> read(const std::string& path, std::size_t max_bytes = limits::kTextFileBytes);
 
-// Writes a temporary file beside `path` and renames it, so that readers see either the old or the new content.
+// Writes a temporary file beside `path` and renames it, so that readers see either the old or the new content.  The file
+// keeps its permissions.  Links are followed.  Devices and pipes are written into.
 [[nodiscard]] Status write(const std::string& path, std::string_view content);
 
 // Makes the folder and every missing folder above it.
