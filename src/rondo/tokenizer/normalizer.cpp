@@ -307,7 +307,32 @@ Status add_step(std::string_view type, const json::Value& description, Normalize
   return Done{};
 }
 
+constexpr std::size_t kLongestReplacement = 4096;  // in bytes; the longest real one has 9
+constexpr std::size_t kMostGrowth = 1024;          // times; real ones make a text three times as long
+
 }  // namespace
+
+// Each replacement may hold what the next one replaces, so that a short list of them could make a text of any size.
+Status Normalizer::check_growth() const {
+  std::string probe;
+  for (char c = ' '; c <= '~'; ++c) probe += c;
+  for (const Step& step : steps_) {
+    const auto* text = std::get_if<ReplaceText>(&step);
+    const auto* regex = std::get_if<ReplaceRegex>(&step);
+    if (text == nullptr && regex == nullptr) continue;
+    const std::string& to = text != nullptr ? text->to : regex->to;
+    if (to.size() > kLongestReplacement)
+      return damaged("the normalizer `Replace` has a content of " + std::to_string(to.size()) + " bytes");
+    if (text != nullptr) probe += text->from;
+  }
+  Aligned grown(probe, 0);
+  for (const Step& step : steps_) {
+    grown = std::visit([&grown](const auto& kind) { return run(kind, std::move(grown)); }, step);
+    if (grown.text().size() > kMostGrowth * probe.size())
+      return damaged("the normalizer makes texts more than " + std::to_string(kMostGrowth) + " times as long");
+  }
+  return Done{};
+}
 
 Result<Normalizer> Normalizer::from_json(const json::Value* description) {
   Normalizer made;
@@ -315,6 +340,7 @@ Result<Normalizer> Normalizer::from_json(const json::Value* description) {
   const auto add = [&made](std::string_view type, const json::Value& step) { return add_step(type, step, made); };
   if (Status status = for_each_step(*description, "normalizer", "normalizers", add); !status.ok())
     return status.error();
+  if (Status growth = made.check_growth(); !growth.ok()) return growth.error();
   return made;
 }
 

@@ -22,7 +22,7 @@ class Normalizer {
   Normalizer() = default;  // changes nothing
 
   // Reads the member "normalizer" of a tokenizer.json; null is the empty list.  Fails with kTokenizer on an unknown
-  // kind.
+  // kind, and on a list of steps that makes texts longer without bound.
   [[nodiscard]] static Result<Normalizer> from_json(const json::Value* description);
 
   struct Unicode {
@@ -71,6 +71,8 @@ class Normalizer {
   [[nodiscard]] std::string apply(std::string_view text) const;
 
  private:
+  [[nodiscard]] Status check_growth() const;
+
   std::vector<Step> steps_;
 };
 

@@ -63,4 +63,24 @@ TEST_CASE("recorded pipelines") {
   }
 }
 
+TEST_CASE("bug: a short list of replacements made a text of any size") {
+  const auto problem = [](int doublings, const std::string& content) {
+    std::string steps;
+    for (int i = 0; i < doublings; ++i)
+      steps += std::string(i > 0 ? "," : "") + R"({"type": "Replace", "pattern": {"String": "a"}, "content": ")" +
+               content + "\"}";
+    model::TokenizerSource source;
+    source.path = "tokenizer.json";
+    source.tokenizer_json = std::make_shared<const std::string>(
+        R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "normalizer": {"type": "Sequence", "normalizers": [)" +
+        steps + "]}}");
+    const auto tokenizer = Tokenizer::load(source);
+    return tokenizer.ok() ? std::string() : tokenizer.error().message;
+  };
+  CHECK(problem(3, "aa") == "");
+  CHECK(problem(40, "ab") == "");
+  CHECK(problem(40, "aa") == "the normalizer makes texts more than 1024 times as long");
+  CHECK(problem(1, std::string(5000, 'b')) == "the normalizer `Replace` has a content of 5000 bytes");
+}
+
 }  // namespace rondo::tokenizer
