@@ -49,6 +49,18 @@ TEST_CASE_FIXTURE(Shell, "mask answers every line in its place, and goes on behi
   CHECK(run.out.find(R"("mask":[)") != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(Shell, "bug: messages without a role were masked, encoded and bridged in silence") {
+  const std::string other = R"({"messages": [{"from": "human", "value": "hi"}]})";
+  const Run masked = run("mask model", other + "\n");
+  CHECK(masked.status == 1);
+  CHECK_MESSAGE(masked.out.find("messages[0] has no `role`") != std::string::npos, masked.out);
+  for (const char* command : {"encode --model model", "render --model model"}) {
+    const Run refused = run(command, other);
+    CHECK(refused.status == 1);
+    CHECK_MESSAGE(refused.err == "rondo: messages[0] has no `role`\n", refused.err);
+  }
+}
+
 TEST_CASE_FIXTURE(Shell, "mask and encode say which message the template leaves out") {
   const std::string silent = file("silent.jinja",
                                   "{%- for m in messages %}{%- if m.role == 'user' or m.role == 'assistant' "

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "chat/conversation.h"
 #include "cli/io.h"
 #include "cli/line_commands.h"
 #include "cli/lines.h"
@@ -86,6 +87,7 @@ class Masking {
     auto parsed = json::parse(line.text);
     if (!parsed.ok()) return parsed.error();
     if (Status status = enter(parsed.value(), request, out); !status.ok()) return status;
+    if (Status status = chat::check_messages(*request.find("messages"), "messages"); !status.ok()) return status;
     const bool shown = is_shown(line.number);
     auto reply = service_.run(json::Value(std::move(request)), {.trace = shown || arguments_.text});
     if (!reply.ok()) return reply.error();

@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "base/files.h"
+#include "chat/conversation.h"
 #include "cli/io.h"
 
 namespace rondo::cli {
 namespace {
 
 // `messages`: the body of a chat request, or the array itself, or a file that contains either.
-Status add_messages(json::Object& request, const std::string& argument, const std::string& option) {
+Status add_any_messages(json::Object& request, const std::string& argument, const std::string& option) {
   auto content = json_argument(argument, option);
   if (!content.ok()) return content.error();
   const json::Value* messages = content.value().find("messages");
@@ -32,6 +33,12 @@ Status add_messages(json::Object& request, const std::string& argument, const st
     if (value != nullptr && !value->is_null()) request.set(name, *value);
   }
   return Done{};
+}
+
+// The same.  Templates print nothing for a role that is missing, so that nobody would see the mistake.
+Status add_messages(json::Object& request, const std::string& argument, const std::string& option) {
+  if (Status status = add_any_messages(request, argument, option); !status.ok()) return status;
+  return chat::check_messages(*request.find("messages"), option == "--new-messages" ? "new_messages" : "messages");
 }
 
 bool names_model(const std::string& path) {
