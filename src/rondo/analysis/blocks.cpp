@@ -219,7 +219,8 @@ std::optional<format::Content> wrap_beside_calls(const Evidence& evidence, const
   return format::Content{std::move(open), behind.substr(0, json)};
 }
 
-// Finds the markers around content that calls follow, if they are not those of other content.
+// Finds the markers around content that calls follow, if they are not those of other content.  If nothing closes it,
+// other content must have an opener too.
 void find_preamble(const Evidence& evidence, Blocks& blocks) {
   const Variant* both = evidence.find({.content = true, .calls = 1});
   const Variant* alone = evidence.find({.calls = 1});
@@ -235,9 +236,9 @@ void find_preamble(const Evidence& evidence, Blocks& blocks) {
   const Written behind = written(both->turn, last + 1, slot);
   const std::size_t calls = same_back(behind, written(alone->turn, 0, alone->turn.first_of_call(0)), evidence.atoms);
   std::string close = behind.text.substr(0, behind.text.size() - calls);
-  if (is_blank(close)) return;
+  if (is_blank(close) && is_blank(blocks.content.open)) return;
   blocks.content.preamble_open = std::move(open);
-  blocks.content.preamble_close = std::move(close);
+  blocks.content.preamble_close = is_blank(close) ? "" : std::move(close);
 }
 
 // Finds markers around content that are written only if reasoning stands before it: `</think><say>` C `</say>`.

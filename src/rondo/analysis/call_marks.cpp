@@ -155,10 +155,16 @@ std::string joined(Pieces::const_iterator begin, Pieces::const_iterator end) {
   return out;
 }
 
-// Puts `text` in place of the pieces [begin, end).
-void replace(Pieces& pieces, Pieces::const_iterator begin, Pieces::const_iterator end, std::string text) {
-  const auto at = pieces.erase(begin, end);
-  if (!text.empty()) pieces.insert(at, {Kind::kLiteral, std::move(text)});
+// Puts the literals and numbers of `text` in place of the pieces [begin, end).
+void replace(Pieces& pieces, Pieces::const_iterator begin, Pieces::const_iterator end, std::string_view text) {
+  Pieces made;
+  while (!text.empty()) {
+    const bool is_number = text.front() == format::kCounter;
+    const std::string literal(is_number ? "" : format::before_counter(text));
+    made.push_back({is_number ? Kind::kIndex : Kind::kLiteral, literal});
+    text.remove_prefix(is_number ? 1 : literal.size());
+  }
+  pieces.insert(pieces.erase(begin, end), made.begin(), made.end());
 }
 
 bool is_text(const format::CallPiece& piece) { return piece.kind == Kind::kLiteral || piece.kind == Kind::kIndex; }
@@ -172,14 +178,15 @@ void trim_around_arguments(format::Calls& calls) {
   const std::string after = joined(arguments + 1, behind);
   const std::string& close = calls.parameters.close;
   const auto index = arguments - pieces.begin();
-  if (!close.empty() && after.starts_with(close)) replace(pieces, arguments + 1, behind, after.substr(close.size()));
+  if (!close.empty() && after.starts_with(close))
+    replace(pieces, arguments + 1, behind, std::string_view(after).substr(close.size()));
   const auto end = pieces.cbegin() + index;
   auto begin = end;
   while (begin != pieces.cbegin() && is_text(*std::prev(begin))) --begin;
   const std::string before = joined(begin, end);
   const std::string& open = calls.parameters.open;
   if (!open.empty() && before.ends_with(open))
-    replace(pieces, begin, end, before.substr(0, before.size() - open.size()));
+    replace(pieces, begin, end, std::string_view(before).substr(0, before.size() - open.size()));
 }
 
 // Returns the first variant that exists, by number of calls and then in the order given.

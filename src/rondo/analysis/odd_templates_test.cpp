@@ -123,6 +123,14 @@ TEST_CASE("content before calls, and a message without reasoning, may have marke
   CHECK(format->content.preamble_open == "<remark>");
   CHECK(format->content.preamble_close == "</remark>");
   CHECK(format->calls.section_open == "");
+  const auto headed = format_of(
+      "{%- for m in messages %}{{- '[' + m.role + '>' }}{%- if m.role == 'assistant' %}{{- '[ACT]' if m.tool_calls "
+      "else "
+      "'[SAY]' }}{%- endif %}{{- m.content or '' }}" +
+      kJsonCalls + "{{- '~fin~' }}{%- endfor %}{%- if add_generation_prompt %}{{- '[assistant>' }}{%- endif %}");
+  CHECK(headed->content.open == "[SAY]");
+  CHECK(headed->content.preamble_open == "[ACT]");
+  CHECK(headed->content.preamble_close == "");
 }
 
 TEST_CASE("parameters are known although two calls of one tool are refused") {

@@ -126,6 +126,11 @@ TEST_CASE("content before calls may have markers of its own") {
   Parser parser(f, {});
   (void)parser.feed("<remark>Hm");
   CHECK(parser.closing_text() == "</remark>");
+  format.content = {"[SAY]", "", "[ACT]", ""};
+  const auto headed = share(format);
+  CHECK(parsed(headed, "[ACT]Hm." + call) == "C(Hm.) now{}");
+  CHECK(parsed(headed, "[ACT]" + call + "<eot>") == "C() now{}");
+  CHECK(parsed(headed, "[SAY]Hm.<eot>") == "C(Hm.)");
 }
 
 TEST_CASE("what the template writes without reasoning is no content") {

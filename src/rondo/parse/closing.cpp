@@ -56,14 +56,14 @@ bool Machine::is_rather_text() const {
   return attempt_.is_prose && !(call_.has_name && options().tools && syntax_->is_known_tool(call_.name));
 }
 
-std::string Machine::content_closing() const {
-  if (!top_.is_wrapped) return "";
+// Returns what closes content behind the opener that the text has.
+const std::string& Machine::content_close() const {
   const format::Content& around = syntax_->format->content;
   return top_.is_preamble ? around.preamble_close : around.close;
 }
 
 std::string Machine::construct_closing() const {
-  if (is_rather_text()) return content_closing();
+  if (is_rather_text()) return top_.is_wrapped ? content_close() : "";
   const format::Calls& calls = syntax_->format->calls;
   const std::string_view begun = std::string_view(buffer_).substr(head_);
   const bool is_closed = (phase_ == Phase::kBetween || (phase_ == Phase::kAfterCall && syntax_->call_close.empty())) &&
@@ -105,7 +105,7 @@ std::string Machine::top_closing(std::string_view begun) const {
     // An opener may be complete although its last word could go on.
     if (std::string call = opener_closing(begun, true); !call.empty()) return call;
   }
-  return heading + content_closing();
+  return heading + (top_.is_wrapped ? content_close() : "");
 }
 
 // Returns the rest of an escape that has begun where the text ends, if `closing` would otherwise become a part of it.

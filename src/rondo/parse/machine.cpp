@@ -342,7 +342,7 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
     case kContentOpen:
       emit(EventKind::kMarker, pos_);
       top_.is_preamble = found.marker == &syntax_->preamble_open;
-      top_.is_wrapped = top_.is_preamble || !is_blank(syntax_->format->content.close);
+      top_.is_wrapped = !is_blank(content_close());
       top_.is_blank = false;
       break;
     case kContentClose:

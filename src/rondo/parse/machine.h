@@ -292,7 +292,7 @@ class Machine : private Reader {
                                            std::string_view closing) const;
   [[nodiscard]] bool is_named() const;
   [[nodiscard]] bool is_rather_text() const;
-  [[nodiscard]] std::string content_closing() const;
+  [[nodiscard]] const std::string& content_close() const;
   [[nodiscard]] std::string construct_closing() const;
   [[nodiscard]] std::string top_closing(std::string_view begun) const;
   [[nodiscard]] std::string rest_of_call(std::size_t piece) const;
