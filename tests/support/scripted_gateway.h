@@ -62,6 +62,7 @@ class Scripted final : public engine::Serving {
     auto run = std::make_unique<Run>(loop_, listener);
     last = run.get();
     tenants.push_back(request.tenant);
+    prompts.push_back(request.prompt);
     logprobs = request.logprobs;
     run->later([this, run = run.get()] {
       run->listener->on_start({});
@@ -76,6 +77,7 @@ class Scripted final : public engine::Serving {
   std::function<void(Run&)> on_begin;  // instead of the reply
   Run* last = nullptr;
   std::vector<std::string> tenants;
+  std::vector<std::vector<engine::TokenId>> prompts;
   std::optional<std::size_t> logprobs;  // that the last request asked for
 
  private:
@@ -89,8 +91,9 @@ inline const std::shared_ptr<const core::Model>& folder_model() {
 }
 
 struct ScriptedGateway {
-  explicit ScriptedGateway(gateway::ServiceOptions options = {}, bool has_keys = false, net::ServerOptions http = {})
-      : kept(store, spans::HashKey{1, 2, 3}), engine(loop), workers(std::in_place, 2) {
+  explicit ScriptedGateway(gateway::ServiceOptions options = {}, bool has_keys = false, net::ServerOptions http = {},
+                           std::shared_ptr<const core::Model> of = folder_model())
+      : kept(store, spans::HashKey{1, 2, 3}), engine(loop), model(std::move(of)), workers(std::in_place, 2) {
     parts = parts_of(std::move(options), has_keys);
     service = std::make_unique<gateway::Service>(loop, parts);
     http.admit = [this](net::ServerRequest& request) { return service->admit(request); };
@@ -103,13 +106,13 @@ struct ScriptedGateway {
   }
   gateway::ServiceParts parts_of(gateway::ServiceOptions options, bool has_keys) {
     gateway::ServiceParts made;
-    made.models = {
-        {.name = "small", .model = folder_model(), .serving = &engine, .is_up = [this] { return engine_is_up; }}};
+    made.models = {{.name = "small", .model = model, .serving = &engine, .is_up = [this] { return engine_is_up; }}};
     made.spans = &kept;
     if (options.hosts.empty()) options.hosts = {"127.0.0.1"};
     if (options.log == gateway::ServiceOptions::Log::kNone) options.log = gateway::ServiceOptions::Log::kJson;
     made.options = std::move(options);
     make_repeatable(made);
+    made.local_time = [this] { return now; };
     if (has_keys) {
       made.tenant_of = [](std::string_view secret) -> std::optional<std::string> {
         if (secret == "secret-of-ann") return "ann";
@@ -158,6 +161,8 @@ struct ScriptedGateway {
   spans::MemoryStore store;
   spans::Spans kept;
   Scripted engine;
+  std::shared_ptr<const core::Model> model;
+  core::LocalTime now{2026, 3, 14, 15, 9, 26};  // that templates show; change it while no request runs
   std::optional<Workers> workers;
   bool engine_is_up = true;
   std::mutex log_mutex;

@@ -9,6 +9,7 @@
 #include "base/common_prefix.h"
 #include "cli/io.h"
 #include "cli/serve_parts.h"
+#include "core/fields.h"
 #include "core/model.h"
 #include "demo/embedded.h"
 #include "engine/embedded.h"
@@ -58,6 +59,7 @@ class DemoServer {
     gateway::ServiceParts parts{.models = {{.name = "demo", .model = model_, .serving = serving_.get()}},
                                 .spans = &kept_,
                                 .now_ms = [] { return std::int64_t{0}; },
+                                .local_time = [clock = service_options().clock] { return core::local_time(clock()); },
                                 .random = random_key};
     service_ = std::make_unique<gateway::Service>(loop_, std::move(parts));
     auto server = net::Server::make(loop_, {.explain = gateway::Service::explain},

@@ -22,6 +22,7 @@
 #include "cli/io.h"
 #include "cli/serve_parts.h"
 #include "cli/serve_settings.h"
+#include "core/fields.h"
 #include "engine/relay.h"
 #include "json/print.h"
 #include "net/server.h"
@@ -226,6 +227,9 @@ Status make_service(Gateway& out, Front& front, const std::shared_ptr<gateway::S
   };
   parts.spans = out.store.spans.get();
   parts.now_ms = now_ms;
+  parts.local_time = [fixed = core::parse_time(out.settings.now), clock = service_options().clock] {
+    return fixed ? *fixed : core::local_time(clock());
+  };
   parts.random = random_key;
   parts.options = service_options_of(out.settings);
   parts.page = pages::serve_page;

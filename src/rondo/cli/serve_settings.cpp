@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/files.h"
+#include "core/fields.h"
 #include "json/print.h"
 #include "json/value.h"
 #include "toml/read.h"
@@ -94,6 +95,7 @@ std::vector<ServeOption> server_options() {
        0,
        0,
        {"all", "tool_cycle", "template"}},
+      {"now", "TIME", of(&S::now), "the time that strftime_now shows, as 2026-03-14T15:09:26 (default: the clock)"},
       {"store", "WHERE", of(&S::store),
        "where turns are kept: `memory`, `sqlite:PATH` or `redis://HOST:PORT/DB` (default: a file in the state folder)"},
       {"store-max-mb", "MB", of(&S::store_max_mb), "the size at which the oldest sessions are forgotten; 0: no limit",
@@ -348,6 +350,8 @@ Status check(const S& settings) {
     if (scheme == std::string::npos || origin.find_first_of("/*?#@ ", scheme + 3) != std::string::npos)
       return refuse("`cors` takes an origin, a scheme and a host, not `" + origin + "`");
   }
+  if (!settings.now.empty() && !core::parse_time(settings.now))
+    return refuse("`now` is a time like 2026-03-14T15:09:26, not `" + settings.now + "`");
   constexpr std::array<std::string_view, 3> kStores = {"sqlite:", "redis://", "unix://"};
   const bool is_known =
       std::ranges::any_of(kStores, [&](std::string_view kind) { return settings.store.starts_with(kind); });

@@ -54,6 +54,7 @@ struct ServeSettings {
   bool strict_model = false;
   std::string unknown_tools = "ignore";
   std::string retention = "all";
+  std::string now;    // "": the clock
   std::string store;  // "": a file in the state folder
   std::size_t store_max_mb = 0;
   std::size_t store_ttl_s = 0;

@@ -88,6 +88,7 @@ TEST_CASE("settings: what is wrong is said with its place") {
   CHECK(subject.error("cors = \"chat.example\"\n").starts_with("`cors` takes an origin"));
   CHECK(subject.error("cors = \"*\"\n").starts_with("`cors` takes an origin"));
   CHECK(subject.error("tls_cert = \"a\"\n") == "`tls-cert` and `tls-key` go together");
+  CHECK(subject.error("now = \"noon\"\n") == "`now` is a time like 2026-03-14T15:09:26, not `noon`");
   CHECK(subject.error("store = \"paper\"\n") ==
         "`store` is `memory`, `sqlite:PATH` or `redis://HOST:PORT/DB`, not `paper`");
   CHECK(subject.error("url = \"http://a\"\n").starts_with("name the model whose template"));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <limits>
 #include <utility>
 
@@ -39,6 +40,17 @@ std::optional<jinja::LocalTime> parse_time(std::string_view text) {
   if (year < 1 || month < 1 || month > 12 || day < 1 || day > days_in(year, month)) return std::nullopt;
   if (hour > 23 || minute > 59 || second > 59) return std::nullopt;
   return jinja::LocalTime{year, month, day, hour, minute, second};
+}
+
+std::string time_text(const jinja::LocalTime& time) {
+  std::array<char, 80> text{};
+  std::snprintf(text.data(), text.size(), "%04d-%02d-%02dT%02d:%02d:%02d", time.year, time.month, time.day, time.hour,
+                time.minute, time.second);
+  return text.data();
+}
+
+jinja::LocalTime local_time(const std::tm& time) {
+  return {time.tm_year + 1900, time.tm_mon + 1, time.tm_mday, time.tm_hour, time.tm_min, time.tm_sec};
 }
 
 Fields::Fields(const json::Object& request) : request_(request), known_{"op", "id"} {}

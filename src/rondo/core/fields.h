@@ -10,6 +10,7 @@
 // getter read is an unknown field, so read every field of an operation before finish().  A null field counts as absent.
 #pragma once
 
+#include <ctime>
 #include <initializer_list>
 #include <optional>
 #include <set>
@@ -26,6 +27,10 @@ namespace rondo::core {
 
 // Parses "YYYY-MM-DDTHH:MM:SS".  Returns nullopt for anything else, and for a date that does not exist.
 [[nodiscard]] std::optional<jinja::LocalTime> parse_time(std::string_view text);
+// Returns the time as parse_time() reads it.
+[[nodiscard]] std::string time_text(const jinja::LocalTime& time);
+// Returns the time that a clock of the C library shows.
+[[nodiscard]] jinja::LocalTime local_time(const std::tm& time);
 
 class Fields {
  public:

@@ -124,5 +124,17 @@ TEST_CASE("parse_time: one shape, and only days that there are") {
     CHECK_MESSAGE(!parse_time(bad).has_value(), bad);
 }
 
+TEST_CASE("time_text: what parse_time reads") {
+  for (const char* text : {"2026-03-14T15:09:26", "0001-01-01T00:00:00"}) CHECK(time_text(*parse_time(text)) == text);
+  std::tm clock{};
+  clock.tm_year = 126;
+  clock.tm_mon = 2;
+  clock.tm_mday = 14;
+  clock.tm_hour = 15;
+  clock.tm_min = 9;
+  clock.tm_sec = 26;
+  CHECK(time_text(local_time(clock)) == "2026-03-14T15:09:26");
+}
+
 }  // namespace
 }  // namespace rondo::core

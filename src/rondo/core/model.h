@@ -40,6 +40,7 @@
 
 namespace rondo::core {
 
+using jinja::LocalTime;
 using tokenizer::TokenId;
 
 // Whether rondo supplies what a template lacks (template/polyfill.h): nothing, only what is missing, or everything.
@@ -68,7 +69,7 @@ struct Source {
 struct Call {
   chat::Conversation conversation;
   bool has_messages = false;  // false: where a message is needed, one plain user message is used
-  std::optional<jinja::LocalTime> now;
+  std::optional<LocalTime> now;
   render::ContentSpecials specials = render::ContentSpecials::kText;
   // For encode() and rollouts() of a model that is not strict: whether reasoning markers at the beginning of an
   // assistant's content count as the tokens that were sampled.
@@ -214,6 +215,8 @@ class Model : public std::enable_shared_from_this<Model> {
   }
   // Returns the text of the template, or of the one for conversations with tools; "" if there is none.
   [[nodiscard]] std::string template_text(bool tools) const;
+  // Returns whether the template may show the time, for conversations with or without tools.
+  [[nodiscard]] bool shows_time(bool tools) const;
   // Returns the roles that the template knows, for conversations with or without tools; empty if there is no template.
   [[nodiscard]] const std::vector<std::string>& compared_roles(bool tools) const;
   [[nodiscard]] const std::string& name() const { return parts_.name; }

@@ -93,6 +93,10 @@ Result<std::shared_ptr<const Model>> Model::polyfilled(Polyfill polyfill) const 
   return std::make_shared<const Model>(std::move(parts));
 }
 
+bool Model::shows_time(bool tools) const {
+  return parts_.templates != nullptr && clock_use(parts_.templates->with_tools(tools)->source()) != ClockUse::kNone;
+}
+
 const std::vector<std::string>& Model::compared_roles(bool tools) const {
   static const std::vector<std::string> kNone;
   return parts_.templates == nullptr ? kNone : parts_.templates->with_tools(tools)->compared_roles();

@@ -199,8 +199,13 @@ TEST_CASE("rollouts of a template that prints the time are those of one moment")
   Call later = user_call();
   later.now = jinja::LocalTime{2026, 3, 14, 15, 9, 27};
   CHECK(silent->rollouts(now).value() == silent->rollouts(later).value());
-  CHECK(clock->rollouts(now).value() == clock->rollouts(now).value());
-  CHECK(clock->rollouts(now).value() != clock->rollouts(later).value());
+  CHECK(clock->rollouts(now).value() == clock->rollouts(later).value());  // the template shows a year
+  Call next_day = now;
+  next_day.now->day = 15;
+  CHECK(clock->rollouts(now).value() != clock->rollouts(next_day).value());
+  const auto seconds = memory_model({.chat_template = "{{- strftime_now('%S') }}" + source});
+  CHECK(seconds->rollouts(now).value() == seconds->rollouts(now).value());
+  CHECK(seconds->rollouts(now).value() != seconds->rollouts(later).value());
 }
 
 TEST_CASE("many threads get the same objects") {

@@ -5,6 +5,7 @@
 
 #include "analysis/analyse.h"
 #include "analysis/message_rules.h"
+#include "core/fields.h"
 #include "json/print.h"
 
 namespace rondo::core {
@@ -54,6 +55,17 @@ Memo<format::Format>::Made corrected(const format::Format& inferred, const json:
   return std::make_shared<const format::Format>(std::move(format).value());
 }
 
+// Whether every directive is one of a day, a month or a year.
+bool is_date_format(std::string_view format) {
+  constexpr std::string_view kFlags = "-_0^#";
+  constexpr std::string_view kOfDates = "aAbBCdDeFgGhjmuUVwWxyY%";
+  for (std::size_t at = format.find('%'); at != std::string_view::npos; at = format.find('%', at + 1)) {
+    at = format.find_first_not_of(kFlags, at + 1);
+    if (at == std::string_view::npos || kOfDates.find(format[at]) == std::string_view::npos) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 chat::Conversation without_messages(const chat::Conversation& conversation) {
@@ -71,13 +83,32 @@ std::string derived_key(const Prepared& prepared, const chat::Conversation& conv
          json::to_compact(tmpl::template_variables(without_messages(conversation)));
 }
 
+// Only calls with a literal format of a date, and tests whether the function exists, are known to show no more.
+ClockUse clock_use(std::string_view source) {
+  constexpr std::string_view kFunction = "strftime_now";
+  constexpr std::string_view kBlank = " \t\n";
+  ClockUse use = ClockUse::kNone;
+  const auto next = [&](std::size_t at) { return std::min(source.find_first_not_of(kBlank, at), source.size()); };
+  for (std::size_t at = source.find(kFunction); at != std::string_view::npos; at = source.find(kFunction, at)) {
+    use = ClockUse::kDate;
+    at = next(at + kFunction.size());
+    if (source.substr(at, 3) == "is ") continue;
+    const std::size_t open = source.substr(at, 1) == "(" ? next(at + 1) : source.size();
+    if (open == source.size() || (source[open] != '"' && source[open] != '\'')) return ClockUse::kTime;
+    const std::size_t close = std::min(source.find(source[open], open + 1), source.size());
+    const bool is_literal = source.substr(next(std::min(close + 1, source.size())), 1) == ")";
+    if (!is_literal || !is_date_format(source.substr(open + 1, close - open - 1))) return ClockUse::kTime;
+    at = close;
+  }
+  return use;
+}
+
 std::string time_key(const Prepared& prepared) {
   const std::optional<jinja::LocalTime>& now = prepared.options.now;
-  if (!now || prepared.chat_template->source().find("strftime_now") == std::string::npos) return "";
-  std::string key;
-  for (const int part : {now->year, now->month, now->day, now->hour, now->minute, now->second})
-    key += std::to_string(part) + ' ';
-  return key;
+  const ClockUse use = clock_use(prepared.chat_template->source());
+  if (!now || use == ClockUse::kNone) return "";
+  const std::string text = time_text(*now);
+  return use == ClockUse::kDate ? text.substr(0, text.find('T')) : text;
 }
 
 Memo<format::Format>::Made inferred_format(Memo<format::Format>& formats, const Prepared& prepared,

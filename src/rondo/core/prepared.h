@@ -2,9 +2,11 @@
 // to interfaces that render in their own way.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "analysis/capabilities.h"
 #include "analysis/explain.h"
@@ -33,7 +35,12 @@ struct Prepared {
 // Returns a memo key for what may be derived from `prepared` and from all of `conversation` but its messages.
 [[nodiscard]] std::string derived_key(const Prepared& prepared, const chat::Conversation& conversation);
 
-// Returns a memo key for the time: a template that prints the time may write something else each second.
+// What a template may show of the clock.
+enum class ClockUse : std::uint8_t { kNone, kDate, kTime };
+[[nodiscard]] ClockUse clock_use(std::string_view source);
+
+// Returns a memo key for the time: a template that shows the time may write something else each second, one that shows
+// the date each day.
 [[nodiscard]] std::string time_key(const Prepared& prepared);
 
 // Infers the format of the template.  `corrections` are parts of a format's JSON (docs/format.md) that override the

@@ -14,6 +14,19 @@ Prepared prepared(const Model& model, Call& call) {
   return std::move(out).value();
 }
 
+TEST_CASE("a template shows nothing of the clock, dates, or the time of the day") {
+  using enum ClockUse;
+  for (const auto& [source, use] :
+       {std::pair("{{ messages }}", kNone), std::pair("{{ strftime_now('%d %b %Y') }}", kDate),
+        std::pair("{%- if strftime_now is defined %}{{ strftime_now( \"%-d%%\" ) }}", kDate),
+        std::pair("{{ strftime_now('%Y') }}{{ strftime_now('%H:%M') }}", kTime),
+        std::pair("{{ strftime_now('%c') }}", kTime), std::pair("{{ strftime_now('%') }}", kTime),
+        std::pair("{{ strftime_now(form) }}", kTime), std::pair("{{ strftime_now('%Y' + form) }}", kTime),
+        std::pair("{% set now = strftime_now %}", kTime), std::pair("{{ strftime_now(", kTime),
+        std::pair("{{ strftime_now('%Y", kTime)})
+    CHECK_MESSAGE(clock_use(source) == use, source);
+}
+
 TEST_CASE("a key names everything but the messages") {
   const auto model = memory_model();
   Call call = testing::user_call();

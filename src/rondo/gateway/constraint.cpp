@@ -57,6 +57,7 @@ class ConstraintMaker {
     if (request_.format.kind == FormatKind::kJson) asked.response_schema = json::Object{{"type", "object"}};
     core::Call held;
     held.has_messages = false;
+    held.now = call_.now;
     held.conversation.kwargs = call_.conversation.kwargs;
     held.conversation.tools = tools();
     const bool has_tools = held.conversation.tools.has_value() && asked.tool_choice != core::ToolChoice::kNone;

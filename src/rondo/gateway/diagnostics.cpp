@@ -54,6 +54,14 @@ json::Array messages_of(const spans::Turn& turn) {
   return out;
 }
 
+// What the model gets besides the messages, without the time.
+json::Value tools_in(const std::string& context) {
+  auto out = json::parse(context);
+  if (!out.ok() || !out.value().is_object()) return json::Object();
+  out.value().as_object().erase("now");
+  return std::move(out).value();
+}
+
 class Diagnosis {
  public:
   Diagnosis(const apis::GenerateRequest& request, const spans::Plan& plan) : request_(request), plan_(plan) {}
@@ -74,7 +82,7 @@ class Diagnosis {
     const std::size_t same = common_prefix(turn.ids(), plan_.ids);
     if (same >= turn.prompt.size()) return is_messages() ? json::Value() : json::Object{{"type", "cache_hit"}};
     const std::size_t lost = turn.prompt.size() - same;
-    if (turn.context != plan_.context) return missed("tools_changed", same, lost);
+    if (tools_in(turn.context) != tools_in(plan_.context)) return missed("tools_changed", same, lost);
     const bool is_system = system_of(messages_of(turn)) != system_of(plan_.asked.messages);
     if (is_messages()) return missed(is_system ? "system_changed" : "messages_changed", same, lost);
     const std::string fact = is_system ? "" : changed_facts(turn, request_);

@@ -107,6 +107,7 @@ ReasoningPlan apply_reasoning(const core::Model& model, const apis::GenerateRequ
   if (wish.mode == WishMode::kDefault && wish.effort.empty() && !wish.budget_tokens) return {};
   core::Call probed;
   probed.conversation.tools = call.conversation.tools;
+  probed.now = call.now;
   const auto found = model.reasoning_switch(probed);
   if (!found.ok()) return {};  // a template that no probe fits gives its reason when it is rendered
   return Wish(*found.value(), request, call).run();

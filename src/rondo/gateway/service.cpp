@@ -90,7 +90,7 @@ void complete(State& state, Exchange exchange) {
 apis::Outcome<std::vector<spans::TokenId>> prompt_ids(State& state, const ReadRequest& read) {
   const spans::Scope scope = state.parts.spans->scope(read.visit->tenant, read.model->name);
   auto plan = state.parts.spans->plan(*read.model->model, scope,
-                                      {.call = call_of(*read.model, read.request).call,
+                                      {.call = call_of(state, *read.model, read.request).call,
                                        .session = std::nullopt,
                                        .retention = state.parts.options.retention});
   if (!plan.ok()) return apis::fault_of(plan.error());
@@ -111,7 +111,7 @@ net::Reply render(State& state, chat::Api api, const net::ServerRequest& http) {
   if (!read.ok()) return fault_reply(api, read.fault());
   auto ids = prompt_ids(state, read.value());
   if (!ids.ok()) return fault_reply(api, ids.fault());
-  core::Call call = call_of(*read.value().model, read.value().request).call;
+  core::Call call = call_of(state, *read.value().model, read.value().request).call;
   const auto profile = read.value().model->model->profile(call);
   if (!profile.ok()) return fault_reply(api, apis::fault_of(profile.error()));
   spans::TurnKey key;

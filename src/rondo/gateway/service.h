@@ -98,7 +98,9 @@ struct Shared;
 struct ServiceParts {
   std::vector<ServedModel> models;  // at least one; the first serves requests that name none
   spans::Spans* spans = nullptr;
-  std::function<std::int64_t()> now_ms;                  // milliseconds since 1970; any thread
+  std::function<std::int64_t()> now_ms;  // milliseconds since 1970; any thread
+  // The time that templates show; empty: none, and templates that ask for it fail.  Any thread.
+  std::function<core::LocalTime()> local_time{};
   std::function<std::array<std::uint8_t, 12>()> random;  // 12 unpredictable bytes; any thread
   ServiceOptions options{};
   // Returns the tenant with this secret; nullopt if nobody has it.  If the function is empty, no key is required.

@@ -244,9 +244,10 @@ apis::Outcome<ReadRequest> read_parts(Service::State& state, chat::Api api, cons
   return out;
 }
 
-AskedCall call_of(const ServedModel& model, const apis::GenerateRequest& request) {
+AskedCall call_of(const Service::State& state, const ServedModel& model, const apis::GenerateRequest& request) {
   AskedCall out;
   core::Call& call = out.call;
+  if (state.parts.local_time) call.now = state.parts.local_time();
   call.has_messages = true;
   call.conversation.messages = request.messages;
   call.conversation.tools = request.tools;

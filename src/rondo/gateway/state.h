@@ -182,7 +182,8 @@ struct AskedCall {
   core::Call call;
   ReasoningPlan reasoning;
 };
-[[nodiscard]] AskedCall call_of(const ServedModel& model, const apis::GenerateRequest& request);
+[[nodiscard]] AskedCall call_of(const Service::State& state, const ServedModel& model,
+                                const apis::GenerateRequest& request);
 
 // Returns a fault if a message is silently missing from the prompt because the template does not know its role
 // (core/roles.h).  `owners` are as in spans::Plan.

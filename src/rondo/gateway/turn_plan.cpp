@@ -25,7 +25,7 @@ std::string_view id_prefix(chat::Api api) {
 
 apis::Outcome<engine::Request> TurnRun::prepare() {
   const apis::GenerateRequest& request = read_.request;
-  AskedCall asked_call = call_of(*read_.model, request);
+  AskedCall asked_call = call_of(*state_, *read_.model, request);
   call_ = std::move(asked_call.call);
   reasoning_budget_ = asked_call.reasoning.budget;
   for (std::string& note : asked_call.reasoning.notes) read_.request.warnings.push_back(std::move(note));
@@ -39,6 +39,7 @@ apis::Outcome<engine::Request> TurnRun::prepare() {
   if (!plan.ok())
     return plan.error().code == ErrorCode::kIo ? fault_of_store(plan.error()) : apis::fault_of(plan.error());
   plan_ = std::move(plan).value();
+  call_.now = plan_.now;
   if (auto fault = unwritten_role(*read_.model, request, plan_.owners)) return *std::move(fault);
   auto profile = read_.model->model->profile(call_);
   if (!profile.ok()) return apis::fault_of(profile.error());

@@ -52,10 +52,6 @@ Error fault(const std::exception& exception) {
   return {ErrorCode::kInternal, std::string("a fault in rondo: ") + exception.what()};
 }
 
-jinja::LocalTime to_local_time(const std::tm& time) {
-  return {time.tm_year + 1900, time.tm_mon + 1, time.tm_mday, time.tm_hour, time.tm_min, time.tm_sec};
-}
-
 json::Value reply_of(const Result<json::Value>& result, const json::Value* id) {
   json::Object reply;
   if (id != nullptr) reply.set("id", *id);
@@ -75,7 +71,7 @@ struct Service::State {
 
 Service::Service(ServiceOptions options) {
   std::function<jinja::LocalTime()> clock;
-  if (options.clock) clock = [given = std::move(options.clock)] { return to_local_time(given()); };
+  if (options.clock) clock = [given = std::move(options.clock)] { return core::local_time(given()); };
   state_.reset(new State{{std::move(options.cache_folder), std::move(clock)}});
 }
 

@@ -16,7 +16,7 @@ jinja::LocalTime clock_time() {
   const std::time_t now = std::time(nullptr);
   std::tm local{};
   localtime_r(&now, &local);
-  return {local.tm_year + 1900, local.tm_mon + 1, local.tm_mday, local.tm_hour, local.tm_min, local.tm_sec};
+  return core::local_time(local);
 }
 
 std::optional<std::string> read_continuation(nb::handle value) {

@@ -6,6 +6,7 @@
 
 #include "base/common_prefix.h"
 #include "chat/conversation.h"
+#include "core/fields.h"
 #include "json/parse.h"
 #include "json/print.h"
 #include "spans/compose.h"
@@ -17,10 +18,12 @@ namespace {
 // How many damaged turns are skipped before everything is rendered.
 constexpr std::size_t kMostDamaged = 16;
 
-std::string context_of(const chat::Conversation& conversation) {
+std::string context_of(const core::Call& call, const core::Model& model) {
+  const chat::Conversation& conversation = call.conversation;
   json::Object out;
   if (conversation.tools) out.set("tools", *conversation.tools);
   if (conversation.documents) out.set("documents", *conversation.documents);
+  if (call.now && model.shows_time(conversation.tools.has_value())) out.set("now", core::time_text(*call.now));
   return out.empty() ? "" : json::to_compact(json::Value(std::move(out)));
 }
 
@@ -36,9 +39,10 @@ class Planning {
     if (!fine.ok()) return fine.error();
     plan_.asked.seen = see(scope_, conversation);
     plan_.asked.seen_own = conversation.messages.size();
-    plan_.context = context_of(conversation);
     plan_.session = request_.session;
     if (Status found = find(); !found.ok()) return found.error();
+    take_time();
+    plan_.context = context_of(request_.call, model_);
     take_apart();
     Composer composer(model_, request_, known_, plan_);
     if (Status composed = composer.run(); !composed.ok()) return composed.error();
@@ -75,6 +79,16 @@ class Planning {
       if (turn.value() != nullptr) known_.later.push_back({match.message, std::move(turn).value()});
     }
     return Done{};
+  }
+
+  // A conversation keeps the time of its first request.
+  void take_time() {
+    const Turn* known = plan_.parent.get();
+    if (known == nullptr && !known_.later.empty()) known = known_.later.front().turn.get();
+    const auto context = json::parse(known == nullptr ? "" : known->context);
+    const auto kept = context.ok() ? context.value().find_string("now") : std::nullopt;
+    if (const auto time = core::parse_time(kept.value_or("")); time) request_.call.now = time;
+    plan_.now = request_.call.now;
   }
 
   // Splits the conversation for planning.  A continued message and its continuation, which the client shows as two

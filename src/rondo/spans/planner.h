@@ -77,6 +77,8 @@ struct Plan {
   std::size_t rendered = 0;              // how many ids before that turn's end the template wrote anew
   std::size_t reattached_reasoning = 0;  // turns whose reasoning is in the prompt although the messages lack it
   std::optional<Loss> cause;
+  // The time that the template shows: that of the conversation's first request, so that no prompt breaks at midnight.
+  std::optional<core::LocalTime> now;
   std::vector<std::string> notes;
   std::vector<std::string> shaped;  // sentences: where the template got a message in another form than it was sent
 

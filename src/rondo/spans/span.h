@@ -72,7 +72,8 @@ struct Turn : Reply {
   // Indices of the messages whose turns were sampled with reasoning, in order; messages.size() is the reply.  Kept here
   // because clients leave reasoning out.
   std::vector<std::size_t> reasoned;
-  std::string context;  // JSON: the tools and documents that the model gets besides the messages
+  // JSON: what the model gets besides the messages: tools, documents, and the time if the template shows it.
+  std::string context;
   bool operator==(const Turn&) const = default;
 
   // Returns prompt and completion: the ids that the engine knows.

@@ -157,8 +157,8 @@ Result<std::vector<Turn>> Spans::turns(const Scope& scope, const Digest& session
 }
 
 CallIdShape call_id_shape(const core::Model& model, core::Call call) {
-  const auto shared = model.rollouts(call, core::Locality::kNotProven);
-  const bool is_short = shared.ok() && shared.value()->parts().rules.ids == tmpl::MessageRules::Ids::kNineLetters;
+  const auto rules = model.shaping_rules(call);
+  const bool is_short = rules.ok() && rules.value()->ids == tmpl::MessageRules::Ids::kNineLetters;
   return is_short ? CallIdShape::kNineLetters : CallIdShape::kAny;
 }
 

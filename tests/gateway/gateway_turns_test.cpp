@@ -1,0 +1,109 @@
+// What a model's template, and what it writes, mean for a turn: time, ids of calls, continued messages, turns that break off.
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "json/print.h"
+#include "net/sse.h"
+#include "tests/support/core_models.h"
+#include "tests/support/scripted_gateway.h"
+
+using namespace rondo;
+
+namespace {
+
+using testing::Answer;
+using testing::Scripted;
+
+// With ids in calls and results, as some templates write them.
+constexpr const char* kWithIds = R"JINJA(
+{{- bos_token }}
+{%- for m in messages %}
+{{- '[[' + m.role + (' ' + m.tool_call_id if m.role == 'tool' else '') + '>>' }}
+{{- m.content or '' }}
+{%- for c in m.tool_calls or [] %}
+{{- '{!do ' + c.function.name + ' #' + c.id + ' with ' + (c.function.arguments | tojson) + ' do!}' }}
+{%- endfor %}
+{{- '~fin~' }}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '[[assistant>>' }}{% endif %})JINJA";
+
+struct Gateway : testing::ScriptedGateway {
+  explicit Gateway(const std::string& chat_template = core::testing::kTemplate, net::ServerOptions http = {})
+      : ScriptedGateway(
+            {}, false, std::move(http),
+            core::testing::made(core::Model::from_memory(core::testing::memory(chat_template.c_str()), {}))) {}
+  // Has the engine say a text, and then end or fail.
+  void says(const std::string& text, bool fails = false) {
+    const auto ids = model->tokenize(text, true).value();
+    engine.on_begin = [ids, fails](Scripted::Run& run) {
+      run.say(ids);
+      fails ? run.fail() : run.end(engine::StopReason::kStopToken);
+    };
+  }
+  [[nodiscard]] std::string prompt() const { return model->detokenize(engine.prompts.back(), false).value(); }
+  Answer chat(const json::Array& messages, const std::string& more = "", net::Headers headers = {}) {
+    return post("/v1/chat/completions", R"({"messages": )" + json::to_compact(json::Value(messages)) + more + "}",
+                std::move(headers));
+  }
+};
+
+json::Object user(const std::string& text) { return {{"role", "user"}, {"content", text}}; }
+json::Object assistant(const std::string& text) { return {{"role", "assistant"}, {"content", text}}; }
+
+json::Value message_in(const Answer& answer) {
+  REQUIRE_MESSAGE(answer.status == 200, answer.body);
+  return *answer.json().find("choices")->as_array().front().find("message");
+}
+
+std::string content_in(const Answer& answer) {
+  return std::string(message_in(answer).find_string("content").value_or("none"));
+}
+
+const std::string kTools = R"(, "tools": )" + json::to_compact(core::testing::tools());
+
+std::size_t count_of(const std::string& text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("bug: templates that show the date were refused, since nobody gave them the time") {
+  Gateway gateway("{{- strftime_now('%Y-%m-%d') }}" + std::string(core::testing::kTemplate));
+  gateway.says("one~fin~");
+  CHECK(content_in(gateway.chat({user("a")})) == "one");
+  CHECK(gateway.prompt().starts_with("2026-03-14"));
+  CHECK(gateway.post("/v1/messages", R"({"max_tokens": 9, "messages": [{"role": "user", "content": "b"}]})").status ==
+        200);
+  CHECK(gateway.post("/v1/responses", R"({"input": "c", "text": {"format": {"type": "json_object"}}})").status == 200);
+  const std::string counted = R"({"messages": [{"role": "user", "content": "b"}]})";
+  CHECK(gateway.post("/v1/messages/count_tokens", counted).status == 200);
+  CHECK(gateway.post("/v1/chat/completions/render", counted).status == 200);
+}
+
+TEST_CASE("bug: a conversation would have broken at midnight where the template shows the date") {
+  Gateway gateway("{{- strftime_now('%Y-%m-%d') }}" + std::string(core::testing::kTemplate));
+  gateway.says("one~fin~");
+  json::Array messages = {user("a"), assistant("one"), user("b")};
+  (void)gateway.chat({user("a")});
+  const std::string before = gateway.prompt();
+  gateway.now.day = 15;
+  for (int turn = 0; turn < 6; ++turn) {  // the last ones are long enough for a window of the history
+    const Answer answer = gateway.chat(messages);
+    CHECK_MESSAGE(answer.header("x-rondo-prefix").starts_with("how=bridge"), answer.body);
+    CHECK_MESSAGE(gateway.prompt().starts_with(before + "one~fin~"), gateway.prompt());
+    CHECK(count_of(gateway.prompt(), "2026-") == 1);
+    messages.push_back(assistant("one"));
+    messages.push_back(user("c" + std::to_string(turn)));
+  }
+  // Written anew, it is still the same conversation.
+  messages.insert(messages.begin(), json::Object{{"role", "system"}, {"content", "be brief"}});
+  CHECK(gateway.chat(messages).header("x-rondo-prefix").starts_with("how=raw-turns"));
+  CHECK(gateway.prompt().starts_with("2026-03-14"));
+  (void)gateway.chat({user("another")});
+  CHECK(gateway.prompt().starts_with("2026-03-15"));
+}
