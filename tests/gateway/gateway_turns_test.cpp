@@ -107,3 +107,29 @@ TEST_CASE("bug: a conversation would have broken at midnight where the template 
   (void)gateway.chat({user("another")});
   CHECK(gateway.prompt().starts_with("2026-03-15"));
 }
+
+TEST_CASE("bug: results carried the ids that clients were handed out instead of those that the model wrote") {
+  for (const bool is_respelled : {false, true}) {
+    Gateway gateway(kWithIds);
+    gateway.says("{!do add #first with {\"a\": 1} do!}{!do add #second with {\"a\": 2} do!}~fin~");
+    json::Value called = message_in(gateway.chat({user("a")}, kTools));
+    json::Array& calls = called.as_object().find("tool_calls")->as_array();
+    REQUIRE(calls.size() == 2);
+    CHECK(calls[0].find_string("id")->starts_with("call_"));
+    if (is_respelled) calls[0].as_object().set("id", "of-a-proxy");
+    json::Array messages = {user("a"), called};
+    for (const json::Value& call : calls)
+      messages.push_back(json::Object{{"role", "tool"}, {"tool_call_id", *call.find_string("id")}, {"content", "3"}});
+    gateway.says("done~fin~");
+    Answer answer = gateway.chat(messages, kTools, {{"x-rondo-explain", "1"}});
+    CHECK_MESSAGE(gateway.prompt().find("[[tool first>>3~fin~[[tool second>>3~fin~") != std::string::npos,
+                  gateway.prompt());
+    CHECK_MESSAGE(answer.json().find("rondo")->find("notes")->as_array().empty(), answer.body);
+    // Turns as they were sampled, behind another system text.
+    messages.insert(messages.begin(), json::Object{{"role", "system"}, {"content", "be brief"}});
+    answer = gateway.chat(messages, kTools);
+    CHECK(answer.header("x-rondo-prefix").starts_with("how=raw-turns"));
+    CHECK_MESSAGE(gateway.prompt().find("[[tool first>>3~fin~[[tool second>>3~fin~") != std::string::npos,
+                  gateway.prompt());
+  }
+}

@@ -276,7 +276,10 @@ Status Composer::raw_turns(bool with_parent, bool with_later) {
     call.raw_turns.push_back({reply.message, std::move(ids)});
     // Uses the message as it was shown, because the client's form may be unreadable for the template.
     auto shown = json::parse(turn.message);
-    if (shown.ok()) call.conversation.messages[reply.message] = std::move(shown).value();
+    if (shown.ok()) {
+      set_call_ids(reply.call_ids, shown.value());
+      call.conversation.messages[reply.message] = std::move(shown).value();
+    }
     last = reply.message;
   }
   auto encoded = model_.encode(call);

@@ -8,6 +8,7 @@
 
 #include "core/model.h"
 #include "rondo/result.h"
+#include "spans/call_ids.h"
 #include "spans/planner.h"
 
 namespace rondo::spans {
@@ -15,6 +16,7 @@ namespace rondo::spans {
 struct KnownReply {
   std::size_t message = 0;
   std::shared_ptr<const Turn> turn;
+  CallIds call_ids = {};  // of its calls, in its tokens
 };
 
 struct Known {

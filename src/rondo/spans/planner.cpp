@@ -44,6 +44,7 @@ class Planning {
     take_time();
     plan_.context = context_of(request_.call, model_);
     take_apart();
+    take_call_ids();
     Composer composer(model_, request_, known_, plan_);
     if (Status composed = composer.run(); !composed.ok()) return composed.error();
     count();
@@ -110,6 +111,20 @@ class Planning {
     known_.continues_parent = plan_.parent != nullptr && known_.parent_message + 1 == messages.size();
     // A continued message is not in the history as it was sampled, unless it is the parent's.
     if (!known_.later.empty() && known_.later.back().message + 1 == messages.size()) known_.later.pop_back();
+  }
+
+  // Gives calls and their results the ids that the calls have in the tokens.
+  void take_call_ids() {
+    json::Array& messages = request_.call.conversation.messages;
+    const auto take = [&](const Turn& turn, std::size_t reply) {
+      if (!has_results(messages, reply)) return CallIds();
+      CallIds ids = sampled_call_ids(model_, request_.call, turn);
+      use_call_ids(ids, turn, reply, messages);
+      return ids;
+    };
+    if (plan_.parent != nullptr && known_.parent_message < messages.size())
+      (void)take(*plan_.parent, known_.parent_message);
+    for (KnownReply& reply : known_.later) reply.call_ids = take(*reply.turn, reply.message);
   }
 
   void count() {

@@ -1,0 +1,77 @@
+#include "spans/call_ids.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "json/parse.h"
+
+namespace rondo::spans {
+namespace {
+
+bool is_result(const json::Value& message) { return message.find_string("role") == "tool"; }
+
+json::Array* calls_of(json::Value& message) {
+  json::Value* calls = message.is_object() ? message.as_object().find("tool_calls") : nullptr;
+  return calls != nullptr && calls->is_array() ? &calls->as_array() : nullptr;
+}
+
+// The id of each call of a message.
+CallIds ids_in(const json::Value& message) {
+  CallIds out;
+  const json::Value* calls = message.find("tool_calls");
+  if (calls == nullptr || !calls->is_array()) return out;
+  for (const json::Value& call : calls->as_array()) {
+    const auto id = call.find_string("id");
+    out.emplace_back(id ? std::optional<std::string>(*id) : std::nullopt);
+  }
+  return out;
+}
+
+}  // namespace
+
+bool has_results(const json::Array& messages, std::size_t reply) {
+  return reply + 1 < messages.size() && is_result(messages[reply + 1]);
+}
+
+CallIds sampled_call_ids(const core::Model& model, const core::Call& call, const Turn& turn) {
+  core::Call reading;
+  reading.conversation.tools = call.conversation.tools;
+  reading.conversation.documents = call.conversation.documents;
+  reading.conversation.kwargs = call.conversation.kwargs;
+  reading.now = call.now;
+  const std::vector<TokenId> ids = turn.ids();
+  const std::size_t begin = turn.prompt.size() - turn.prefill;
+  core::ParseCall options;
+  options.prompt_ids = std::span(ids).first(begin);
+  const auto said = model.parse_ids(reading, options, std::span(ids).subspan(begin));
+  CallIds out;
+  if (!said.ok()) return out;
+  for (const chat::ToolCall& made : said.value().message.tool_calls) out.push_back(made.id);
+  return out;
+}
+
+void set_call_ids(const CallIds& ids, json::Value& message) {
+  json::Array* calls = calls_of(message);
+  for (std::size_t i = 0; calls != nullptr && i < std::min(ids.size(), calls->size()); ++i) {
+    if (ids[i] && (*calls)[i].is_object()) (*calls)[i].as_object().set("id", *ids[i]);
+  }
+}
+
+void use_call_ids(const CallIds& ids, const Turn& turn, std::size_t reply, json::Array& messages) {
+  const CallIds shown = ids_in(messages[reply]);
+  const auto kept = json::parse(turn.message);
+  const CallIds handed_out = kept.ok() ? ids_in(kept.value()) : CallIds();
+  set_call_ids(ids, messages[reply]);
+  for (std::size_t i = reply + 1; i < messages.size() && is_result(messages[i]); ++i) {
+    const std::optional<std::string> answered(messages[i].find_string("tool_call_id"));
+    for (const CallIds* known : {&shown, &handed_out}) {
+      const auto call = static_cast<std::size_t>(std::ranges::find(*known, answered) - known->begin());
+      if (!answered || call >= std::min(known->size(), ids.size()) || !ids[call]) continue;
+      messages[i].as_object().set("tool_call_id", *ids[call]);
+      break;
+    }
+  }
+}
+
+}  // namespace rondo::spans
