@@ -133,3 +133,58 @@ TEST_CASE("bug: results carried the ids that clients were handed out instead of 
                   gateway.prompt());
   }
 }
+
+TEST_CASE("bug: the reply to a continued message repeated what the client had begun") {
+  Gateway gateway;
+  gateway.says(" four~fin~");
+  const json::Array begun = {user("a"), assistant("two and two is")};
+  const std::string wish = R"(, "continue_final_message": true, "add_generation_prompt": false)";
+  CHECK(content_in(gateway.chat(begun, wish)) == " four");
+  CHECK(gateway.prompt().ends_with("[[assistant>>two and two is"));
+  const Answer streamed = gateway.chat(begun, wish + R"(, "stream": true)");
+  CHECK_MESSAGE(streamed.body.find("two and") == std::string::npos, streamed.body);
+  const Answer messages =
+      gateway.post("/v1/messages", R"({"max_tokens": 9, "messages": )" + json::to_compact(json::Value(begun)) + "}");
+  CHECK(messages.json().find("content")->as_array().front().find_string("text") == " four");
+  // Clients keep it as one message, or as two.
+  const std::string kept = "[[assistant>>two and two is four~fin~";
+  for (const json::Array& shown :
+       {json::Array{user("a"), assistant("two and two is four"), user("and more?")},
+        json::Array{user("a"), assistant("two and two is"), assistant(" four"), user("and more?")}}) {
+    const Answer next = gateway.chat(shown);
+    CHECK_MESSAGE(next.header("x-rondo-prefix").starts_with("how=bridge"), next.header("x-rondo-prefix"));
+    CHECK_MESSAGE(gateway.prompt().find(kept) != std::string::npos, gateway.prompt());
+  }
+}
+
+TEST_CASE("bug: log probabilities of content had those of reasoning, markers and stops") {
+  Gateway gateway;
+  gateway.says("(*mull hm mull*)yes.no~fin~");
+  const auto tokens = [](const json::Value& list) {
+    std::string out;
+    for (const json::Value& token : list.as_array()) out += token.find_string("token").value_or("?");
+    return out;
+  };
+  const std::string wish = R"(, "logprobs": true, "stop": ["."])";
+  const Answer whole = gateway.chat({user("a")}, wish);
+  CHECK(content_in(whole) == "yes");
+  const json::Value choice = whole.json().find("choices")->as_array().front();
+  CHECK(tokens(*choice.find("logprobs")->find("content")) == "yes");
+  const Answer streamed = gateway.chat({user("a")}, wish + R"(, "stream": true)");
+  std::string told;
+  net::SseReader reader;
+  REQUIRE(reader
+              .read(streamed.body,
+                    [&](const net::SseEvent& event) {
+                      if (event.data == "[DONE]") return;
+                      const json::Value chunk = json::parse(event.data).value();
+                      const json::Value* logprobs = chunk.find("choices")->as_array().front().find("logprobs");
+                      if (!logprobs->is_null()) told += tokens(*logprobs->find("content"));
+                    })
+              .ok());
+  CHECK(told == "yes");
+  const Answer response =
+      gateway.post("/v1/responses", R"({"input": "a", "include": ["message.output_text.logprobs"]})");
+  const json::Value message = response.json().find("output")->as_array().back();
+  CHECK(tokens(*message.find("content")->as_array().front().find("logprobs")) == "yes.no");
+}

@@ -83,7 +83,7 @@ class ChatWriter : public TurnWriter {
 
   std::vector<StreamEvent> add(const TurnEvent& turn) override {
     collector_.add(turn);
-    const bool has_tokens = !turn.tokens.ids.empty() && (request_.logprobs || request_.return_token_ids);
+    const bool has_tokens = !turn.tokens.logprobs.empty() || (!turn.tokens.ids.empty() && request_.return_token_ids);
     if (!has_tokens && turn.kind == TurnEvent::Kind::kDelta && turn.of == PartKind::kContent)
       return {content_event(turn)};
     json::Object delta = delta_of(turn);

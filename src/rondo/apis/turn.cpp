@@ -42,10 +42,18 @@ void TurnCollector::add(const TurnEvent& event) {
 
 std::vector<TurnEvent> TurnBuilder::feed(std::span<const parse::Event> events, Tokens tokens) {
   for (const parse::Event& event : events) take(event);
+  if (!tokens.logprobs.empty()) {
+    const auto is_content = [](const TurnEvent& event) {
+      return event.kind == TurnEvent::Kind::kDelta && event.of == PartKind::kContent;
+    };
+    const auto last = std::find_if(out_.rbegin(), out_.rend(), is_content);
+    TurnEvent& content = last != out_.rend() ? *last : emit(TurnEvent::Kind::kTokens);
+    content.tokens.logprobs = std::move(tokens.logprobs);
+  }
   if (!tokens.ids.empty()) {
     if (out_.empty()) emit(TurnEvent::Kind::kTokens);
     // Of the events of one token, the last one describes it best: a marker ends the part before it.
-    out_.back().tokens = std::move(tokens);
+    out_.back().tokens.ids = std::move(tokens.ids);
   }
   return std::exchange(out_, {});
 }

@@ -36,7 +36,9 @@ struct Logprob {
 // What was sampled for an event, if the client asks for it.  Each id belongs to one event of its choice.
 struct Tokens {
   std::vector<std::int32_t> ids;
-  std::vector<Logprob> logprobs;  // empty, or one for each id
+  // Of the chat APIs, one for each token with a byte of content, at the content that it wrote.  Of Completions, empty or
+  // one for each id.
+  std::vector<Logprob> logprobs;
 };
 
 enum class Finish : std::uint8_t {

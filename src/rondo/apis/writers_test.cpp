@@ -60,7 +60,8 @@ std::vector<TurnEvent> events_of(const std::vector<Said>& said, std::size_t choi
   std::vector<TurnEvent> out;
   std::int32_t id = 0;
   const auto feed = [&](parse::Event event) {
-    Tokens tokens{{id++}, {{event.text, -0.5, {{event.text, -0.5}}}}};
+    Tokens tokens{{id++}, {}};
+    if (event.kind == EventKind::kContent) tokens.logprobs = {{event.text, -0.5, {{event.text, -0.5}}}};
     for (TurnEvent& turn : builder.feed({&event, 1}, std::move(tokens))) out.push_back(std::move(turn));
   };
   for (const Said& one : said) {

@@ -131,18 +131,52 @@ void TurnRun::take(std::size_t index, const engine::SampledToken& token) {
   if (choice.has_ended) return;
   choice.ids.push_back(token.id);
   if (keeps_logprobs_) choice.logprobs.push_back(token.logprob);
+  apis::Tokens tokens = told_of(token);
+  const auto logprobs = std::exchange(tokens.logprobs, {});  // the client gets those of content alone
   if (profile_->is_stop(token.id)) {
-    tell(choice.builder->feed({}, told_of(token)));
+    tell(choice.builder->feed({}, std::move(tokens)));
     return;
   }
   if (choice.parser->parser().place() == parse::Place::kReasoning) ++reasoning_tokens_;
+  const std::size_t begin = choice.parser->text().size();
   auto events = choice.parser->feed(std::span(&token.id, 1));
   if (!events.ok()) return;  // an id outside the vocabulary has no text; it remains in the ids
-  tell(choice.builder->feed(cut_at_stop(choice, std::move(events).value(), false), told_of(token)));
+  for (const apis::Logprob& logprob : logprobs) choice.content.sampled(logprob, begin, choice.parser->text().size());
+  tell(read_events(choice, std::move(events).value(), std::move(tokens), false));
   if (choice.stop.found().empty()) return;
   end_choice(index, apis::Finish::kStopText);
   const auto runs = [](const Choice& one) { return !one.has_ended; };
   if (std::none_of(choices_.begin(), choices_.end(), runs)) submission_->cancel();
+}
+
+namespace {
+
+// Takes out the text that the prompt already has of a continued message: it is not part of the reply.  Such text stands
+// for no sampled text.
+void drop_begun(std::vector<parse::Event>& events) {
+  for (parse::Event& event : events) {
+    const bool is_text = event.kind == parse::EventKind::kContent || event.kind == parse::EventKind::kReasoning;
+    const std::size_t sampled = event.end - event.begin;
+    if (is_text && event.begin == 0 && event.text.size() > sampled) event.text.erase(0, event.text.size() - sampled);
+  }
+  std::erase_if(events, [](const parse::Event& event) {
+    return event.kind != parse::EventKind::kMarker && event.end == 0 && event.text.empty();
+  });
+}
+
+}  // namespace
+
+std::vector<apis::TurnEvent> TurnRun::read_events(Choice& choice, std::vector<parse::Event> events, apis::Tokens tokens,
+                                                  bool is_last) const {
+  if (read_.request.continue_final) drop_begun(events);
+  if (!read_.request.logprobs)
+    return choice.builder->feed(cut_at_stop(choice, std::move(events), is_last), std::move(tokens));
+  choice.content.parsed(events);
+  events = cut_at_stop(choice, std::move(events), is_last);
+  for (const parse::Event& event : events)
+    choice.content_bytes += event.kind == parse::EventKind::kContent ? event.text.size() : 0;
+  tokens.logprobs = choice.content.shown(choice.content_bytes);
+  return choice.builder->feed(events, std::move(tokens));
 }
 
 std::vector<parse::Event> TurnRun::cut_at_stop(Choice& choice, std::vector<parse::Event> events, bool is_last) {
@@ -172,8 +206,7 @@ void TurnRun::end_choice(std::size_t index, apis::Finish finish) {
   Choice& choice = choices_[index];
   choice.has_ended = true;
   // A client that left was never shown what was held back.
-  if (finish != apis::Finish::kStopText && !is_gone_)
-    tell(choice.builder->feed(cut_at_stop(choice, choice.parser->close(), true)));
+  if (finish != apis::Finish::kStopText && !is_gone_) tell(read_events(choice, choice.parser->close(), {}, true));
   tell(choice.builder->finish(finish, choice.stop.found()));
 }
 

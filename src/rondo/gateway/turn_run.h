@@ -10,6 +10,7 @@
 #include "apis/writer.h"
 #include "core/stream.h"
 #include "engine/serving.h"
+#include "gateway/content_tokens.h"
 #include "gateway/reply_sink.h"
 #include "gateway/state.h"
 #include "gateway/stop_text.h"
@@ -41,6 +42,8 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
     std::vector<tokenizer::TokenId> ids;
     std::vector<float> logprobs;
     StopText stop{{}};
+    ContentTokens content{};        // if the client asks for log probabilities
+    std::size_t content_bytes = 0;  // that the client was sent
     bool has_ended = false;
   };
 
@@ -87,6 +90,9 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   void take(std::size_t choice, const engine::SampledToken& token);
   // Returns what the client gets for a token besides its text.
   [[nodiscard]] apis::Tokens told_of(const engine::SampledToken& token) const;
+  // Makes what the client gets of the events of a parser.  `tokens` has what was sampled for them.
+  [[nodiscard]] std::vector<apis::TurnEvent> read_events(Choice& choice, std::vector<parse::Event> events,
+                                                         apis::Tokens tokens, bool is_last) const;
   // Returns content up to a stop text.  Holds the rest back until it is certain.
   [[nodiscard]] static std::vector<parse::Event> cut_at_stop(Choice& choice, std::vector<parse::Event> events,
                                                              bool is_last);
