@@ -108,6 +108,46 @@ TEST_CASE("bug: a conversation would have broken at midnight where the template 
   CHECK(gateway.prompt().starts_with("2026-03-15"));
 }
 
+TEST_CASE("bug: an engine that died behind its first token made a reply that looked complete") {
+  struct Row {
+    std::string path;
+    std::string body;
+    std::string type;
+  };
+  const std::string messages = R"("messages": [{"role": "user", "content": "a"}])";
+  for (const Row& row : {Row{"/v1/chat/completions", "{" + messages, "server_error"},
+                         Row{"/v1/messages", R"({"max_tokens": 9, )" + messages, "api_error"},
+                         Row{"/v1/responses", R"({"input": "a")", "server_error"},
+                         Row{"/v1/completions", R"({"prompt": "a")", "server_error"}}) {
+    Gateway gateway;
+    gateway.says("half of", true);
+    const Answer whole = gateway.post(row.path, row.body + "}");
+    CHECK_MESSAGE(whole.status == 502, row.path, whole.body);
+    CHECK(whole.json().find("error")->find_string("type") == row.type);
+    CHECK(whole.error() == "the engine has died");
+    CHECK_MESSAGE(gateway.log.find(R"("status":502)") != std::string::npos, gateway.log);
+    const Answer streamed = gateway.post(row.path, row.body + R"(, "stream": true})");
+    CHECK(streamed.body.find("the engine has died") != std::string::npos);
+    CHECK_MESSAGE(streamed.body.find(R"(":"h")") != std::string::npos, streamed.body);
+    for (const char* end : {R"("finish_reason":"stop")", "message_stop", "message_delta", "response.completed",
+                            "response.incomplete", R"("status":"completed")"})
+      CHECK_MESSAGE(streamed.body.find(end) == std::string::npos, streamed.body);
+    CHECK_MESSAGE(count_of(gateway.log, R"("status":502)") == 2, gateway.log);
+  }
+}
+
+TEST_CASE("a turn that an engine broke off is kept as far as it came, as one that failed") {
+  Gateway gateway;
+  gateway.says("half of", true);
+  const Answer streamed = gateway.chat({user("a")}, R"(, "stream": true)", {{"x-rondo-session", "one"}});
+  CHECK(streamed.status == 200);
+  const json::Value turns = *gateway.ask("GET", "/rondo/v1/sessions/one").json().find("turns");
+  CHECK(turns.as_array().front().find_string("finish") == "failed");
+  gateway.says(" it~fin~");
+  (void)gateway.chat({user("a"), assistant("half of"), user("go on")});
+  CHECK_MESSAGE(gateway.prompt().find("[[assistant>>half of") != std::string::npos, gateway.prompt());
+}
+
 TEST_CASE("bug: results carried the ids that clients were handed out instead of those that the model wrote") {
   for (const bool is_respelled : {false, true}) {
     Gateway gateway(kWithIds);
@@ -187,4 +227,25 @@ TEST_CASE("bug: log probabilities of content had those of reasoning, markers and
       gateway.post("/v1/responses", R"({"input": "a", "include": ["message.output_text.logprobs"]})");
   const json::Value message = response.json().find("output")->as_array().back();
   CHECK(tokens(*message.find("content")->as_array().front().find("logprobs")) == "yes.no");
+}
+
+TEST_CASE("bug: at the end of its time a server cut replies without a word") {
+  const std::string messages = R"("messages": [{"role": "user", "content": "a"}])";
+  for (const auto& [path, body] : {std::pair<std::string, std::string>{"/v1/chat/completions", "{" + messages},
+                                   {"/v1/messages", R"({"max_tokens": 9, )" + messages},
+                                   {"/v1/responses", R"({"input": "a")"},
+                                   {"/v1/completions", R"({"prompt": "a")"}}) {
+    for (const bool streams : {false, true}) {
+      Gateway gateway;
+      gateway.engine.on_begin = [&](Scripted::Run& run) {
+        run.say(gateway.model->tokenize("half", false).value());
+        gateway.loop.post([&] { gateway.service->cut(); });
+      };
+      const Answer answer = gateway.post(path, body + (streams ? R"(, "stream": true})" : "}"));
+      CHECK(answer.status == (streams ? 200 : 503));
+      CHECK_MESSAGE(answer.body.find("the server ends") != std::string::npos, answer.body);
+      CHECK_MESSAGE(answer.body.find(R"("finish_reason":"stop")") == std::string::npos, answer.body);
+      CHECK(gateway.log.find(R"("status":503)") != std::string::npos);
+    }
+  }
 }

@@ -35,14 +35,16 @@ class Scripted final : public engine::Serving {
         listener->on_tokens(0, {&token, 1});
       }
     }
-    void end(engine::StopReason reason) {
+    void end(engine::StopReason reason, std::optional<Error> error = {}) {
       if (has_ended) return;
       has_ended = true;
       engine::Outcome outcome;
       outcome.choices.resize(1);
       outcome.choices[0].stop = reason;
+      outcome.error = std::move(error);
       listener->on_end(outcome);
     }
+    void fail() { end(engine::StopReason::kCancelled, Error(ErrorCode::kEngine, "the engine has died")); }
     void later(std::function<void()> task) {
       loop.post([alive = is_alive, task = std::move(task)] {
         if (*alive) task();

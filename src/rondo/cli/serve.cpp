@@ -72,6 +72,7 @@ struct Gateway {
   net::Timer drain;
   std::size_t undrained = 0;  // fronts that still have requests
   bool is_ending = false;
+  bool is_cut = false;  // what still ran at the end of the time was told to end
 };
 
 void write_log(std::string_view line) { std::fwrite(line.data(), 1, line.size(), stderr); }
@@ -361,12 +362,18 @@ void finish(Gateway& gateway, net::Time end) {
   gateway.drain = gateway.loop.after(kDrainStep, [&gateway, end] { finish(gateway, end); });
 }
 
-// Waits for requests that generate, while new ones are told that the server is about to end.  Then it waits for all.
+// Waits for requests that generate, while new ones are told that the server is about to end.  Those that take too long
+// are answered that it ends.  Then it waits for all.
 void drain(Gateway& gateway, net::Time end) {
   const auto left = std::chrono::duration_cast<net::Milliseconds>(end - gateway.loop.now());
-  if (gateway.fronts.front()->service->running() > 0 && left.count() > 0) {
+  const bool is_running = gateway.fronts.front()->service->running() > 0;
+  if (is_running && left.count() > 0) {
     gateway.drain = gateway.loop.after(std::min(kDrainStep, left), [&gateway, end] { drain(gateway, end); });
     return;
+  }
+  if (is_running && !std::exchange(gateway.is_cut, true)) {
+    for (const auto& front : gateway.fronts) front->loop.post([&front = *front] { front.service->cut(); });
+    return drain(gateway, gateway.loop.now() + kLastStep);
   }
   gateway.undrained = gateway.fronts.size();
   for (const auto& front : gateway.fronts) {

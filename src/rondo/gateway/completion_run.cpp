@@ -107,9 +107,14 @@ void CompletionRun::Prompt::on_tokens(std::size_t choice, std::span<const engine
 
 void CompletionRun::Prompt::on_end(const engine::Outcome& ended) {
   outcome = ended;
+  if (ended.error && std::ranges::any_of(choices, [](const Choice& choice) { return !choice.has_ended; })) {
+    run->state_->metrics.engine_failed();
+    run->fault_ = fault_of_engine(chat::Api::kChat, *ended.error, run->asked_.served, ids.size());
+  }
   for (std::size_t i = 0; i < choices.size(); ++i) {
     choices[i].inexact = ended.choices[i].inexact;
-    if (!choices[i].has_ended) run->end_choice(*this, i, finish_of(ended.choices[i].stop));
+    if (choices[i].has_ended) continue;
+    run->fault_ ? run->break_off(*this, i) : run->end_choice(*this, i, finish_of(ended.choices[i].stop));
   }
   run->ended();
 }
@@ -167,12 +172,20 @@ void CompletionRun::end_choice(Prompt& prompt, std::size_t index, apis::Finish f
   Choice& choice = prompt.choices[index];
   choice.has_ended = true;
   choice.finish = finish;
-  std::string rest;
-  if (finish != apis::Finish::kStopText) {
-    rest = choice.stop.feed(choice.decoder->finish());
-    rest += choice.stop.flush();
-  }
-  tell(prompt, index, std::move(rest), true);
+  tell(prompt, index, finish == apis::Finish::kStopText ? "" : rest_of(choice), true);
+}
+
+// Ends the text of a choice of which the client gets a fault instead of an end.
+void CompletionRun::break_off(Prompt& prompt, std::size_t index) {
+  Choice& choice = prompt.choices[index];
+  choice.has_ended = true;
+  choice.finish = apis::Finish::kCancelled;
+  tell(prompt, index, rest_of(choice), false);
+}
+
+std::string CompletionRun::rest_of(Choice& choice) {
+  std::string rest = choice.stop.feed(choice.decoder->finish());
+  return rest + choice.stop.flush();
 }
 
 // --- The end
@@ -180,22 +193,6 @@ void CompletionRun::end_choice(Prompt& prompt, std::size_t index, apis::Finish f
 void CompletionRun::ended() {
   if (--running_ > 0) return;
   const auto self = shared_from_this();
-  for (const auto& prompt : prompts_) {
-    const auto has_ids = [](const Choice& choice) { return !choice.ids.empty(); };
-    if (!prompt->outcome->error || std::ranges::any_of(prompt->choices, has_ids)) continue;
-    // One of the prompts produced nothing.
-    state_->metrics.engine_failed();
-    const apis::Fault fault =
-        fault_of_engine(chat::Api::kChat, *prompt->outcome->error, asked_.served, prompt->ids.size());
-    if (is_streaming_) {
-      sink_->send(std::vector{apis::error_event(chat::Api::kChat, fault), apis::StreamEvent{"", "[DONE]"}});
-      sink_->finish({.headers = headers(false), .body = {}, .fault = fault});
-    } else {
-      sink_->refuse(chat::Api::kChat, fault);
-    }
-    state_->running_completions.erase(this);
-    return;
-  }
   keep_all();
 }
 
@@ -223,7 +220,7 @@ void CompletionRun::keep(const Prompt& prompt, const Choice& choice) {
   reply.key = choice.key;
   reply.completion = choice.ids;
   reply.logprobs = choice.logprobs;
-  reply.finish = prompt.outcome->error                       ? spans::Finish::kFailed
+  reply.finish = fault_ && prompt.outcome->error             ? spans::Finish::kFailed
                  : choice.finish == apis::Finish::kLength    ? spans::Finish::kLength
                  : choice.finish == apis::Finish::kCancelled ? spans::Finish::kCancelled
                                                              : spans::Finish::kStop;
@@ -295,25 +292,40 @@ void CompletionRun::complete() {
                         .prompt = counted.prompt_tokens,
                         .cached = counted.cached_tokens.value_or(0),
                         .completion = counted.completion_tokens});
+  if (fault_) return fail();
   std::vector<apis::CompletionPiece> pieces;
-  std::optional<apis::Fault> fault;
   for (const auto& prompt : prompts_) {
-    if (prompt->outcome->error)
-      fault = fault_of_engine(chat::Api::kChat, *prompt->outcome->error, asked_.served, prompt->ids.size());
     for (std::size_t i = 0; i < prompt->choices.size(); ++i) pieces.push_back(whole(*prompt, i));
   }
-  if (is_streaming_ && fault) {
-    sink_->send(std::vector{apis::error_event(chat::Api::kChat, *fault), apis::StreamEvent{"", "[DONE]"}});
-  } else if (is_streaming_) {
-    sink_->send(apis::completion_end(asked_.request, meta_, end));
+  if (is_streaming_) sink_->send(apis::completion_end(asked_.request, meta_, end));
+  sink_->finish({.headers = headers(true), .body = apis::completion_body(asked_.request, meta_, pieces, end)});
+  state_->running_completions.erase(this);
+}
+
+// Ends the reply without a result.
+void CompletionRun::fail() {
+  if (is_streaming_) {
+    asked_.visit->fault_status = fault_->status();
+    sink_->send(std::vector{apis::error_event(chat::Api::kChat, *fault_), apis::StreamEvent{"", "[DONE]"}});
+    sink_->finish({.headers = headers(true), .body = {}, .fault = fault_});
+  } else {
+    sink_->refuse(chat::Api::kChat, *fault_);
   }
-  sink_->finish(
-      {.headers = headers(true), .body = apis::completion_body(asked_.request, meta_, pieces, end), .fault = fault});
   state_->running_completions.erase(this);
 }
 
 void CompletionRun::gone() {
   is_gone_ = true;
+  cancel();
+}
+
+void CompletionRun::end_early(apis::Fault fault) {
+  if (running_ == 0) return;  // it is complete and is being kept right now
+  fault_ = std::move(fault);
+  cancel();
+}
+
+void CompletionRun::cancel() {
   for (const auto& prompt : prompts_) {
     if (prompt->submission && !prompt->outcome) prompt->submission->cancel();
   }

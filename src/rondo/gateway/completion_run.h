@@ -31,6 +31,8 @@ class CompletionRun final : public std::enable_shared_from_this<CompletionRun> {
 
   // Makes the ids on a worker, then starts the engine.  If the request cannot be served, answers with the fault.
   void begin();
+  // Ends the reply early, with this fault.
+  void end_early(apis::Fault fault);
 
  private:
   struct Choice {
@@ -67,14 +69,19 @@ class CompletionRun final : public std::enable_shared_from_this<CompletionRun> {
   [[nodiscard]] apis::Outcome<engine::Request> engine_request(const Prompt& prompt) const;
   void submit();
   void gone();
+  void cancel();
   void start();
   void take(Prompt& prompt, std::size_t index, const engine::SampledToken& token);
   void tell(Prompt& prompt, std::size_t index, std::string_view text, bool is_last);
   void end_choice(Prompt& prompt, std::size_t index, apis::Finish finish);
+  void break_off(Prompt& prompt, std::size_t index);
+  // Returns the text that was held back.
+  [[nodiscard]] static std::string rest_of(Choice& choice);
   void ended();
   void keep_all();
   void keep(const Prompt& prompt, const Choice& choice);
   void complete();
+  void fail();
   [[nodiscard]] net::Headers headers(bool with_usage) const;
   [[nodiscard]] apis::CompletionPiece whole(const Prompt& prompt, std::size_t index) const;
   [[nodiscard]] engine::Usage usage() const;
@@ -84,7 +91,7 @@ class CompletionRun final : public std::enable_shared_from_this<CompletionRun> {
   std::shared_ptr<ReplySink> sink_;
   apis::ReplyMeta meta_;
   std::vector<std::unique_ptr<Prompt>> prompts_;
-  std::optional<apis::Fault> fault_;  // a fault that the worker found
+  std::optional<apis::Fault> fault_;  // why there is no whole reply
   std::vector<engine::Request> requests_;
   std::size_t running_ = 0;
   std::size_t unkept_ = 0;

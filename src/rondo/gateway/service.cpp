@@ -506,11 +506,21 @@ void Service::handle(net::Exchange exchange) {
 
 void Service::answered(const net::ServerRequest& request, const net::Answered& answered) {
   if (!request.note) return;  // no request head was read
-  const int status = answered.status == 0 || !answered.is_whole ? kClientWent : answered.status;
-  state_->note_answered(request, *visit_of(request), status);
+  const auto visit = visit_of(request);
+  const bool has_gone = answered.status == 0 || !answered.is_whole;
+  state_->note_answered(request, *visit, has_gone ? kClientWent : visit->fault_status.value_or(answered.status));
 }
 
 void Service::drain() { state_->shared->is_draining = true; }
+
+void Service::cut() {
+  const apis::Fault fault{.kind = apis::FaultKind::kUnavailable,
+                          .message = "the server ends, and the reply took longer than it waits",
+                          .retry_after_s = 1};
+  // A run leaves the list when its engine has stopped, not here.
+  for (const auto& [run, held] : state_->running) run->end_early(fault);
+  for (const auto& [run, held] : state_->running_completions) run->end_early(fault);
+}
 
 std::size_t Service::running() const { return state_->shared->streams->running(); }
 

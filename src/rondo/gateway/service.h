@@ -135,6 +135,10 @@ class Service {
   // Refuses new requests that generate, with 503, and makes `/ready` say so.  Running requests continue.  Applies to
   // all services that share.
   void drain();
+  // Ends the requests of this service that generate, with 503 or an event of their API.  What was sampled is kept.
+  //
+  // REQUIRES: called on the loop's thread.
+  void cut();
   // Returns how many requests generate now, in all services that share.
   [[nodiscard]] std::size_t running() const;
 

@@ -45,7 +45,9 @@ spans::NewReply TurnRun::reply_of(std::size_t choice, const engine::Outcome& out
   reply.key = choices_[choice].key;
   reply.completion = choices_[choice].ids;
   reply.logprobs = choices_[choice].logprobs;
-  reply.finish = outcome.error ? spans::Finish::kFailed : kept_finish(told.finish);
+  reply.finish = !broken_        ? kept_finish(told.finish)
+                 : outcome.error ? spans::Finish::kFailed
+                                 : spans::Finish::kCancelled;
   reply.inexact = !outcome.choices[choice].inexact.empty();
   reply.message = json::to_compact(message);
   reply.time_ms = state_->parts.now_ms();
@@ -121,17 +123,14 @@ void TurnRun::complete(const engine::Outcome& outcome) {
 
   WholeReply whole{.headers = headers(&usage),
                    .body = apis::reply_body(read_.request, answer_.meta, answer_.collector->choices(), end)};
-  if (is_late_ || kept_.lost) {
-    // A reply that the client could not continue is not reported as complete.
-    whole.fault = kept_.lost ? fault_of_store(*kept_.lost) : late();
-    if (!answer_.is_streaming) {
-      answer_.sink->refuse(read_.request.api, *whole.fault);
-      return leave();
-    }
-    answer_.sink->send(answer_.writer->fail(*whole.fault));
-  } else if (outcome.error && answer_.is_streaming) {
-    state_->metrics.engine_failed();
-    whole.fault = fault_of_engine(read_.request.api, *outcome.error, *read_.model, plan_.ids.size());
+  // A reply that the client could not continue is not reported as complete.
+  whole.fault = kept_.lost ? fault_of_store(*kept_.lost) : broken_;
+  if (whole.fault && !answer_.is_streaming) {
+    answer_.sink->refuse(read_.request.api, *whole.fault);
+    return leave();
+  }
+  if (whole.fault) {
+    read_.visit->fault_status = whole.fault->status();
     answer_.sink->send(answer_.writer->fail(*whole.fault));
   } else if (answer_.is_streaming) {
     answer_.sink->send(answer_.writer->finish(end));

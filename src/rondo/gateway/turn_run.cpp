@@ -44,7 +44,7 @@ void TurnRun::watch() {
   if (const net::Milliseconds time = state_->parts.options.request_time; time.count() > 0) {
     const auto spent = std::chrono::floor<net::Milliseconds>(times_.plan_end - times_.plan_begin);
     times_.limit = state_->loop.after(std::max(time - spent, net::Milliseconds::zero()), [weak = weak_from_this()] {
-      if (const auto self = weak.lock()) self->time_out();
+      if (const auto self = weak.lock()) self->end_early(late());
     });
   }
   answer_.sink->on_gone([weak = weak_from_this()] {
@@ -56,7 +56,7 @@ void TurnRun::submit() {
   apis::Outcome<engine::Request> request = *std::exchange(prepared_, std::nullopt);
   if (!request.ok()) return answer_.sink->refuse(read_.request.api, request.fault());
   if (is_gone_) return;
-  if (is_late_) return fail(late());
+  if (broken_) return fail(*broken_);
   state_->metrics.planned(std::chrono::duration<double>(times_.plan_end - times_.plan_begin).count());
   Visit& visit = *read_.visit;
   visit.model = read_.model->name;
@@ -74,10 +74,9 @@ void TurnRun::gone() {
   if (submission_) submission_->cancel();
 }
 
-// Keeps what has been sampled so far, as if the client had left.
-void TurnRun::time_out() {
+void TurnRun::end_early(apis::Fault fault) {
   if (kept_.waiting > 0) return;  // it is complete and is being kept right now
-  is_late_ = true;
+  broken_ = std::move(fault);
   if (submission_) submission_->cancel();
 }
 
@@ -210,17 +209,28 @@ void TurnRun::end_choice(std::size_t index, apis::Finish finish) {
   tell(choice.builder->finish(finish, choice.stop.found()));
 }
 
+void TurnRun::break_off(std::size_t index) {
+  Choice& choice = choices_[index];
+  choice.has_ended = true;
+  if (!is_gone_) tell(read_events(choice, choice.parser->close(), {}, true));
+  auto events = choice.builder->finish(apis::Finish::kCancelled);
+  std::erase_if(events, [](const apis::TurnEvent& event) { return event.kind == apis::TurnEvent::Kind::kFinish; });
+  tell(events);
+}
+
 void TurnRun::on_end(const engine::Outcome& outcome) {
   const auto self = shared_from_this();  // leave() releases it
-  const bool has_ids =
-      std::any_of(choices_.begin(), choices_.end(), [](const Choice& one) { return !one.ids.empty(); });
-  if (outcome.error && !has_ids) {
+  if (outcome.error && std::ranges::any_of(choices_, [](const Choice& one) { return !one.has_ended; })) {
     state_->metrics.engine_failed();
-    fail(fault_of_engine(read_.request.api, *outcome.error, *read_.model, plan_.ids.size()));
+    broken_ = fault_of_engine(read_.request.api, *outcome.error, *read_.model, plan_.ids.size());
+  }
+  if (outcome.error && std::ranges::all_of(choices_, [](const Choice& one) { return one.ids.empty(); })) {
+    fail(*broken_);
     return leave();
   }
   for (std::size_t i = 0; i < choices_.size(); ++i) {
-    if (!choices_[i].has_ended) end_choice(i, finish_of(outcome.choices[i].stop));
+    if (choices_[i].has_ended) continue;
+    broken_ ? break_off(i) : end_choice(i, finish_of(outcome.choices[i].stop));
   }
   send_told();
   keep_all(outcome);
@@ -229,6 +239,7 @@ void TurnRun::on_end(const engine::Outcome& outcome) {
 // Ends the turn without a result.
 void TurnRun::fail(const apis::Fault& fault) {
   if (!answer_.is_streaming) return answer_.sink->refuse(read_.request.api, fault);
+  read_.visit->fault_status = fault.status();
   answer_.sink->send(answer_.writer->fail(fault));
   answer_.sink->finish({.headers = headers(nullptr), .body = {}, .fault = fault});
 }

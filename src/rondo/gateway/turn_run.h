@@ -28,6 +28,8 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   void plan();
   void begin_planned(Streams::Ticket ticket, std::shared_ptr<ReplySink> sink);
   [[nodiscard]] const ReadRequest& asked() const { return read_; }
+  // Ends the reply early, with this fault.  What has been sampled so far is kept, as if the client had left.
+  void end_early(apis::Fault fault);
 
   void on_start(const engine::Start& start) override;
   void on_tokens(std::size_t choice, std::span<const engine::SampledToken> tokens) override;
@@ -82,7 +84,6 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   void watch();
   void submit();
   void gone();
-  void time_out();
   [[nodiscard]] net::Headers headers(const engine::Usage* usage) const;
   // What it makes of them is sent together, by send_told().
   void tell(const std::vector<apis::TurnEvent>& events);
@@ -97,6 +98,8 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   [[nodiscard]] static std::vector<parse::Event> cut_at_stop(Choice& choice, std::vector<parse::Event> events,
                                                              bool is_last);
   void end_choice(std::size_t choice, apis::Finish finish);
+  // Ends the text of a choice of which the client gets a fault instead of an end.
+  void break_off(std::size_t choice);
   void fail(const apis::Fault& fault);
   void leave();
 
@@ -122,8 +125,8 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   std::optional<apis::Outcome<engine::Request>> prepared_;  // passed from the worker to the loop
   Times times_;
   Kept kept_;
-  bool is_gone_ = false;  // the client left before the engine had started
-  bool is_late_ = false;  // the time limit was exceeded
+  bool is_gone_ = false;               // the client left before the engine had started
+  std::optional<apis::Fault> broken_;  // why the reply has no end: the engine failed, or it was ended early
   bool keeps_logprobs_ = false;
   std::string replica_;  // the server that got the request; "" if there is only one
   std::int64_t reasoning_tokens_ = 0;

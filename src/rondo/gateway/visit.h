@@ -24,6 +24,7 @@ struct Visit final : net::RequestNote {
   std::optional<std::int64_t> cached_tokens;
   std::optional<std::int64_t> completion_tokens;
   std::optional<net::Time> first_token;
+  std::optional<int> fault_status;  // of the fault with which a stream ended
 };
 
 // Returns the visit of a request that Service::admit() has seen; for any other request, a visit without a tenant.
