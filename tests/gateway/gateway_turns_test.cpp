@@ -249,3 +249,17 @@ TEST_CASE("bug: at the end of its time a server cut replies without a word") {
     }
   }
 }
+
+TEST_CASE("bug: a body that is too large was refused in the shape of another API") {
+  net::ServerOptions http;
+  http.body_bytes = 100;
+  Gateway gateway(core::testing::kTemplate, std::move(http));
+  const std::string body(1000, ' ');
+  for (const char* path : {"/v1/messages", "/s/run/v1/messages"}) {
+    const Answer answer = gateway.post(path, body);
+    CHECK(answer.status == 413);
+    CHECK(answer.json().find_string("type") == "error");
+    CHECK(answer.json().find("error")->find_string("type") == "request_too_large");
+  }
+  CHECK(gateway.post("/v1/chat/completions", body).json().find("error")->find("param") != nullptr);
+}

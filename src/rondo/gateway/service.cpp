@@ -373,15 +373,25 @@ std::string refusal(const ServiceOptions& options, const net::ServerRequest& req
   return is_own ? "" : "pages of " + std::string(origin) + " may not use this server";
 }
 
+// The name of a session before a path, as in `/s/NAME/v1/models`; "" if there is none.
+struct SessionPath {
+  std::string_view session;
+  std::string_view path;
+};
+SessionPath split_session(std::string_view path) {
+  constexpr std::string_view kPrefix = "/s/";
+  if (!path.starts_with(kPrefix)) return {"", path};
+  const std::size_t end = path.find('/', kPrefix.size());
+  if (end == std::string::npos || end == kPrefix.size()) return {"", path};
+  return {path.substr(kPrefix.size(), end - kPrefix.size()), path.substr(end)};
+}
+
 // `/s/NAME/...` files the request under that session.
 void take_session(net::ServerRequest& request) {
-  constexpr std::string_view kPrefix = "/s/";
-  if (!request.path.starts_with(kPrefix)) return;
-  const std::size_t end = request.path.find('/', kPrefix.size());
-  if (end == std::string::npos || end == kPrefix.size()) return;
-  request.headers.set("x-rondo-session",
-                      word_of_path(std::string_view(request.path).substr(kPrefix.size(), end - kPrefix.size())));
-  request.path.erase(0, end);
+  const auto [session, path] = split_session(request.path);
+  if (session.empty()) return;
+  request.headers.set("x-rondo-session", word_of_path(session));
+  request.path = std::string(path);
 }
 
 // Lets a page of that origin read the answer.
@@ -524,12 +534,13 @@ void Service::cut() {
 
 std::size_t Service::running() const { return state_->shared->streams->running(); }
 
-net::Reply Service::explain(int status, std::string_view sentence) {
+net::Reply Service::explain(std::string_view path, int status, std::string_view sentence) {
   const apis::FaultKind kind = status == 413   ? apis::FaultKind::kTooLarge
                                : status == 503 ? apis::FaultKind::kUnavailable
                                : status >= 500 ? apis::FaultKind::kInternal
                                                : apis::FaultKind::kInvalid;
-  const json::Value body = apis::error_body(chat::Api::kChat, {.kind = kind, .message = std::string(sentence)});
+  const json::Value body =
+      apis::error_body(api_of(split_session(path).path), {.kind = kind, .message = std::string(sentence)});
   return {.status = status, .headers = {{"content-type", "application/json"}}, .body = json::to_compact(body)};
 }
 

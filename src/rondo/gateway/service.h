@@ -142,8 +142,8 @@ class Service {
   // Returns how many requests generate now, in all services that share.
   [[nodiscard]] std::size_t running() const;
 
-  // Returns the body of an answer that the HTTP server gives by itself.
-  [[nodiscard]] static net::Reply explain(int status, std::string_view sentence);
+  // Returns an answer that the HTTP server gives by itself, in the form of the API at the path.
+  [[nodiscard]] static net::Reply explain(std::string_view path, int status, std::string_view sentence);
 
   struct State;
 

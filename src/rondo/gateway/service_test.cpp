@@ -9,7 +9,7 @@ namespace {
 
 TEST_CASE("what HTTP refuses is an error of the API, and the server's own fault from 500 on") {
   const auto type_of = [](int status) {
-    const net::Reply reply = Service::explain(status, "so it is");
+    const net::Reply reply = Service::explain("/v1/models", status, "so it is");
     CHECK(reply.status == status);
     CHECK(reply.headers.find("content-type") == "application/json");
     const json::Value body = json::parse(reply.body).value();

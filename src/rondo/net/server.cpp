@@ -116,7 +116,7 @@ Awaitable<void> Server::Impl::welcome(std::shared_ptr<Impl> self, std::shared_pt
 // A connection beyond the limit gets a short answer if it reads that at once.
 void Server::Impl::turn_away(Socket socket) {
   if (!tls) {
-    const Reply reply = explained(503, "too many connections");
+    const Reply reply = explained("", 503, "too many connections");
     Headers headers = reply.headers;
     headers.set("Content-Length", std::to_string(reply.body.size()));
     headers.set("Connection", "close");
@@ -164,8 +164,8 @@ void Server::Impl::drained() {
   loop.post([done = std::exchange(when_drained, nullptr), count = cut] { done(count); });
 }
 
-Reply Server::Impl::explained(int status, std::string_view sentence) const {
-  if (options.explain) return options.explain(status, sentence);
+Reply Server::Impl::explained(std::string_view path, int status, std::string_view sentence) const {
+  if (options.explain) return options.explain(path, status, sentence);
   return {status, {{"Content-Type", "text/plain; charset=utf-8"}}, std::string(sentence) + "\n"};
 }
 

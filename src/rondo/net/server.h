@@ -131,9 +131,9 @@ struct ServerOptions {
   std::function<std::optional<Reply>(ServerRequest&)> admit{};
   // Gets the end of each exchange, including those that the server answers by itself.
   std::function<void(const ServerRequest&, const Answered&)> answered{};
-  // Makes the body of an answer that the server gives by itself (400, 408, 413, 431, 500, 503) from the status and a
-  // sentence.  If empty, the body is the sentence.
-  std::function<Reply(int status, std::string_view sentence)> explain{};
+  // Makes an answer that the server gives by itself (400, 408, 413, 431, 500, 503).  `path` is the request's, as far as
+  // it was read.  If empty, the body is the sentence.
+  std::function<Reply(std::string_view path, int status, std::string_view sentence)> explain{};
 };
 
 class Server {

@@ -90,7 +90,7 @@ void Exchange::State::let_go() {
   on_drained = nullptr;
   if (connection == nullptr) return;
   if (started) return abort();
-  Reply reply = connection->server().explained(500, "the request was not answered");
+  Reply reply = connection->server().explained(request.path, 500, "the request was not answered");
   start(reply.status, reply.headers, reply.body.size());
   if (connection == nullptr) return;
   if (request.method != "HEAD") connection->channel().send(std::move(reply.body));
@@ -392,7 +392,7 @@ void ServerConnection::timed_out() {
 void ServerConnection::refuse(const Error& error) { refuse(status_of(error), error.message); }
 
 void ServerConnection::refuse(int status, std::string_view sentence) {
-  send_and_end(server_.explained(status, sentence));
+  send_and_end(server_.explained(exchange_ ? exchange_->request.path : "", status, sentence));
 }
 
 void ServerConnection::send_and_end(Reply reply) {

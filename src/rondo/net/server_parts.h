@@ -118,7 +118,7 @@ struct Server::Impl : std::enable_shared_from_this<Server::Impl> {
   void forget(ServerConnection& connection);
   void cut_all();
   void drained();
-  [[nodiscard]] Reply explained(int status, std::string_view sentence) const;
+  [[nodiscard]] Reply explained(std::string_view path, int status, std::string_view sentence) const;
   // Returns "Sun, 06 Nov 1994 08:49:37 GMT"; made once per second.
   [[nodiscard]] const std::string& date();
 

@@ -222,15 +222,17 @@ TEST_CASE("server: a request can be refused before its body is read, in the call
     if (request.headers.find("key") == "right") return std::nullopt;
     return Reply{401, {{"X-Own", "1"}}, "who are you?"};
   };
-  options.explain = [](int status, std::string_view sentence) {
-    return Reply{status, {{"Content-Type", "application/json"}}, "{\"error\": \"" + std::string(sentence) + "\"}"};
+  options.explain = [](std::string_view path, int status, std::string_view sentence) {
+    return Reply{status,
+                 {{"Content-Type", "application/json"}},
+                 "{\"error\": \"" + std::string(sentence) + "\", \"path\": \"" + std::string(path) + "\"}"};
   };
   Subject subject(std::move(options));
   const std::string refused =
       subject.ask({"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n"});
   CHECK(status_of(refused) == "HTTP/1.1 401 Unauthorized");
   CHECK(refused.ends_with("who are you?"));
-  CHECK(subject.ask({"POST / HTTP/1.1\r\n\r\n"}).ends_with("{\"error\": \"not exactly one `Host`\"}"));
+  CHECK(subject.ask({"POST / HTTP/1.1\r\n\r\n"}).ends_with("{\"error\": \"not exactly one `Host`\", \"path\": \"\"}"));
   CHECK(subject.seen.empty());
   const std::string taken =
       subject.ask({"POST / HTTP/1.1\r\nHost: x\r\nkey: right\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"});

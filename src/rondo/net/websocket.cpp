@@ -132,7 +132,7 @@ std::optional<WebSocket> WebSocket::accept(Exchange exchange, const WebSocketOpt
   if (connection == nullptr || exchange.started()) return std::nullopt;
   Server::Impl& server = connection->server();
   const auto refuse = [&](int status, std::string_view why, Headers headers) {
-    const Reply reply = server.explained(status, why);
+    const Reply reply = server.explained(request.path, status, why);
     for (const Header& header : reply.headers) headers.add(header.name, header.value);
     exchange.reply(status, headers, reply.body);
   };
