@@ -91,7 +91,7 @@ json::Object block_of(const GenerateRequest& request, const Part& part, bool is_
     case PartKind::kContent:
     case PartKind::kRefusal: break;
   }
-  return {{"type", "text"}, {"text", is_whole ? part.text : ""}, {"citations", nullptr}};
+  return {{"type", "text"}, {"text", is_whole ? part.text : ""}};
 }
 
 json::Object message_of(const ReplyMeta& meta, json::Array content, json::Object usage) {
