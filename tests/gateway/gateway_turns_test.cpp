@@ -197,6 +197,18 @@ TEST_CASE("bug: the reply to a continued message repeated what the client had be
   }
 }
 
+TEST_CASE("bug: a request without tools was answered with calls") {
+  const std::string text = "{!do add with {\"a\": 1} do!}";
+  Gateway gateway;
+  gateway.says(text + "~fin~");
+  CHECK(message_in(gateway.chat({user("a")}, kTools)).find("tool_calls") != nullptr);
+  for (const std::string& none : {std::string(), std::string(R"(, "tools": [])")}) {
+    const Answer answer = gateway.chat({user("a")}, none);
+    CHECK(content_in(answer) == text);
+    CHECK(answer.json().find("choices")->as_array().front().find_string("finish_reason") == "stop");
+  }
+}
+
 TEST_CASE("bug: log probabilities of content had those of reasoning, markers and stops") {
   Gateway gateway;
   gateway.says("(*mull hm mull*)yes.no~fin~");

@@ -55,7 +55,9 @@ std::optional<apis::Fault> TurnRun::prepare_choices() {
   asked.parallel_tool_calls = request.tool_choice.parallel;
   using Mode = apis::ToolChoice::Mode;
   using Empty = apis::TurnBuilder::Empty;
-  if (request.tool_choice.mode == Mode::kNone) asked.tool_choice = core::ToolChoice::kNone;
+  // Without tools the model can call none, as in the APIs: what reads like a call is text.
+  const bool has_tools = request.tools || call_.conversation.kwargs.find("tools") != nullptr;
+  if (request.tool_choice.mode == Mode::kNone || !has_tools) asked.tool_choice = core::ToolChoice::kNone;
   if (request.tool_choice.mode == Mode::kRequired) {
     const bool is_one = request.tool_choice.only.size() == 1;
     asked.tool_choice = is_one ? core::ToolChoice::kNamed : core::ToolChoice::kRequired;
