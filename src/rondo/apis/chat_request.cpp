@@ -1,15 +1,26 @@
 // What only the Chat Completions API has.
 #include "apis/request_parts.h"
+#include "chat/api_parts.h"
 
 namespace rondo::apis {
 namespace {
+
+// The name in a call: that of its function or custom tool, or its own, as some clients write it.
+std::string name_of(const json::Value& call) {
+  for (const std::string_view key : {"function", "custom"}) {
+    if (const json::Value* inner = call.find(key); inner != nullptr) return chat::first_text(*inner, {"name"});
+  }
+  return chat::first_text(call, {"name"});
+}
 
 void check_calls(Fields& message) {
   const json::Array* calls = message.array("tool_calls", kMostTools);
   if (calls == nullptr) return;
   for (std::size_t i = 0; i < calls->size(); ++i) {
-    if (!(*calls)[i].is_object())
-      message.refuse("tool_calls[" + std::to_string(i) + "]", "must be an object", "invalid_type");
+    const std::string place = "tool_calls[" + std::to_string(i) + "]";
+    if (!(*calls)[i].is_object()) return message.refuse(place, "must be an object", "invalid_type");
+    if (name_of((*calls)[i]).empty())
+      message.refuse(place + ".function.name", "is missing or no string", "missing_required_parameter");
   }
 }
 

@@ -73,6 +73,8 @@ Fault previous_response_not_found(std::string_view id) {
 }
 
 Fault model_not_found(std::string_view model) {
+  if (model.empty())
+    return invalid("model", "`model` is missing: name one of the models", "missing_required_parameter");
   return {FaultKind::kNotFound, "the model `" + std::string(model) + "` does not exist", "model", "model_not_found"};
 }
 

@@ -66,6 +66,7 @@ class [[nodiscard]] Outcome {
 // Makes the fault for a prompt with more tokens than fit.  Clients look for the wording of their API.
 [[nodiscard]] Fault context_too_long(chat::Api api, std::int64_t prompt_tokens, std::int64_t limit);
 [[nodiscard]] Fault previous_response_not_found(std::string_view id);
+// `model` is "" if the request names none although there are several.
 [[nodiscard]] Fault model_not_found(std::string_view model);
 // `what` names what was sought: "response", "conversation".
 [[nodiscard]] Fault not_found(std::string_view what, std::string_view id);

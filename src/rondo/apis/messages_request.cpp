@@ -54,6 +54,16 @@ void check_block(Fields& message, const json::Value& block, const std::string& p
   }
 }
 
+// The system text has blocks of text alone.
+void check_system(Fields& fields) {
+  const json::Value* system = fields.any("system");
+  if (system == nullptr || !system->is_array()) return;
+  for (std::size_t i = 0; i < system->as_array().size(); ++i) {
+    const std::string type = chat::first_text(system->as_array()[i], {"type"});
+    if (type != "text") fields.refuse("system[" + std::to_string(i) + "].type", "must be `text`, found `" + type + "`");
+  }
+}
+
 }  // namespace
 
 bool drop_billing_header(json::Value& body) {
@@ -74,6 +84,8 @@ bool drop_billing_header(json::Value& body) {
 
 void check_messages_body(Fields& fields) {
   check_content(fields, "system");
+  check_system(fields);
+  (void)fields.object("tool_choice");
   const json::Array* messages = fields.array("messages", kMostMessages);
   if (messages == nullptr) return fields.refuse("messages", "is missing", "missing_required_parameter");
   for (std::size_t i = 0; i < messages->size() && !fields.failed(); ++i) {
@@ -95,6 +107,7 @@ void check_messages_body(Fields& fields) {
 }
 
 void read_messages_fields(Fields& fields, GenerateRequest& out) {
+  (void)fields.array("stop_sequences", kMostStops);
   read_stops(fields, "stop_sequences", out);
   read_thinking(fields, out.reasoning);
   read_messages_format(fields, out.format);

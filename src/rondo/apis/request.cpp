@@ -49,6 +49,31 @@ void read_headers(const HeaderLookup& headers, GenerateRequest& out) {
   out.open_responses = !header(headers, "openresponses-version").empty();
 }
 
+// The schema of a tool's arguments, which every API has under another name.
+void check_tool(Fields& tool, chat::Api api) {
+  const std::string type = tool.text("type").value_or("");
+  if (api == chat::Api::kMessages) {
+    const bool is_own = type.empty() || type == "custom";
+    if (tool.object("input_schema") == nullptr && is_own)
+      tool.refuse("input_schema", "is missing", "missing_required_parameter");
+    return;
+  }
+  (void)tool.object("parameters");
+  (void)tool.inside("function").object("parameters");
+}
+
+void check_tools_form(Fields& fields, chat::Api api) {
+  const json::Array* tools = fields.array("tools", kMostTools);
+  for (std::size_t i = 0; tools != nullptr && i < tools->size() && !fields.failed(); ++i) {
+    const std::string place = "tools[" + std::to_string(i) + "]";
+    if (!(*tools)[i].is_object()) return fields.refuse(place, "must be an object", "invalid_type");
+    std::optional<Fault> fault;
+    Fields tool(&(*tools)[i], place + ".", fault);
+    check_tool(tool, api);
+    if (fault) fields.take(*std::move(fault));
+  }
+}
+
 // What all APIs have under the same name.
 void read_common(Fields& fields, GenerateRequest& out) {
   out.model = fields.text("model").value_or("");
@@ -58,7 +83,7 @@ void read_common(Fields& fields, GenerateRequest& out) {
   Fields cache = fields.inside("prompt_cache_options");
   out.comparison_response_id = cache.text("comparison_response_id").value_or("");
   (void)fields.object("chat_template_kwargs");
-  (void)fields.array("tools", kMostTools);
+  check_tools_form(fields, out.api);
   read_sampling(fields, out.sampling);
 }
 
@@ -180,9 +205,9 @@ Outcome<GenerateRequest> read(chat::Api api, json::Value body, const HeaderLooku
   std::optional<Fault> fault;
   if (api == chat::Api::kMessages && drop_billing_header(body))
     out.warnings.emplace_back("the billing header of `system` was taken off");
-  if (const json::Value* input = body.find("input");
-      api == chat::Api::kResponses && (input == nullptr || input->is_null()))
-    body.as_object().set("input", json::Array());
+  const json::Value* input = body.find("input");
+  const bool lacks_input = api == chat::Api::kResponses && (input == nullptr || input->is_null());
+  if (lacks_input) body.as_object().set("input", json::Array());
   Fields fields(&body, "", fault);
   read_common(fields, out);
   switch (api) {
@@ -197,6 +222,9 @@ Outcome<GenerateRequest> read(chat::Api api, json::Value body, const HeaderLooku
   const json::Value choice = chosen == nullptr ? json::Value() : *chosen;
   fault = translate(std::move(body), options, out);
   if (!fault && !choice.is_null()) read_tool_choice(choice, out, fault);
+  const bool goes_on = !out.responses.previous_response_id.empty() || !out.responses.conversation.empty();
+  if (!fault && lacks_input && out.messages.empty() && !goes_on)
+    fault = invalid("input", "`input` is missing", "missing_required_parameter");
   if (fault) return *std::move(fault);
   return out;
 }
@@ -246,6 +274,9 @@ void read_metadata(Fields& fields, GenerateRequest& out) {
   if (metadata == nullptr) return;
   out.metadata = metadata->as_object();
   if (out.metadata.size() > kMostMetadata) fields.refuse("metadata", "has too many members");
+  if (out.api == chat::Api::kMessages) return;  // whose members are named
+  Fields inside = fields.inside("metadata");
+  for (const json::Member& member : out.metadata) (void)inside.text(member.key);
 }
 
 void read_schema(Fields& fields, AnswerFormat& out) {

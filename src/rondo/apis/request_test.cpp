@@ -131,6 +131,37 @@ TEST_CASE("wrong types and values are refused with their field") {
       "messages[0].content[0].input: `messages[0].content[0].input` is missing or of the wrong type");
 }
 
+TEST_CASE("bug: values that the APIs refuse were taken without a word") {
+  const auto place = [](chat::Api api, std::string_view body) {
+    const std::string sentence = refusal(api, body);
+    return sentence.substr(0, sentence.find(':'));
+  };
+  const auto messages_with = [](std::string_view members) {
+    return R"({"max_tokens": 1, "messages": [{"role": "user", "content": "Hi"}], )" + std::string(members) + "}";
+  };
+  const auto input_with = [](std::string_view members) { return R"({"input": "x", )" + std::string(members) + "}"; };
+  CHECK(place(kChat, chat_with(R"("tools": [1])")) == "tools[0]");
+  CHECK(place(kChat, chat_with(R"("tools": [{"type": "function", "function": {"name": "f", "parameters": "x"}}])")) ==
+        "tools[0].function.parameters");
+  CHECK(place(kChat, chat_with(R"("metadata": {"a": 1})")) == "metadata.a");
+  for (const char* call : {R"({"id": "a", "function": {"arguments": "{}"}})", R"({"id": "a"})"}) {
+    CHECK(place(kChat, R"({"messages": [{"role": "assistant", "tool_calls": [)" + std::string(call) + "]}]}") ==
+          "messages[0].tool_calls[0].function.name");
+  }
+  CHECK(place(kMessages, messages_with(R"("tools": [{"name": "f"}])")) == "tools[0].input_schema");
+  CHECK(place(kMessages, messages_with(R"("tools": [{"name": "f", "input_schema": "x"}])")) == "tools[0].input_schema");
+  CHECK(place(kMessages, messages_with(R"("tools": [{"type": "bash_20250124", "name": "bash"}])")).empty());
+  CHECK(place(kMessages, messages_with(R"("tool_choice": "auto")")) == "tool_choice");
+  CHECK(place(kMessages, messages_with(R"("system": [{"type": "image"}])")) == "system[0].type");
+  CHECK(place(kMessages, messages_with(R"("stop_sequences": "x")")) == "stop_sequences");
+  CHECK(place(kResponses, input_with(R"("tools": [{"type": "function", "name": "f", "parameters": "x"}])")) ==
+        "tools[0].parameters");
+  CHECK(place(kResponses, input_with(R"("include": ["zap"])")) == "include");
+  CHECK(place(kResponses, input_with(R"("reasoning": {"summary": "zap"})")) == "reasoning.summary");
+  CHECK(place(kResponses, input_with(R"("text": {"verbosity": "zap"})")) == "text.verbosity");
+  CHECK(refusal(kResponses, "{}") == "input: `input` is missing");
+}
+
 TEST_CASE("a variable of the template does not replace what the request says itself") {
   const auto of = [](const std::string& members) { return refusal(kChat, chat_with(members)); };
   const std::string tools = R"("tools": [{"type": "function", "function": {"name": "f"}}], )";

@@ -1,5 +1,6 @@
 // What only the Responses API has.
 #include <algorithm>
+#include <array>
 
 #include "apis/request_parts.h"
 #include "chat/api_parts.h"
@@ -9,7 +10,7 @@ namespace {
 
 void read_responses_format(Fields& fields, AnswerFormat& out) {
   Fields text = fields.inside("text");
-  (void)text.text("verbosity");
+  (void)text.word("verbosity", {"low", "medium", "high"});
   Fields format = text.inside("format");
   const auto type = format.word("type", {"text", "json_object", "json_schema"});
   if (!type || *type == "text") return;
@@ -21,16 +22,26 @@ void read_responses_reasoning(Fields& fields, ReasoningWish& out) {
   Fields reasoning = fields.inside("reasoning");
   out.effort = reasoning.text("effort").value_or("");
   read_effort(out);
-  const auto summary = reasoning.text("summary");
-  const auto older = reasoning.text("generate_summary");
+  const auto summary = reasoning.word("summary", {"auto", "concise", "detailed"});
+  const auto older = reasoning.word("generate_summary", {"auto", "concise", "detailed"});
   out.is_summarized = summary.has_value() || older.has_value();
 }
+
+// What the API can add to a reply.
+constexpr std::array<std::string_view, 8> kIncludes = {
+    "code_interpreter_call.outputs",  "computer_call_output.output.image_url",
+    "file_search_call.results",       "message.input_image.image_url",
+    "message.output_text.logprobs",   "reasoning.encrypted_content",
+    "web_search_call.action.sources", "web_search_call.results",
+};
 
 void read_include(Fields& fields, ResponsesState& out) {
   const json::Array* include = fields.array("include", kMostMetadata);
   if (include == nullptr) return;
   for (const json::Value& what : *include) {
     if (!what.is_string()) return fields.refuse("include", "must hold strings", "invalid_type");
+    if (std::ranges::find(kIncludes, what.as_string()) == kIncludes.end())
+      return fields.refuse("include", "names `" + what.as_string() + "`, which the API does not have");
     if (what.as_string() == "reasoning.encrypted_content") out.include_encrypted_reasoning = true;
     if (what.as_string() == "message.output_text.logprobs") out.include_logprobs = true;
   }

@@ -40,6 +40,8 @@ void generate(State& state, chat::Api api, Exchange exchange) {
     const RequestParts parts = parts_of(http);
     auto read = read_parts(state, api, parts);
     if (!read.ok()) return read.fault();
+    if (api == chat::Api::kMessages && !read.value().request.max_tokens)
+      return apis::invalid("max_tokens", "`max_tokens` is missing", "missing_required_parameter");
     keep_request(state, parts);
     if (is_passed(read.value())) return Generation{.read = std::move(read.value()), .turn = nullptr};
     auto turn = std::make_shared<TurnRun>(state.shared_from_this(), std::move(read.value()), nullptr);

@@ -96,7 +96,7 @@ struct Shared;
 
 // The parts of a service.  All of them must outlive it.
 struct ServiceParts {
-  std::vector<ServedModel> models;  // at least one; the first serves requests that name none
+  std::vector<ServedModel> models;  // at least one; a single one serves requests that name none
   spans::Spans* spans = nullptr;
   std::function<std::int64_t()> now_ms;  // milliseconds since 1970; any thread
   // The time that templates show; empty: none, and templates that ask for it fail.  Any thread.

@@ -116,7 +116,7 @@ const ServedModel* Service::State::find_model(std::string_view name) const {
   const auto is_meant = [&](const ServedModel& one) { return one.is_called(name); };
   const auto found = std::find_if(models.begin(), models.end(), is_meant);
   if (found != models.end()) return &*found;
-  const bool any = name.empty() || (models.size() == 1 && !parts.options.strict_model);
+  const bool any = models.size() == 1 && (name.empty() || !parts.options.strict_model);
   return any ? &models.front() : nullptr;
 }
 
