@@ -275,3 +275,29 @@ TEST_CASE("bug: a body that is too large was refused in the shape of another API
   }
   CHECK(gateway.post("/v1/chat/completions", body).json().find("error")->find("param") != nullptr);
 }
+
+TEST_CASE("bug: a response that runs in the background showed nothing of what had come") {
+  Gateway gateway;
+  Scripted::Run* running = nullptr;
+  gateway.engine.on_begin = [&](Scripted::Run& run) {
+    run.say(gateway.model->tokenize("half", false).value());
+    running = &run;
+  };
+  const Answer begun = gateway.post("/v1/responses", R"({"input": "a", "background": true})");
+  const std::string path = "/v1/responses/" + std::string(begun.json().find_string("id").value_or(""));
+  const auto shown = [&]() -> std::string {
+    const Answer answer = gateway.ask("GET", path);
+    const json::Value body = answer.json();
+    const json::Array& output = body.find("output")->as_array();
+    if (output.empty()) return "";
+    const std::string text(output.front().find("content")->as_array().front().find_string("text").value_or(""));
+    return std::string(body.find_string("status").value_or("")) + " " +
+           std::string(output.front().find_string("status").value_or("")) + " " + text;
+  };
+  std::string now;
+  while ((now = shown()).empty()) continue;
+  CHECK(now == "in_progress in_progress half");
+  running->fail();
+  while ((now = shown()).starts_with("in_progress")) continue;
+  CHECK(now == "failed incomplete half");
+}

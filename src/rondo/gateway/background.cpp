@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "apis/response_progress.h"
 #include "apis/responses_body.h"
 #include "apis/stored_responses.h"
-#include "json/parse.h"
 #include "json/print.h"
 
 namespace rondo::gateway {
@@ -17,13 +17,6 @@ constexpr std::int64_t kBeatMs = 10'000;        // a sign of life, even if nothi
 constexpr std::int64_t kLostMs = 60'000;        // after this long without one, the response is lost
 constexpr std::int64_t kCancelWaitMs = 10'000;  // how long a cancelled response may take to end
 constexpr std::size_t kMostBuffered = std::size_t{1} << 20U;
-
-json::Value failed_body(const json::Value& body, std::string_view status, const std::string& message) {
-  json::Value out = body;
-  out.as_object().set("status", status);
-  if (status == "failed") out.as_object().set("error", json::Object{{"code", "server_error"}, {"message", message}});
-  return out;
-}
 
 // What the response is asked to do; "" if nothing.
 std::string wish_in(const Archive& archive, const std::string& id) {
@@ -40,6 +33,7 @@ class BackgroundSink final : public ReplySink, public std::enable_shared_from_th
 
   void begin(const apis::GenerateRequest& request, const apis::ReplyMeta& meta) override {
     record_ = keeping_.record(json::Value(apis::response_object(request, meta, "queued", {})));
+    progress_ = apis::ResponseProgress(record_.body);
     has_begun_ = true;
     put_progress([self = shared_from_this(), body = record_.body](const std::optional<apis::Fault>& fault) {
       if (!fault && self->streams_) return;
@@ -56,7 +50,7 @@ class BackgroundSink final : public ReplySink, public std::enable_shared_from_th
     if (!has_begun_) return to_->refuse(api, fault);
     // Called before any event was sent.
     start({});
-    send(apis::replayed(failed_body(record_.body, "failed", fault.message), false));
+    send(apis::replayed(apis::given_up(record_.body, "failed", fault.message), false));
     finish({.headers = {}, .body = {}, .fault = fault});
   }
   void start(const net::Headers& headers) override {
@@ -69,7 +63,7 @@ class BackgroundSink final : public ReplySink, public std::enable_shared_from_th
     std::vector<apis::StreamEvent> now;
     for (const apis::StreamEvent& event : events) {
       event.append_to(fresh_);
-      look_at(event);
+      progress_.add(event);
       (held_.empty() && !apis::is_terminal(event) ? now : held_).push_back(event);
     }
     if (streams_ && to_ && !now.empty()) to_->send(now);
@@ -89,21 +83,9 @@ class BackgroundSink final : public ReplySink, public std::enable_shared_from_th
   }
 
  private:
-  // Records what an event says about the response.
-  void look_at(const apis::StreamEvent& event) {
-    const bool is_state = event.name == "response.created" || event.name == "response.in_progress";
-    if (is_state || apis::is_terminal(event)) {
-      record_.body = response_in(event);
-    } else if (event.name == "response.output_item.done") {
-      auto parsed = json::parse(event.data);
-      json::Value* output = record_.body.as_object().find("output");
-      const json::Value* item = parsed.ok() ? parsed.value().find("item") : nullptr;
-      if (item != nullptr && output != nullptr && output->is_array()) output->as_array().push_back(*item);
-    }
-  }
-
   void keep() {
     const Archive archive = keeping_.archive();
+    record_.body = progress_.body();
     std::vector<spans::StoredObject> objects;
     add_chunk(archive, objects);
     for (spans::StoredObject& object : keeping_.objects(record_)) objects.push_back(std::move(object));
@@ -129,6 +111,7 @@ class BackgroundSink final : public ReplySink, public std::enable_shared_from_th
     const Archive archive = keeping_.archive();
     std::vector<spans::StoredObject> objects;
     add_chunk(archive, objects);
+    record_.body = progress_.body();
     record_.beat_ms = keeping_.now_ms();
     objects.push_back(archive.response_object(record_, record_.beat_ms));
     keeping_.put(std::move(objects), std::move(then));
@@ -160,6 +143,7 @@ class BackgroundSink final : public ReplySink, public std::enable_shared_from_th
   bool streams_;
   bool has_begun_ = false;
   ResponseRecord record_;
+  apis::ResponseProgress progress_;
   std::string fresh_;                    // events that are not in a store yet
   std::vector<apis::StreamEvent> held_;  // the last ones, which wait for the store
   WholeReply whole_;                     // sent to `to_` with them
@@ -301,7 +285,8 @@ ResponseRecord looked_after(Service::State& state, const Archive& archive, Respo
   const std::int64_t now_ms = state.parts.now_ms();
   if (record.has_ended() || now_ms - record.beat_ms < kLostMs) return record;
   const bool is_cancelled = !wish_in(archive, record.id()).empty();
-  record.body = failed_body(record.body, is_cancelled ? "cancelled" : "failed", "the gateway that ran it has stopped");
+  record.body =
+      apis::given_up(record.body, is_cancelled ? "cancelled" : "failed", "the gateway that ran it has stopped");
   std::int64_t number = 0;
   for (std::size_t i = 0; i < record.chunks; ++i) {
     const auto text = archive.chunk(record.id(), i);
