@@ -31,9 +31,10 @@ constexpr const char* kWithIds = R"JINJA(
 {%- if add_generation_prompt %}{{- '[[assistant>>' }}{% endif %})JINJA";
 
 struct Gateway : testing::ScriptedGateway {
-  explicit Gateway(const std::string& chat_template = core::testing::kTemplate, net::ServerOptions http = {})
+  explicit Gateway(const std::string& chat_template = core::testing::kTemplate, net::ServerOptions http = {},
+                   gateway::ServiceOptions options = {})
       : ScriptedGateway(
-            {}, false, std::move(http),
+            std::move(options), false, std::move(http),
             core::testing::made(core::Model::from_memory(core::testing::memory(chat_template.c_str()), {}))) {}
   // Has the engine say a text, and then end or fail.
   void says(const std::string& text, bool fails = false) {
@@ -300,4 +301,18 @@ TEST_CASE("bug: a response that runs in the background showed nothing of what ha
   running->fail();
   while ((now = shown()).starts_with("in_progress")) continue;
   CHECK(now == "failed incomplete half");
+}
+
+TEST_CASE("a server says how Responses streams report reasoning where requests do not") {
+  using Events = apis::ReasoningEvents;
+  for (const auto& [events, name] : {std::pair(Events::kText, "response.reasoning_text.delta"),
+                                     std::pair(Events::kSummary, "response.reasoning_summary_text.delta"),
+                                     std::pair(Events::kOpenResponses, "response.reasoning.delta")}) {
+    gateway::ServiceOptions options;
+    options.reasoning_events = events;
+    Gateway gateway(core::testing::kTemplate, {}, std::move(options));
+    gateway.says("(*mull hm mull*)yes~fin~");
+    const Answer answer = gateway.post("/v1/responses", R"({"input": "a", "stream": true})");
+    CHECK_MESSAGE(answer.body.find(name) != std::string::npos, answer.body);
+  }
 }

@@ -81,6 +81,10 @@ gateway::ServiceOptions service_options_of(const ServeSettings& settings) {
   gateway::ServiceOptions options;
   options.strict_model = settings.strict_model;
   options.refuse_unknown_tools = settings.unknown_tools == "error";
+  using Events = apis::ReasoningEvents;
+  options.reasoning_events = settings.reasoning_events == "summary"         ? Events::kSummary
+                             : settings.reasoning_events == "openresponses" ? Events::kOpenResponses
+                                                                            : Events::kText;
   options.origins = settings.cors;
   // If anybody may use any host name, keys protect the server instead: a page that gets here through its own host name
   // has no key.

@@ -79,6 +79,12 @@ std::vector<ServeOption> server_options() {
       {"tls-cert", "FILE", of(&S::tls_cert), "HTTPS: the server's certificate with its chain, PEM"},
       {"tls-key", "FILE", of(&S::tls_key), "the certificate's key"},
       {"cors", "ORIGIN", of(&S::cors), "allow pages from this origin (scheme and host); may be repeated"},
+  };
+}
+
+// What is made of requests, what is kept, and how much of everything there may be.
+std::vector<ServeOption> request_options() {
+  return {
       {"strict-model", "", of(&S::strict_model),
        "refuse requests for another model's name even if there is only one model"},
       {"unknown-tools",
@@ -88,6 +94,13 @@ std::vector<ServeOption> server_options() {
        0,
        0,
        {"ignore", "error"}},
+      {"reasoning-events",
+       "WHAT",
+       of(&S::reasoning_events),
+       "how Responses streams report reasoning, if the request does not say",
+       0,
+       0,
+       {"text", "summary", "openresponses"}},
       {"retention",
        "WHAT",
        of(&S::retention),
@@ -136,7 +149,9 @@ std::vector<ServeOption> server_options() {
 const std::vector<ServeOption>& table() {
   static const std::vector<ServeOption> kTable = [] {
     std::vector<ServeOption> all = model_options();
-    for (ServeOption& option : server_options()) all.push_back(std::move(option));
+    for (auto* options : {server_options, request_options}) {
+      for (ServeOption& option : options()) all.push_back(std::move(option));
+    }
     return all;
   }();
   return kTable;

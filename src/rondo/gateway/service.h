@@ -26,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "apis/writer.h"
 #include "base/workers.h"
 #include "core/model.h"
 #include "engine/serving.h"
@@ -64,6 +65,8 @@ struct ServiceOptions {
   render::Retention retention = render::Retention::kAll;
   bool strict_model = false;  // refuse other names even if there is only one model
   bool refuse_unknown_tools = false;
+  // How Responses streams report reasoning if the request does not say.
+  apis::ReasoningEvents reasoning_events = apis::ReasoningEvents::kText;
   // The names (`Host`, without the port) under which this server may be reached.  Requests for other names are refused,
   // and so are requests from pages of other origins: otherwise a page could point a name of its own at this server and
   // use it.  Empty: any name.

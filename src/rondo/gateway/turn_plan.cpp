@@ -80,6 +80,7 @@ std::optional<apis::Fault> TurnRun::prepare_choices() {
   answer_.meta.id = spans::mint_id(id_prefix(request.api), choices_.front().key, 0);
   answer_.meta.model = request.model.empty() ? read_.model->name : request.model;
   answer_.meta.created_s = state_->parts.now_ms() / 1000;
+  answer_.meta.reasoning_events = state_->parts.options.reasoning_events;
   if (request.return_token_ids) answer_.meta.prompt_ids = plan_.ids;
   answer_.meta.diagnostics =
       diagnose(*state_->parts.spans, state_->parts.models, read_.visit->tenant, *scope_, plan_, request);
