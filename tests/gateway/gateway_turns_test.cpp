@@ -149,6 +149,20 @@ TEST_CASE("a turn that an engine broke off is kept as far as it came, as one tha
   CHECK_MESSAGE(gateway.prompt().find("[[assistant>>half of") != std::string::npos, gateway.prompt());
 }
 
+TEST_CASE("bug: a stream had a reason for its end before the error that its turn could not be kept") {
+  struct Full final : spans::MemoryStore {
+    void put(spans::StoredTurn, Kept kept) override { kept(Error(ErrorCode::kIo, "no space is left")); }
+  } full;
+  spans::Spans unkept(full, spans::HashKey{1});
+  Gateway gateway;
+  gateway.parts.spans = &unkept;
+  gateway.service = std::make_unique<gateway::Service>(gateway.loop, gateway.parts);
+  gateway.says("one~fin~");
+  const Answer answer = gateway.chat({user("a")}, R"(, "stream": true)");
+  CHECK_MESSAGE(answer.body.find("no space is left") != std::string::npos, answer.body);
+  CHECK_MESSAGE(answer.body.find(R"("finish_reason":"stop")") == std::string::npos, answer.body);
+}
+
 TEST_CASE("bug: results carried the ids that clients were handed out instead of those that the model wrote") {
   for (const bool is_respelled : {false, true}) {
     Gateway gateway(kWithIds);

@@ -133,6 +133,7 @@ void TurnRun::complete(const engine::Outcome& outcome) {
     read_.visit->fault_status = whole.fault->status();
     answer_.sink->send(answer_.writer->fail(*whole.fault));
   } else if (answer_.is_streaming) {
+    send_told();
     answer_.sink->send(answer_.writer->finish(end));
   }
   answer_.sink->finish(std::move(whole));

@@ -232,7 +232,7 @@ void TurnRun::on_end(const engine::Outcome& outcome) {
     if (choices_[i].has_ended) continue;
     broken_ ? break_off(i) : end_choice(i, finish_of(outcome.choices[i].stop));
   }
-  send_told();
+  if (broken_) send_told();  // all others are told of their end once it is stored
   keep_all(outcome);
 }
 
