@@ -85,9 +85,9 @@ bool Machine::piece_literal(const Marker& literal) {
 // Matches what the format writes at `at`, behind the name of a call without arguments.  kFull means that the call has
 // ended.
 MatchKind Machine::bare_call_ends(std::size_t at) {
-  const bool may_end = call_.has_name && !call_.has_arguments && !syntax_->bare_close.empty() && !needs_evidence();
+  const bool may_end = call_.has_name && !call_.has_arguments && !syntax_->rare.bare_close.empty() && !needs_evidence();
   if (!may_end || at == buffer_.size()) return MatchKind::kNone;
-  const Match match = syntax_->bare_close.match(std::string_view(buffer_).substr(at), is_end_, starts());
+  const Match match = syntax_->rare.bare_close.match(std::string_view(buffer_).substr(at), is_end_, starts());
   if (match.kind != MatchKind::kFull) return match.kind;
   if (attempt_.is_open && !commit(pos_)) return MatchKind::kFull;
   emit(EventKind::kMarker, at);
@@ -493,7 +493,7 @@ std::size_t Machine::behind_brackets(std::size_t at) const {
 // Begins a second call in the markers of the call that ends at `at`.  Those markers are still open, so the call begins
 // with the end of the opener: `call:` of `<call>call:`.
 MatchKind Machine::second_call(std::size_t at) {
-  const Marker& open = syntax_->inner_open;
+  const Marker& open = syntax_->rare.inner_open;
   if (open.empty() || syntax_->format->calls.envelope != format::Envelope::kTags) return MatchKind::kNone;
   const std::size_t begin = skip_space(at);
   if (begin == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;

@@ -341,12 +341,13 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
     }
     case kContentOpen:
       emit(EventKind::kMarker, pos_);
-      top_.is_preamble = found.marker == &syntax_->preamble_open;
+      top_.is_preamble = found.marker == &syntax_->rare.preamble_open;
       top_.is_wrapped = !is_blank(content_close());
       top_.is_blank = false;
       break;
     case kContentClose:
-      if (found.marker == &syntax_->preamble_close && !(top_.is_wrapped && top_.is_preamble)) return stray_close(found);
+      if (found.marker == &syntax_->rare.preamble_close && !(top_.is_wrapped && top_.is_preamble))
+        return stray_close(found);
       [[fallthrough]];
     case kHistoryClose:  // another block of the same turn may follow
       emit(EventKind::kMarker, pos_);

@@ -111,10 +111,10 @@ void Syntax::compile_content() {
   const Marker* content_close = add_marker(f.content.close);
   sets.blank.add(kContentClose, content_close);
   sets.text.add(kContentClose, content_close);
-  preamble_open = make_marker(f.content.preamble_open);
-  preamble_close = make_marker(f.content.preamble_close);
-  sets.blank.add(kContentOpen, &preamble_open);
-  sets.text.add(kContentClose, &preamble_close);
+  rare.preamble_open = make_marker(f.content.preamble_open);
+  rare.preamble_close = make_marker(f.content.preamble_close);
+  sets.blank.add(kContentOpen, &rare.preamble_open);
+  sets.text.add(kContentClose, &rare.preamble_close);
 }
 
 // Registers what ends the turn.
@@ -169,7 +169,7 @@ void Syntax::compile_calls() {
   call_close = make_marker(calls.call_close);
   section_close = make_marker(calls.section_close);
   separator = make_marker(calls.separator);
-  bare_close = make_marker(calls.bare_close);
+  rare.bare_close = make_marker(calls.bare_close);
   parameter_open = make_marker(calls.parameters.open);
   for (const format::ValueForm& form : calls.parameters.forms) values.key_openers.push_back(make_marker(form.key_open));
   parameter_separator = make_marker(calls.parameters.separator);
@@ -229,7 +229,7 @@ void Syntax::compile_slots() {
   slot_sets.resize(calls.pieces.size());
   for (std::size_t i = 0; i < calls.pieces.size(); ++i) {
     MarkerSet& set = slot_sets[i];
-    if (calls.pieces[i].kind == format::CallPiece::Kind::kName) set.add(kCallClose, &bare_close);
+    if (calls.pieces[i].kind == format::CallPiece::Kind::kName) set.add(kCallClose, &rare.bare_close);
     std::size_t next = i + 1;
     while (next < calls.pieces.size() && calls.pieces[next].kind == format::CallPiece::Kind::kLiteral &&
            piece_markers[next].empty())
@@ -292,7 +292,7 @@ void Syntax::compile_openers(const Marker& section_open) {
   }
   sets.reasoning_layout.add(kSectionClose, &section_close);
   if (const std::size_t tag = call_open.core().find_last_of(">]"); tag != std::string::npos)
-    inner_open = make_marker(std::string_view(call_open.core()).substr(tag + 1));
+    rare.inner_open = make_marker(std::string_view(call_open.core()).substr(tag + 1));
   if (!options.tools) return;
   compile_half_openers();
   compile_bare_openers();

@@ -37,6 +37,14 @@ struct ValueMarkers {
   NestedSyntax nested;
 };
 
+// Markers that few formats have.
+struct RareMarkers {
+  Marker inner_open;  // the part of a call's opener after its last tag
+  Marker bare_close;  // ends a call without arguments behind its name
+  Marker preamble_open;
+  Marker preamble_close;
+};
+
 class Syntax {
  public:
   // REQUIRES: as Parser.
@@ -98,10 +106,8 @@ class Syntax {
   std::vector<Marker> piece_markers;  // by piece
   std::vector<MarkerSet> slot_sets;   // by piece
   ValueMarkers values;
-  Marker inner_open;  // the part of a call's opener after its last tag
+  RareMarkers rare;
   Marker call_open, call_close, section_close, separator, parameter_open, parameter_separator;
-  Marker bare_close;  // ends a call without arguments behind its name
-  Marker preamble_open, preamble_close;
   std::string heading_open;  // the text that headings of reasoning and content begin with
   std::string blank_stop;    // a stop that is only white space
 
