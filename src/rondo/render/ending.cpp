@@ -33,13 +33,15 @@ std::string missing_behind_calls(const tokenizer::Tokenizer& tokenizer, std::str
   return !format::is_blank(content) && text.ends_with(content) ? std::string(closers) : "";
 }
 
-// Where `part` last stands in `text` as whole units; npos if it does not.
-std::size_t last_unit(std::string_view text, std::string_view part) {
+// Where the end of calls last stands in `text`; npos if it does not.  Punctuation alone, such as `>`, may be a part of
+// something else unless it is whole units.
+std::size_t calls_end_in(std::string_view text, std::string_view end) {
+  std::size_t at = text.rfind(end);
+  if (std::ranges::any_of(end, format::is_word)) return at;
   const std::vector<std::size_t> cuts = format::unit_boundaries(text);
-  const auto is_cut = [&cuts](std::size_t at) { return std::ranges::binary_search(cuts, at); };
-  std::size_t at = text.rfind(part);
-  while (at != std::string_view::npos && !(is_cut(at) && is_cut(at + part.size())))
-    at = at == 0 ? std::string_view::npos : text.rfind(part, at - 1);
+  const auto is_cut = [&cuts](std::size_t place) { return std::ranges::binary_search(cuts, place); };
+  while (at != std::string_view::npos && !(is_cut(at) && is_cut(at + end.size())))
+    at = at == 0 ? std::string_view::npos : text.rfind(end, at - 1);
   return at;
 }
 
@@ -50,7 +52,7 @@ std::optional<std::string> missing_behind_whole_calls(const tokenizer::Tokenizer
                                                       const ParsedCompletion& said, std::string_view text,
                                                       std::string_view closing) {
   const std::string& end = said.calls_end;
-  const std::size_t at = last_unit(closing, end);
+  const std::size_t at = calls_end_in(closing, end);
   const bool has_calls = !said.message.tool_calls.empty() || !said.closing_text.empty();
   if (end.empty() || !has_calls || at == std::string_view::npos) return std::nullopt;
   const std::string rest(closing.substr(at + end.size()));
