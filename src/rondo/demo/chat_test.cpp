@@ -69,11 +69,12 @@ ChatOptions of(const std::string& model) {
 
 }  // namespace
 
-TEST_CASE("a conversation needs a model only when something is said") {
-  const ChatOptions nowhere = of("nowhere.gguf");
-  CHECK(talk(nowhere, {}).status.ok());
-  CHECK(talk(nowhere, {"", ""}).status.ok());
-  const Talk refused = talk(nowhere, {"", "hello"});
+TEST_CASE("a conversation's model must be there, and is loaded when something is said") {
+  const ChatOptions other = of(RONDO_SOURCE_DIR "/README.md");
+  CHECK(talk(other, {}).status.ok());
+  CHECK(talk(other, {"", ""}).status.ok());
+  CHECK_FALSE(talk(other, {"", "hello"}).status.ok());
+  const Talk refused = talk(of("nowhere.gguf"), {});
   REQUIRE_FALSE(refused.status.ok());
   CHECK(refused.status.error().code == ErrorCode::kNotFound);
   CHECK(refused.status.error().source == "nowhere.gguf");
