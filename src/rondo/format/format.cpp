@@ -97,6 +97,20 @@ void print_calls(std::string& out, const Calls& calls) {
     line(out, "  " + counter, "stands for a number that the template counts");
 }
 
+void print_blocks(std::string& out, const Reasoning& reasoning, const Content& content) {
+  if (reasoning.present) {
+    line(out, "reasoning",
+         quoted(reasoning.open) + " .. " + quoted(reasoning.close) +
+             (reasoning.begins_text ? " begun by the prompt" : "") + (reasoning.in_content ? " in content" : "") +
+             (reasoning.behind_content ? " behind the content" : "") +
+             (reasoning.absent.empty() ? "" : ", without any " + quoted(reasoning.absent)));
+  }
+  if (!content.open.empty() || !content.close.empty())
+    line(out, "content", quoted(content.open) + " .. " + quoted(content.close));
+  if (!content.preamble_open.empty())
+    line(out, "content before calls", quoted(content.preamble_open) + " .. " + quoted(content.preamble_close));
+}
+
 std::string trims_text(const Trims& trims) {
   std::string out;
   const auto add = [&out](bool is_set, std::string_view what) {
@@ -214,17 +228,7 @@ std::string Format::to_string() const {
   for (const GenerationPrompt& prompt : generation_prompts)
     line(out, "generation prompt " + prompt.name, quoted(prompt.text));
   print_marker(out, "header", header);
-  if (reasoning.present) {
-    line(out, "reasoning",
-         quoted(reasoning.open) + " .. " + quoted(reasoning.close) +
-             (reasoning.begins_text ? " begun by the prompt" : "") + (reasoning.in_content ? " in content" : "") +
-             (reasoning.behind_content ? " behind the content" : "") +
-             (reasoning.absent.empty() ? "" : ", without any " + quoted(reasoning.absent)));
-  }
-  if (!content.open.empty() || !content.close.empty())
-    line(out, "content", quoted(content.open) + " .. " + quoted(content.close));
-  if (!content.preamble_open.empty())
-    line(out, "content before calls", quoted(content.preamble_open) + " .. " + quoted(content.preamble_close));
+  print_blocks(out, reasoning, content);
   if (calls.present) print_calls(out, calls);
   if (!stops.content.empty()) line(out, "stop", quoted(stops.content));
   if (!stops.tool.empty()) line(out, "stop after calls", quoted(stops.tool));

@@ -9,7 +9,7 @@
 namespace rondo::spans {
 namespace {
 
-bool is_result(const json::Value& message) { return message.find_string("role") == "tool"; }
+bool is_tool_result(const json::Value& message) { return message.find_string("role") == "tool"; }
 
 json::Array* calls_of(json::Value& message) {
   json::Value* calls = message.is_object() ? message.as_object().find("tool_calls") : nullptr;
@@ -31,7 +31,7 @@ CallIds ids_in(const json::Value& message) {
 }  // namespace
 
 bool has_results(const json::Array& messages, std::size_t reply) {
-  return reply + 1 < messages.size() && is_result(messages[reply + 1]);
+  return reply + 1 < messages.size() && is_tool_result(messages[reply + 1]);
 }
 
 CallIds sampled_call_ids(const core::Model& model, const core::Call& call, const Turn& turn) {
@@ -63,7 +63,7 @@ void use_call_ids(const CallIds& ids, const Turn& turn, std::size_t reply, json:
   const auto kept = json::parse(turn.message);
   const CallIds handed_out = kept.ok() ? ids_in(kept.value()) : CallIds();
   set_call_ids(ids, messages[reply]);
-  for (std::size_t i = reply + 1; i < messages.size() && is_result(messages[i]); ++i) {
+  for (std::size_t i = reply + 1; i < messages.size() && is_tool_result(messages[i]); ++i) {
     const std::optional<std::string> answered(messages[i].find_string("tool_call_id"));
     for (const CallIds* known : {&shown, &handed_out}) {
       const auto call = static_cast<std::size_t>(std::ranges::find(*known, answered) - known->begin());
