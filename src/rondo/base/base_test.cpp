@@ -307,7 +307,10 @@ TEST_CASE("bug: a file that was written became a new one: links, pipes and permi
   const std::string file = folder + "/file";
   const std::string link = folder + "/link";
   fs::create_symlink("file", link);
-  REQUIRE(files::write(link, "one").ok());  // the link's end does not exist yet
+  CHECK(files::exists(link));  // although its end does not exist yet
+  CHECK_FALSE(files::exists(file));
+  CHECK(files::read(link).error().message == "is a link to a file that is not there");
+  REQUIRE(files::write(link, "one").ok());
   CHECK(fs::is_symlink(link));
   CHECK(files::read(file).value() == "one");
   fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);

@@ -30,7 +30,10 @@ long process_number() {
 Result<std::string> read(const std::string& path, std::size_t max_bytes) {
   std::error_code ec;
   const fs::file_status status = fs::status(path, ec);
-  if (!fs::exists(status)) return Error(ErrorCode::kNotFound, "no such file", path);
+  if (!fs::exists(status)) {
+    const bool is_link = fs::is_symlink(fs::symlink_status(path, ec));
+    return Error(ErrorCode::kNotFound, is_link ? "is a link to a file that is not there" : "no such file", path);
+  }
   if (fs::is_directory(status)) return Error(ErrorCode::kNotFound, "is a folder, expected a file", path);
   std::ifstream in(path, std::ios::binary);
   if (!in) return Error(ErrorCode::kNotFound, "cannot be opened for reading", path);
@@ -121,7 +124,7 @@ Status make_folder(const std::string& path) {
 
 bool exists(const std::string& path) {
   std::error_code ec;
-  return fs::exists(path, ec);
+  return fs::exists(fs::symlink_status(path, ec));
 }
 
 bool is_folder(const std::string& path) {

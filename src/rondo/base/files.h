@@ -21,6 +21,7 @@ namespace rondo::files {
 // Makes the folder and every missing folder above it.
 [[nodiscard]] Status make_folder(const std::string& path);
 
+// Returns whether there is something at `path`, be it a link that leads nowhere: reading it then says so.
 [[nodiscard]] bool exists(const std::string& path);
 [[nodiscard]] bool is_folder(const std::string& path);
 

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <filesystem>
 
 #include "base/files.h"
 #include "model/gguf.h"
@@ -195,6 +196,19 @@ TEST_CASE("load: a folder with a tokenizer only") {
   CHECK(files.value().tokenizer->generation_config != nullptr);
   CHECK(load_template_source(root).error().code == ErrorCode::kNotFound);
   CHECK(load_tokenizer_source(root + "/tokenizer.json").ok());
+}
+
+TEST_CASE("bug: a link that leads nowhere counted as a file that is not there") {
+  for (const char* name : {"tokenizer.json", "tokenizer_config.json", "chat_template.jinja"}) {
+    CAPTURE(name);
+    const OwnFolder folder("broken_link");
+    if (std::string(name) != "chat_template.jinja") folder.file("chat_template.jinja", "A");
+    std::filesystem::create_symlink("../blobs/gone", folder.path() + "/" + name);
+    const Result<ModelFiles> files = load(folder.path());
+    REQUIRE_FALSE(files.ok());
+    CHECK(files.error().message == "is a link to a file that is not there");
+    CHECK(files.error().source.ends_with(name));
+  }
 }
 
 TEST_CASE("load: single files") {
