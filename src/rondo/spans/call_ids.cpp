@@ -40,11 +40,12 @@ CallIds sampled_call_ids(const core::Model& model, const core::Call& call, const
   reading.conversation.documents = call.conversation.documents;
   reading.conversation.kwargs = call.conversation.kwargs;
   reading.now = call.now;
-  const std::vector<TokenId> ids = turn.ids();
-  const std::size_t begin = turn.prompt.size() - turn.prefill;
+  const auto prompt = std::span(turn.prompt).first(turn.prompt.size() - turn.prefill);
+  std::vector<TokenId> ids(turn.prompt.begin() + static_cast<std::ptrdiff_t>(prompt.size()), turn.prompt.end());
+  ids.insert(ids.end(), turn.completion.begin(), turn.completion.end());
   core::ParseCall options;
-  options.prompt_ids = std::span(ids).first(begin);
-  const auto said = model.parse_ids(reading, options, std::span(ids).subspan(begin));
+  options.prompt_ids = prompt;
+  const auto said = model.parse_ids(reading, options, ids);
   CallIds out;
   if (!said.ok()) return out;
   for (const chat::ToolCall& made : said.value().message.tool_calls) out.push_back(made.id);
