@@ -228,7 +228,7 @@ int run_check(const CheckArguments& arguments) {
     alone.models = {std::exchange(alone.chat_template, "")};
     return run_check(alone);
   }
-  if (Status valid = check_arguments(arguments); !valid.ok()) { return refuse(valid.error()); }
+  if (Status valid = check_arguments(arguments); !valid.ok()) return refuse(valid.error());
   if (arguments.fix) return run_fix(arguments);
   const bool prints_table = !arguments.json && count_on_output(arguments) == 0;
   const protocol::Service service(service_options());

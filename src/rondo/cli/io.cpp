@@ -250,7 +250,7 @@ Status check_page_file(const std::string& file) {
 }
 
 int put_page(const std::string& page, const std::string& file) {
-  if (Status status = check_page_file(file); !status.ok()) { return refuse(status.error()); }
+  if (Status status = check_page_file(file); !status.ok()) return refuse(status.error());
   return write_text(page, file);
 }
 

@@ -35,10 +35,12 @@ Status add_any_messages(json::Object& request, const std::string& argument, cons
   return Done{};
 }
 
-// The same.  Templates print nothing for a role that is missing, so that nobody would see the mistake.
-Status add_messages(json::Object& request, const std::string& argument, const std::string& option) {
+// The same, and checks them under the name `what`.  Templates print nothing for a role that is missing, so that nobody
+// would see the mistake.
+Status add_messages(json::Object& request, const std::string& argument, const std::string& option,
+                    const std::string& what) {
   if (Status status = add_any_messages(request, argument, option); !status.ok()) return status;
-  return chat::check_messages(*request.find("messages"), option == "--new-messages" ? "new_messages" : "messages");
+  return chat::check_messages(*request.find("messages"), what);
 }
 
 bool names_model(const std::string& path) {
@@ -133,7 +135,8 @@ Result<json::Value> run_with_vocabulary(const protocol::Service& service, const 
 
 Status add_conversation(json::Object& request, const ConversationArguments& arguments) {
   if (!arguments.messages.empty()) {
-    if (Status status = add_messages(request, arguments.messages, "--messages"); !status.ok()) return status;
+    if (Status status = add_messages(request, arguments.messages, "--messages", "messages"); !status.ok())
+      return status;
   }
   if (!arguments.texts.empty()) {
     json::Value* messages = request.find("messages");
@@ -166,7 +169,7 @@ Status add_kwargs(json::Object& request, const std::string& argument) {
 
 Result<json::Value> read_messages(const std::string& argument, const std::string& option) {
   json::Object request;
-  if (Status status = add_messages(request, argument, option); !status.ok()) return status.error();
+  if (Status status = add_messages(request, argument, option, "new_messages"); !status.ok()) return status.error();
   return *request.find("messages");
 }
 

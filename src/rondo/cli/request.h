@@ -53,7 +53,8 @@ void add_model(json::Object& request, const ModelArguments& arguments);
 // Sets `kwargs` to an object_argument(), if there is one.
 [[nodiscard]] Status add_kwargs(json::Object& request, const std::string& argument);
 
-// Reads messages: an array, the `messages` of an object, or a file with either.  `option` is as in add_json().
+// Reads the new messages of a bridge: an array, the `messages` of an object, or a file with either.  `option` is as in
+// add_json().
 [[nodiscard]] Result<json::Value> read_messages(const std::string& argument, const std::string& option);
 
 // Read a reply: the text of a field, "" if it has none; whether a field is true.
