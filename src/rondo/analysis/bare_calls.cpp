@@ -22,7 +22,7 @@ std::string closing_behind(const format::Calls& calls, std::vector<format::CallP
   std::string out;
   for (auto piece = begin; piece != calls.pieces.end(); ++piece) {
     if (piece->kind == Kind::kArguments) out += arguments;
-    out += piece->kind == Kind::kIndex ? std::string(1, format::kCounter) : piece->text;
+    out += piece->marker();
   }
   return out + calls.call_close;
 }

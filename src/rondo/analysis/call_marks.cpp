@@ -141,17 +141,12 @@ bool may_stay_open(const Evidence& evidence, const format::Calls& calls) {
   });
 }
 
-// Returns the text of a literal, and the counter for a number.
-std::string text_of(const format::CallPiece& piece) {
-  return piece.kind == Kind::kIndex ? std::string(1, format::kCounter) : piece.text;
-}
-
 using Pieces = std::vector<format::CallPiece>;
 
 // Returns the text of the pieces [begin, end), which are literals and numbers.
 std::string joined(Pieces::const_iterator begin, Pieces::const_iterator end) {
   std::string out;
-  for (auto piece = begin; piece != end; ++piece) out += text_of(*piece);
+  for (auto piece = begin; piece != end; ++piece) out += piece->marker();
   return out;
 }
 

@@ -40,13 +40,23 @@ Written Written::ending(std::string_view end) const {
   return text.ends_with(end) ? from(text.size() - end.size()) : Written{std::string(end), {}};
 }
 
-Written written(const Turn& turn, std::size_t begin, std::size_t end) {
+namespace {
+
+// Returns the literals and numbers of the tokens [begin, end), each as `text` has it.
+template <typename Text>
+Written texts_of(const Turn& turn, std::size_t begin, std::size_t end, Text text) {
   Written out;
   for (std::size_t i = begin; i < std::min(end, turn.tokens.size()); ++i) {
-    if (turn.tokens[i].kind == SlotKind::kLiteral || turn.tokens[i].kind == SlotKind::kIndex)
-      out.append(turn.tokens[i].text, turn.tokens[i].sources);
+    const Token& token = turn.tokens[i];
+    if (token.kind == SlotKind::kLiteral || token.kind == SlotKind::kIndex) out.append(text(token), token.sources);
   }
   return out;
+}
+
+}  // namespace
+
+Written written(const Turn& turn, std::size_t begin, std::size_t end) {
+  return texts_of(turn, begin, end, [](const Token& token) { return token.text; });
 }
 
 std::string counted_text(const Token& token) {
@@ -55,13 +65,7 @@ std::string counted_text(const Token& token) {
 }
 
 Written counted(const Turn& turn, std::size_t begin, std::size_t end) {
-  Written out;
-  for (std::size_t i = begin; i < std::min(end, turn.tokens.size()); ++i) {
-    const Token& token = turn.tokens[i];
-    if (token.kind == SlotKind::kLiteral || token.kind == SlotKind::kIndex)
-      out.append(counted_text(token), token.sources);
-  }
-  return out;
+  return texts_of(turn, begin, end, counted_text);
 }
 
 namespace {

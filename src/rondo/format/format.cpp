@@ -212,6 +212,8 @@ const GenerationPrompt* Format::generation_prompt(std::string_view name) const {
   return found == generation_prompts.end() ? nullptr : &*found;
 }
 
+std::string CallPiece::marker() const { return kind == Kind::kIndex ? std::string(1, kCounter) : text; }
+
 std::vector<CallPiece>::const_iterator Calls::behind_name() const {
   const auto last = std::find_if(pieces.rbegin(), pieces.rend(),
                                  [](const CallPiece& piece) { return piece.kind == CallPiece::Kind::kName; });

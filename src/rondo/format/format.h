@@ -78,6 +78,9 @@ struct CallPiece {
   std::string text;        // of a literal; of kNameInId: what stands before the counter, where that is no colon
   std::string front = {};  // of kNameInId: what the template itself writes before the name
   bool operator==(const CallPiece&) const = default;
+
+  // Returns the text as a marker has it: a literal's own, and the counter (format/units.h) for an index.
+  [[nodiscard]] std::string marker() const;
 };
 
 // The paths of the parts of a call in JSON, from the call's object down.  An empty path means that the part is missing.

@@ -303,7 +303,6 @@ NodeId CallBuilder::heading(const std::string& literal) {
 // not end.
 void CallBuilder::slot(Line& line, const Tool& tool, const CallPiece& piece, std::string_view behind) {
   Grammar& g = grammar_;
-  const NodeId digits = g.repeat(g.chars(CharSet::range('0', '9')), 1, kUnbounded);
   const std::string_view mark = trimmed(behind);
   CharSet characters = name_characters();
   if (!mark.empty() && !format::is_word(mark.front()))
@@ -319,7 +318,7 @@ void CallBuilder::slot(Line& line, const Tool& tool, const CallPiece& piece, std
       const NodeId any = g.sequence({g.repeat(g.chars(word), 1, kUnbounded), between});
       const NodeId prefix = g.optional(piece.front.empty() ? any : g.literal(piece.front));
       const NodeId counted = g.literal(piece.text.empty() ? ":" : piece.text);
-      line.add(g.token(g.sequence({prefix, g.literal(tool.written), g.optional(g.sequence({counted, digits}))})));
+      line.add(g.token(g.sequence({prefix, g.literal(tool.written), g.optional(g.sequence({counted, number(g)}))})));
       return;
     }
     default: return;

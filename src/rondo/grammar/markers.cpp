@@ -29,9 +29,7 @@ Line& Line::word(NodeId node) {
 
 Line& Line::literal(std::string_view text) { return text.empty() ? *this : word(grammar_->literal(text)); }
 
-Line& Line::number() {
-  return word(grammar_->token(grammar_->repeat(grammar_->chars(CharSet::range('0', '9')), 1, kUnbounded)));
-}
+Line& Line::number() { return word(grammar_->token(grammar::number(*grammar_))); }
 
 Line& Line::space(std::size_t least) {
   if (ends_with_space_ && least > 0) parts_.pop_back();
@@ -70,6 +68,8 @@ bool ends_with_word(std::string_view marker) {
   const std::string_view core = format::trimmed(marker);
   return !core.empty() && is_word(core.back()) && format::is_space(marker.back());
 }
+
+NodeId number(Grammar& grammar) { return grammar.repeat(grammar.chars(CharSet::range('0', '9')), 1, kUnbounded); }
 
 NodeId marker(Grammar& grammar, std::string_view text) { return Line(grammar).marker(text).node(); }
 

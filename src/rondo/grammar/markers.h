@@ -34,6 +34,9 @@ class Line {
   bool ends_with_space_ = false;
 };
 
+// Returns a number of any value.
+[[nodiscard]] NodeId number(Grammar& grammar);
+
 // Returns the nodes of one marker, as Line::marker() adds them.
 [[nodiscard]] NodeId marker(Grammar& grammar, std::string_view text);
 

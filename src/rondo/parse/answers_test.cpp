@@ -11,6 +11,7 @@ namespace {
 using format::CallPiece;
 using format::Format;
 using testing::base;
+using testing::in_any_chunks;
 using testing::json_object;
 using testing::share;
 using testing::tags_json;
@@ -21,10 +22,6 @@ Options with_tools() {
   Options options;
   options.tools = tools();
   return options;
-}
-
-std::string parsed(const std::shared_ptr<const Format>& format, const std::string& text, const Options& options = {}) {
-  return testing::in_any_chunks(format, text, options);
 }
 
 // OPEN NAME CLOSE_NAME {...} CLOSE
@@ -45,25 +42,25 @@ TEST_CASE("the definition of a tool is no call, unless it is marked as one") {
   for (const auto& format : {json_object(), tags_json(), tags_parameters(), testing::bare_json()}) {
     for (const std::string& text : {definition, bare, "[{\"type\": \"function\", \"function\": " + definition + "}]",
                                     "```json\n" + definition + "\n```"})
-      CHECK(parsed(format, text, with_tools()) == "C(" + text + ")");
+      CHECK(in_any_chunks(format, text, with_tools()) == "C(" + text + ")");
   }
   // Arguments may have those names too, as long as they are no schema.
-  CHECK(parsed(tags_json(), "{\"name\": \"find\", \"parameters\": {\"type\": \"x\", \"q\": 1}}", with_tools()) ==
+  CHECK(in_any_chunks(tags_json(), "{\"name\": \"find\", \"parameters\": {\"type\": \"x\", \"q\": 1}}", with_tools()) ==
         "C() find{\"type\": \"x\", \"q\": 1}!malformed");
-  CHECK(parsed(json_object(), "<do>{\"name\": \"find\", \"args\": {\"type\": \"object\"}}</do>") ==
+  CHECK(in_any_chunks(json_object(), "<do>{\"name\": \"find\", \"args\": {\"type\": \"object\"}}</do>") ==
         "C() find{\"type\": \"object\"}");
 }
 
 TEST_CASE("words open a call only if a tool or an object follows") {
   const auto f = share(tagged("\nRun ", ": ", ""));
   const std::string list = "First:\nRun the tests: all\nThen commit.";
-  CHECK(parsed(f, list) == "C(" + list + ")");
-  CHECK(parsed(f, list, with_tools()) == "C(" + list + ")");
-  CHECK(parsed(f, "Yes.\nRun find: {\"q\": 1}") == "C(Yes.) find{\"q\": 1}");
-  CHECK(parsed(f, "Yes.\nRun nobody: {\"q\": 1}", with_tools()) == "C(Yes.) nobody{\"q\": 1}!unknown_tool");
+  CHECK(in_any_chunks(f, list) == "C(" + list + ")");
+  CHECK(in_any_chunks(f, list, with_tools()) == "C(" + list + ")");
+  CHECK(in_any_chunks(f, "Yes.\nRun find: {\"q\": 1}") == "C(Yes.) find{\"q\": 1}");
+  CHECK(in_any_chunks(f, "Yes.\nRun nobody: {\"q\": 1}", with_tools()) == "C(Yes.) nobody{\"q\": 1}!unknown_tool");
   // A fence is no word.
   const auto fenced = share(tagged("\nDo:\n```json\n", "\n", "\n```"));
-  CHECK(parsed(fenced, "\nDo:\n```json\nnobody\n5\n```").find("nobody") != std::string::npos);
+  CHECK(in_any_chunks(fenced, "\nDo:\n```json\nnobody\n5\n```").find("nobody") != std::string::npos);
 }
 
 TEST_CASE("an answer in the shape of a call that names no tool is closed by nothing") {
@@ -80,7 +77,7 @@ TEST_CASE("an answer in the shape of a call that names no tool is closed by noth
   CHECK(closing(share(tagged("\nRun ", ": ", "\n")), "Yes.\nRun the te").empty());
   CHECK(closing(testing::bare_json(), "{\"name\": \"find\", \"parameters\": {\"q\"") == ":null}}");
   // A stop ends it like any answer.
-  CHECK(parsed(testing::bare_json(), "{\"name\": \"Ann\",<eot>", with_tools()) == "C({\"name\": \"Ann\",)");
+  CHECK(in_any_chunks(testing::bare_json(), "{\"name\": \"Ann\",<eot>", with_tools()) == "C({\"name\": \"Ann\",)");
 }
 
 TEST_CASE("a section that has closed is not closed once more") {
@@ -98,13 +95,13 @@ TEST_CASE("a call without arguments may end behind its name") {
   format.calls.omits_arguments = true;
   format.calls.bare_close = "</to></do>";
   const auto f = share(format);
-  CHECK(parsed(f, "<do><to>now</to></do><do><to>find</to><with>{\"q\": 1}</with></do><eot>") ==
+  CHECK(in_any_chunks(f, "<do><to>now</to></do><do><to>find</to><with>{\"q\": 1}</with></do><eot>") ==
         "C() now{} find{\"q\": 1}");
-  CHECK(parsed(f, "Hm.<do><to>now</to></do> Done.") == "C(Hm. Done.) now{}");
+  CHECK(in_any_chunks(f, "Hm.<do><to>now</to></do> Done.") == "C(Hm. Done.) now{}");
   Format tag = tagged("<do to=\"", "\">", "</do>");
   tag.calls.omits_arguments = true;
   tag.calls.bare_close = "\"/>";
-  CHECK(parsed(share(tag), "<do to=\"now\"/><do to=\"find\">{}</do>") == "C() now{} find{}");
+  CHECK(in_any_chunks(share(tag), "<do to=\"now\"/><do to=\"find\">{}</do>") == "C() now{} find{}");
 }
 
 TEST_CASE("an id may be the last text of a call") {
@@ -112,7 +109,7 @@ TEST_CASE("an id may be the last text of a call") {
   format.calls.pieces.push_back({CallPiece::Kind::kLiteral, " #"});
   format.calls.pieces.push_back({CallPiece::Kind::kId, ""});
   const auto f = share(format);
-  CHECK(parsed(f, "<do>now {} #a1<do>find {\"q\": 1} #b2<eot>") == "C() now{}#a1 find{\"q\": 1}#b2");
+  CHECK(in_any_chunks(f, "<do>now {} #a1<do>find {\"q\": 1} #b2<eot>") == "C() now{}#a1 find{\"q\": 1}#b2");
 }
 
 TEST_CASE("content before calls may have markers of its own") {
@@ -120,26 +117,26 @@ TEST_CASE("content before calls may have markers of its own") {
   format.content = {"", "", "<remark>", "</remark>"};
   const auto f = share(format);
   const std::string call = "<do>{\"name\": \"now\", \"args\": {}}</do>";
-  CHECK(parsed(f, "<remark>Hm.</remark>" + call) == "C(Hm.) now{}");
-  CHECK(parsed(f, "Hm.<eot>") == "C(Hm.)");
-  CHECK(parsed(f, "No </remark> yet.<eot>") == "C(No </remark> yet.)");
+  CHECK(in_any_chunks(f, "<remark>Hm.</remark>" + call) == "C(Hm.) now{}");
+  CHECK(in_any_chunks(f, "Hm.<eot>") == "C(Hm.)");
+  CHECK(in_any_chunks(f, "No </remark> yet.<eot>") == "C(No </remark> yet.)");
   Parser parser(f, {});
   (void)parser.feed("<remark>Hm");
   CHECK(parser.closing_text() == "</remark>");
   format.content = {"[SAY]", "", "[ACT]", ""};
   const auto headed = share(format);
-  CHECK(parsed(headed, "[ACT]Hm." + call) == "C(Hm.) now{}");
-  CHECK(parsed(headed, "[ACT]" + call + "<eot>") == "C() now{}");
-  CHECK(parsed(headed, "[SAY]Hm.<eot>") == "C(Hm.)");
+  CHECK(in_any_chunks(headed, "[ACT]Hm." + call) == "C(Hm.) now{}");
+  CHECK(in_any_chunks(headed, "[ACT]" + call + "<eot>") == "C() now{}");
+  CHECK(in_any_chunks(headed, "[SAY]Hm.<eot>") == "C(Hm.)");
 }
 
 TEST_CASE("what the template writes without reasoning is no content") {
   Format format = *json_object();
   format.reasoning.absent = "<|no-muse|>";
   const auto f = share(format);
-  CHECK(parsed(f, "<|no-muse|>Hello<eot>") == "C(Hello)");
-  CHECK(parsed(f, "<muse>\nhm\n</muse>\n\nHello<eot>") == "R(hm) C(Hello)");
-  CHECK(parsed(f, "<|no-muse|>now and then<eot>", with_tools()) == "C(now and then)");
+  CHECK(in_any_chunks(f, "<|no-muse|>Hello<eot>") == "C(Hello)");
+  CHECK(in_any_chunks(f, "<muse>\nhm\n</muse>\n\nHello<eot>") == "R(hm) C(Hello)");
+  CHECK(in_any_chunks(f, "<|no-muse|>now and then<eot>", with_tools()) == "C(now and then)");
 }
 
 }  // namespace

@@ -10,15 +10,12 @@ namespace {
 
 using format::CallPiece;
 using format::Format;
+using testing::in_any_chunks;
 
 std::shared_ptr<const Format> share(Format format) {
   const auto wrong = format.verify();
   REQUIRE_MESSAGE(!wrong, wrong.value_or(""));
   return std::make_shared<const Format>(std::move(format));
-}
-
-std::string parsed(const std::shared_ptr<const Format>& format, const std::string& text) {
-  return testing::in_any_chunks(format, text);
 }
 
 // A format of blocks, each with a heading: <|start|>bot, then <|to|>self<|body|>R<|end|>, <|to|>user<|body|>C or
@@ -56,18 +53,18 @@ std::shared_ptr<const Format> braces() {
 TEST_CASE("bug: a second call in the markers of the first was text of the answer") {
   const auto f = braces();
   const std::string both = "C() f{\"a\":1} g{\"b\":2}";
-  CHECK(parsed(f, "<|call|>call:f{a:1}<|/call|><|call|>call:g{b:2}<|/call|>") == both);
-  CHECK(parsed(f, "<|call|>call:f{a:1}call:g{b:2}<|/call|>") == both);
-  CHECK(parsed(f, "<|call|>call:f{a:1}\ncall:g{b:2}<|/call|><|eot|>") == both);
-  CHECK(parsed(f, "<|call|>call:f{a:1}call: me later") == "C(call: me later) f{\"a\":1}");
-  CHECK(parsed(f, "<|call|>call:f{a:1}<|/call|>call: me later") == "C(call: me later) f{\"a\":1}");
+  CHECK(in_any_chunks(f, "<|call|>call:f{a:1}<|/call|><|call|>call:g{b:2}<|/call|>") == both);
+  CHECK(in_any_chunks(f, "<|call|>call:f{a:1}call:g{b:2}<|/call|>") == both);
+  CHECK(in_any_chunks(f, "<|call|>call:f{a:1}\ncall:g{b:2}<|/call|><|eot|>") == both);
+  CHECK(in_any_chunks(f, "<|call|>call:f{a:1}call: me later") == "C(call: me later) f{\"a\":1}");
+  CHECK(in_any_chunks(f, "<|call|>call:f{a:1}<|/call|>call: me later") == "C(call: me later) f{\"a\":1}");
 }
 
 TEST_CASE("bug: the header of a call's block behind an answer was text of the answer") {
   const auto f = blocks();
-  CHECK(parsed(f, "<|to|>user<|body|>Hi\nyou<|end|><|start|>bot<|to|>find<|body|>{\"q\": 1}<|eot|>") ==
+  CHECK(in_any_chunks(f, "<|to|>user<|body|>Hi\nyou<|end|><|start|>bot<|to|>find<|body|>{\"q\": 1}<|eot|>") ==
         "C(Hi\nyou) find{\"q\": 1}");
-  CHECK(parsed(f, "<|to|>user<|body|>Hi<|eot|>") == "C(Hi)");
+  CHECK(in_any_chunks(f, "<|to|>user<|body|>Hi<|eot|>") == "C(Hi)");
 }
 
 TEST_CASE("bug: the first of two headings in a row was read, and a call made of it") {
@@ -77,11 +74,11 @@ TEST_CASE("bug: the first of two headings in a row was read, and a call made of 
   format.content.open = "<|channel|>final<|body|>";
   format.calls.heading_close = "<|body|>";
   const auto f = share(format);
-  CHECK(parsed(
+  CHECK(in_any_chunks(
             f,
             "<|channel|>commentary to=bot<|channel|>analysis<|body|>hm<|end|><|start|>bot<|channel|>final<|body|>Hi") ==
         "R(hm) C(Hi)");
-  CHECK(parsed(f, "<|channel|>commentary to=find<|body|>{}") == "C() find{}");
+  CHECK(in_any_chunks(f, "<|channel|>commentary to=find<|body|>{}") == "C() find{}");
 }
 
 TEST_CASE("bug: an opener that was begun twice was text of the answer") {
@@ -89,10 +86,10 @@ TEST_CASE("bug: an opener that was begun twice was text of the answer") {
   format.stops.content = {"<eot>"};
   format.reasoning = {true, "<|channel>thought\n", "<channel|>", false};
   const auto f = share(format);
-  CHECK(parsed(f, "<|channel><|channel>thought\nhm<channel|>Hi") == "R(hm) C(Hi)");
+  CHECK(in_any_chunks(f, "<|channel><|channel>thought\nhm<channel|>Hi") == "R(hm) C(Hi)");
   // Other words after the token belong to the reasoning.
-  CHECK(parsed(f, "<|channel>hm\nhm<channel|>Hi") == "R(hm\nhm) C(Hi)");
-  CHECK(parsed(f, "Hi\n<|channel>thousand<channel|>you") == "R(thousand) C(Hi\nyou)");
+  CHECK(in_any_chunks(f, "<|channel>hm\nhm<channel|>Hi") == "R(hm\nhm) C(Hi)");
+  CHECK(in_any_chunks(f, "Hi\n<|channel>thousand<channel|>you") == "R(thousand) C(Hi\nyou)");
 }
 
 TEST_CASE("bug: reasoning that the prompt opened and nobody wrote was an opener in the answer") {
@@ -132,10 +129,10 @@ TEST_CASE("bug: what separates two calls and begins the second was taken for a s
   format.stops.content = {"<eot>"};
   const auto f = share(format);
   const std::string one = "\n## one\n<name>find</name>{}";
-  CHECK(parsed(f, "## calls" + one + "## /one<>\n## end" + one + "## /one<>\n## end\n## /calls<eot>") ==
+  CHECK(in_any_chunks(f, "## calls" + one + "## /one<>\n## end" + one + "## /one<>\n## end\n## /calls<eot>") ==
         "C() find{} find{}");
   // Text that may be either stays text.
-  CHECK(parsed(f, "## calls" + one + "## /one<>\n## end\n##<eot>") == "C(\n##) find{} ...");
+  CHECK(in_any_chunks(f, "## calls" + one + "## /one<>\n## end\n##<eot>") == "C(\n##) find{} ...");
 }
 
 }  // namespace

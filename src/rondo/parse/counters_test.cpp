@@ -15,11 +15,8 @@ using format::Format;
 using format::ValueStyle;
 using format::ValueType;
 using testing::base;
+using testing::in_any_chunks;
 using testing::share;
-
-std::string parsed(const std::shared_ptr<const Format>& format, const std::string& text) {
-  return testing::in_any_chunks(format, text);
-}
 
 std::string closing(const std::shared_ptr<const Format>& format, const std::string& text) {
   Parser parser(format, {});
@@ -43,16 +40,16 @@ std::shared_ptr<const Format> numbered_calls() {
 
 TEST_CASE("a counter in a marker is any number") {
   const auto f = numbered_calls();
-  CHECK(parsed(f,
-               "<calls n=\"2\"><call#1>{\"name\": \"find\", \"args\": {}}</call#1><call#2>{\"name\": \"now\", "
-               "\"args\": {}}</call#2></calls><eot>") == "C() find{} now{}");
-  CHECK(parsed(f, "Hm.<calls n=\"10\"> <call#987>{\"name\": \"find\", \"args\": {}}</call#1></calls> Done.") ==
+  CHECK(in_any_chunks(f,
+                      "<calls n=\"2\"><call#1>{\"name\": \"find\", \"args\": {}}</call#1><call#2>{\"name\": \"now\", "
+                      "\"args\": {}}</call#2></calls><eot>") == "C() find{} now{}");
+  CHECK(in_any_chunks(f, "Hm.<calls n=\"10\"> <call#987>{\"name\": \"find\", \"args\": {}}</call#1></calls> Done.") ==
         "C(Hm. Done.) find{}");
-  CHECK(parsed(f, "<call#12>{\"name\": \"find\", \"args\": {\"q\": \"</call#12>\"}}</call#12>") ==
+  CHECK(in_any_chunks(f, "<call#12>{\"name\": \"find\", \"args\": {\"q\": \"</call#12>\"}}</call#12>") ==
         "C() find{\"q\": \"</call#12>\"}");
   // Without a number it is text, and with other characters too.
   for (const char* text : {"<call#>", "<call#x>", "<call#1x>", "<call#1", "<calls n=\"", "<calls n=\"1"})
-    CHECK(parsed(f, std::string(text) + "?") == std::string("C(") + text + "?)");
+    CHECK(in_any_chunks(f, std::string(text) + "?") == std::string("C(") + text + "?)");
 }
 
 TEST_CASE("a marker may begin or end with a counter") {
@@ -63,8 +60,8 @@ TEST_CASE("a marker may begin or end with a counter") {
       {CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, " <- "}, {CallPiece::Kind::kArguments, ""}};
   format.calls.call_close = " end \x1A";
   const auto f = share(format);
-  CHECK(parsed(f, "\n1. find <- {\"q\": 1} end 1\n2. now <- {} end 22<eot>") == "C() find{\"q\": 1} now{}");
-  CHECK(parsed(f, "I found:\n1. apples\n2. 20 pears") == "C(I found:\n1. apples\n2. 20 pears)");
+  CHECK(in_any_chunks(f, "\n1. find <- {\"q\": 1} end 1\n2. now <- {} end 22<eot>") == "C() find{\"q\": 1} now{}");
+  CHECK(in_any_chunks(f, "I found:\n1. apples\n2. 20 pears") == "C(I found:\n1. apples\n2. 20 pears)");
 }
 
 TEST_CASE("parameters are numbered") {
@@ -81,7 +78,8 @@ TEST_CASE("parameters are numbered") {
   format.calls.parameters.forms = {{ValueType::kString, ValueStyle::kRaw, "", "", ""},
                                    {ValueType::kInteger, ValueStyle::kJson, "", "", ""}};
   const auto f = share(format);
-  CHECK(parsed(f, "<do find><p1 q>a </p> b</p1><p2 n>7</p2></do><eot>") == "C() find{\"q\":\"a </p> b\",\"n\":7}");
+  CHECK(in_any_chunks(f, "<do find><p1 q>a </p> b</p1><p2 n>7</p2></do><eot>") ==
+        "C() find{\"q\":\"a </p> b\",\"n\":7}");
   CHECK(closing(f, "<do find><p1 q>a") == "</p1></do>");
 }
 

@@ -220,7 +220,7 @@ bool Machine::release_arguments() {
   const std::size_t depth = envelope_.capture_depth + 1;
   const bool is_held = envelope_.capture == JsonCall::Capture::kArguments && !call_.is_reported && is_held_schema();
   if (!is_held || scanner_.depth() != depth || scanner_.is_array_at(depth)) return true;
-  const auto begins_so = [key = scanner_.key_at(depth)](std::string_view word) { return word.starts_with(key); };
+  const auto begins_so = [&key = scanner_.key_at(depth)](std::string_view word) { return word.starts_with(key); };
   if (begins_so("type") || begins_so("properties")) return true;
   envelope_.may_define = false;
   return commit(envelope_.capture_begin - base_);

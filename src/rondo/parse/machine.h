@@ -152,8 +152,8 @@ class Machine : private Reader {
   }
   // ... and there is no list of tools that could tell.  Such text is a call only if it has a name and arguments.
   [[nodiscard]] bool needs_evidence() const {
-    const bool is_known = options().tools && syntax_->is_known_tool(call_.name);
-    return (is_bare() && !options().tools) || (attempt_.is_open && attempt_.is_prose && !is_known);
+    if (!options().tools) return is_bare() || (attempt_.is_open && attempt_.is_prose);
+    return attempt_.is_open && attempt_.is_prose && !syntax_->is_known_tool(call_.name);
   }
   // Returns whether the object may be the definition of a tool, whose parameters look like arguments.
   [[nodiscard]] bool is_held_schema() const {

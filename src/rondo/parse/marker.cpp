@@ -137,8 +137,10 @@ Match Marker::chunk_at(std::size_t chunk, std::string_view text, const TokenStar
     is_whole = with.in_marker == own.size();
     if (!is_whole && !with.has_ended) return {};
     size = is_whole ? with.in_text : text.size();
-    const Agreement before = agreement(text, std::string_view(own).substr(0, token_offset_), true);
-    token = before.in_marker == token_offset_ ? before.in_text : text.size();
+    if (has_token) {
+      const Agreement before = agreement(text, std::string_view(own).substr(0, token_offset_), true);
+      token = before.in_marker == token_offset_ ? before.in_text : text.size();
+    }
   } else if (text.substr(0, size) != std::string_view(own).substr(0, size)) {
     return {};
   }
