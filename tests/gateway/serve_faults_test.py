@@ -249,7 +249,7 @@ def run(program, seconds, seed, folder):
     errors = pathlib.Path(folder) / "errors"
     urls = [word for engine in engines for word in ("--url", engine.url)]
     disk = os.environ.get("RONDO_FAULTS_DISK")
-    bound = ["--store-max-mb", str(shutil.disk_usage(disk).total >> 22)] if disk else []
+    bound = ["--store-max-bytes", str(shutil.disk_usage(disk).total >> 2)] if disk else []
     with open(errors, "wb") as log:
         server = subprocess.Popen([str(program), "serve", str(MODEL), *urls, "--port", "0", "--store", store, "--turn-ram", str(TURN_RAM_MB),
                                    "--log", "off", "--json", *bound],

@@ -71,6 +71,7 @@ class Maker {
     draw_filters();
     draw_late_choices();
     draw_counters();
+    draw_text_filters();
     return out_;
   }
 
@@ -317,6 +318,17 @@ class Maker {
       if (last == mark->rend() || random_.one_in(3)) continue;
       mark->insert(static_cast<std::size_t>(mark->rend() - last), written.open + format::kCounter + written.close);
     }
+  }
+
+  // Texts that are strings of JSON, or escaped as in markup.
+  void draw_text_filters() {
+    static constexpr const char* kFilters[] = {"|tojson", "|tojson", "|e",
+                                               "|replace('&', '&amp;')|replace('<', '&lt;')"};
+    if (random_.one_in(10)) out_.content_filter = random_.pick(kFilters);
+    // A prompt that opens the reasoning has no quote.
+    const bool is_opened = out_.reasoning == ReasoningPlace::kByPrompt || out_.reasoning == ReasoningPlace::kOpened;
+    if (out_.reasoning != ReasoningPlace::kNone && !is_opened && !out_.has_switch && random_.one_in(10))
+      out_.reasoning_filter = random_.pick(kFilters);
   }
 
   // Behind the choices that make a shape sound.

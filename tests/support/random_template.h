@@ -98,10 +98,12 @@ struct TemplateShape {
   bool forgets_thoughts = false;  // before the last question
   bool trims_reasoning = false;
   bool reasoning_behind = false;  // the content
+  std::string reasoning_filter;   // characters of the reasoning that are written in another way
 
   Brackets content;
   bool trims_content = false;
   bool content_behind = false;  // the calls
+  std::string content_filter;   // as reasoning_filter
 
   bool has_calls = true;
   Brackets section;

@@ -58,6 +58,7 @@ void tidy(TemplateShape& shape) {
     shape.thought = plain.thought;
     shape.has_switch = shape.forgets_thoughts = shape.trims_reasoning = shape.reasoning_behind = false;
     shape.reasoning_field = plain.reasoning_field;
+    shape.reasoning_filter.clear();
   }
   if (!shape.has_calls) {
     shape.call = plain.call;
@@ -157,7 +158,10 @@ std::vector<Simplification> simplifications(const TemplateShape& shape) {
          if (s.reasoning == ReasoningPlace::kByPrompt) s.reasoning = ReasoningPlace::kAlways;
        }},
       {"as they are",
-       [](TemplateShape& s) { s.parameter.filters = s.name_filter = s.argument_filter = std::string(); }},
+       [](TemplateShape& s) {
+         s.parameter.filters = s.name_filter = s.argument_filter = s.content_filter = s.reasoning_filter =
+             std::string();
+       }},
       {"one opener of parameters", [](TemplateShape& s) { s.parameter.typed_open.clear(); }},
       {"quoted strings", [](TemplateShape& s) { s.parameter.raw_strings = false; }},
       {"no call brackets", [](TemplateShape& s) { s.call = {}; }},
@@ -204,6 +208,8 @@ std::string to_string(const TemplateShape& shape) {
   number("filters", !shape.parameter.filters.empty(), false);
   number("name_filter", !shape.name_filter.empty(), false);
   number("argument_filter", !shape.argument_filter.empty(), false);
+  number("content_filter", !shape.content_filter.empty(), false);
+  number("reasoning_filter", !shape.reasoning_filter.empty(), false);
   number("raw_strings", shape.parameter.raw_strings, plain.parameter.raw_strings);
   number("wrapper", !shape.wrapper.empty(), false);
   number("keys", shape.keys != plain.keys, false);

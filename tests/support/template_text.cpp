@@ -219,6 +219,7 @@ std::string reasoning_text(const TemplateShape& shape) {
   const bool is_always = shape.reasoning == ReasoningPlace::kAlways || shape.reasoning == ReasoningPlace::kByPrompt;
   std::string value = is_always ? "(" + field + " or '')" : field;
   if (shape.trims_reasoning) value = "(" + value + " | trim)";
+  if (!shape.reasoning_filter.empty()) value = "(" + value + shape.reasoning_filter + ")";
   std::string condition = is_always ? "true" : field;
   if (shape.forgets_thoughts) condition += " and loop.index0 > ns.last";
   Joined block;
@@ -229,7 +230,9 @@ std::string reasoning_text(const TemplateShape& shape) {
 
 std::string content_text(const TemplateShape& shape) {
   Joined block;
-  block.text(shape.content.open).expression(shape.trims_content ? "(m.content | trim)" : "m.content");
+  std::string value = shape.trims_content ? "(m.content | trim)" : "m.content";
+  if (!shape.content_filter.empty()) value = "(" + value + shape.content_filter + ")";
+  block.text(shape.content.open).expression(value);
   return "{%- if m.content -%}\n" + block.text(shape.content.close).output() + "{%- endif -%}\n";
 }
 

@@ -71,16 +71,26 @@ CallShape find_call_shape(Prober& prober) {
   return out;
 }
 
+// Returns whether the turn's reasoning is a part of something larger that the template prints as a whole: then it is no
+// reasoning there.  A text that is a JSON string of its own has a literal of the template before it.
+bool is_in_dump(const Turn& turn, const Shape& shape) {
+  const std::size_t at = turn.first(SlotKind::kReasoning);
+  const std::string& chain = turn.tokens[at].chain;
+  if (contains(chain, "pyrepr")) return true;
+  if (!contains(chain, "json")) return false;
+  const bool is_behind_literal = at > 0 && turn.tokens[at - 1].kind == SlotKind::kLiteral &&
+                                 !turn.tokens[at - 1].sources.empty() &&
+                                 turn.tokens[at - 1].sources.back().literal != kNoLiteral;
+  return !is_behind_literal || !shape.reasoning_part.empty();
+}
+
 // Returns a turn that shows the reasoning of a message of that shape; nullopt if there is none.
 std::optional<Turn> reasoned_turn(Prober& prober, const CallShape& asked) {
   for (const std::size_t calls : {std::size_t{0}, std::size_t{1}}) {
     if (calls > 0 && !asked.shows_calls) continue;
     for (const char* thinking : {"default", "on"}) {
       auto turn = prober.turn(asked.shape, message_of({true, true, calls}), {.thinking = thinking});
-      const std::size_t at = turn ? turn->first(SlotKind::kReasoning) : kNone;
-      // A content list that the template prints as a whole also contains the reasoning, but not as reasoning.
-      if (at != kNone && !contains(turn->tokens[at].chain, "json") && !contains(turn->tokens[at].chain, "pyrepr"))
-        return turn;
+      if (turn && turn->has(SlotKind::kReasoning) && !is_in_dump(*turn, asked.shape)) return turn;
     }
   }
   return std::nullopt;

@@ -1,5 +1,6 @@
 #include "analysis/analyse.h"
 
+#include "analysis/escapes.h"
 #include "analysis/parts.h"
 
 namespace rondo::analysis {
@@ -78,7 +79,7 @@ Result<std::shared_ptr<const format::Format>> infer_format(Prober& prober) {
   const Ending ending = infer_ending(evidence, shown);
   const CallPart shown_calls = infer_calls(evidence, shown, ending);
   const format::Stops stops = infer_stops(evidence, ending, shown_calls);
-  const Blocks blocks = add_hidden_reasoning(evidence, shown, ending, shown_calls.calls);
+  const Blocks blocks = with_text_escapes(evidence, add_hidden_reasoning(evidence, shown, ending, shown_calls.calls));
   const CallPart calls = evidence.shows_calls ? shown_calls : mine_calls(evidence);
   const Lost lost = find_losses(evidence, blocks, calls.calls, stops, ending);
   std::vector<format::GenerationPrompt> prompts = generation_prompts(evidence, blocks.header);

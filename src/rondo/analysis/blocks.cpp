@@ -59,8 +59,9 @@ Border split_border(const Evidence& evidence, const std::string& header, const T
     }
   }
   std::string close = between.substr(0, between.size() - content_open.size());
-  // The header of the next block is recognised by itself.
-  if (!is_blank(header) && close.size() > header.size() && close.ends_with(header))
+  // The header of the next block is recognised by itself, unless nothing else closes the reasoning.
+  const bool has_header = !is_blank(header) && close.size() > header.size() && close.ends_with(header);
+  if (has_header && !is_blank(close.substr(0, close.size() - header.size())))
     close.resize(close.size() - header.size());
   return {std::move(close), std::move(content_open)};
 }

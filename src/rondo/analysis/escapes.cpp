@@ -3,6 +3,7 @@
 #include "format/escapes.h"
 #include "json/parse.h"
 #include "json/print.h"
+#include "probe/words.h"
 
 namespace rondo::analysis {
 namespace {
@@ -74,14 +75,6 @@ std::vector<Escape> escapes_in_name(const Turn& turn, std::string_view character
   return out;
 }
 
-std::string arguments_text(const Turn& turn) {
-  std::string out;
-  const std::size_t first = turn.first(SlotKind::kArguments);
-  for (std::size_t i = first; i < turn.tokens.size() && i <= turn.last(SlotKind::kArguments); ++i)
-    out += turn.tokens[i].text;
-  return out;
-}
-
 // Returns whether `text` is the JSON of the probe's arguments, or a JSON string that contains it.
 bool is_json_of(const std::string& text, const std::string& value) {
   auto parsed = json::parse(text);
@@ -114,6 +107,27 @@ std::vector<Escape> escapes_in_json(const std::string& text, std::string_view ch
   return is_json_of(format::unescaped(text, out), value) ? out : std::vector<Escape>{};
 }
 
+// How the template writes a text.
+struct WrittenText {
+  bool is_quoted = false;  // as a JSON string, with its quotes
+  std::vector<Escape> escapes;
+};
+
+// Returns how the template has written `value`, which ends with with_words(characters), as `written`.
+WrittenText how_written(std::string_view characters, const std::string& value, const std::string& written) {
+  if (written == value || written.empty()) return {};
+  const auto parsed = json::parse(written);
+  if (parsed.ok() && parsed.value().is_string() && parsed.value().as_string() == value)
+    return {true, format::json_escapes()};
+  const auto inside = json::parse("\"" + written + "\"");
+  if (inside.ok() && inside.value().is_string() && inside.value().as_string() == value)
+    return {false, format::json_escapes()};
+  const std::size_t begin = written.find(word(0));
+  if (begin == std::string::npos) return {};
+  std::vector<Escape> escapes = escapes_between(characters, std::string_view(written).substr(begin));
+  return format::unescaped(written, escapes) == value ? WrittenText{false, std::move(escapes)} : WrittenText{};
+}
+
 }  // namespace
 
 std::string with_words(std::string_view characters) {
@@ -132,6 +146,39 @@ std::vector<Escape> escapes_between(std::string_view characters, std::string_vie
   return out;
 }
 
+std::string text_of(const Turn& turn, SlotKind kind) {
+  std::string out;
+  if (!turn.has(kind)) return out;
+  for (std::size_t i = turn.first(kind); i <= turn.last(kind); ++i) out += turn.tokens[i].text;
+  return out;
+}
+
+Blocks with_text_escapes(const Evidence& evidence, Blocks blocks) {
+  static constexpr std::string_view kSigns = "&<>\"'\\\n";
+  for (const Parts& parts : {Parts{true, true, 0}, Parts{.content = true}}) {
+    const Variant* variant = evidence.find(parts);
+    if (variant == nullptr) continue;
+    ProbeMessage message = message_of(parts);
+    message.ending = with_words(kSigns);
+    const std::optional<Turn> turn = evidence.ask(message, variant->setting);
+    if (!turn) continue;
+    if (parts.reasoning && blocks.reasoning.present) {
+      const WrittenText how = how_written(kSigns, std::string(probe::kReasoningText) + message.ending,
+                                          text_of(*turn, SlotKind::kReasoning));
+      if (how.is_quoted) blocks.reasoning.open += '"';
+      if (how.is_quoted) blocks.reasoning.close.insert(0, 1, '"');
+      blocks.reasoning.escapes = how.escapes;
+    }
+    WrittenText how =
+        how_written(kSigns, std::string(probe::kContentText) + message.ending, text_of(*turn, SlotKind::kContent));
+    if (how.is_quoted) blocks.content.open += '"';
+    if (how.is_quoted) blocks.content.close.insert(0, 1, '"');
+    blocks.content.escapes = std::move(how.escapes);
+    return blocks;
+  }
+  return blocks;
+}
+
 // A template that escapes anything in a name escapes `&` too, so that is tried first.
 format::Calls with_escapes(const Evidence& evidence, format::Calls calls) {
   const std::string value = with_words(kVisibleSigns);
@@ -140,7 +187,7 @@ format::Calls with_escapes(const Evidence& evidence, format::Calls calls) {
   auto turn = turn_with(evidence, with_words(first_sign), value);
   if (!turn) return calls;
   if (calls.arguments != format::ArgumentStyle::kParameters)
-    calls.argument_escapes = escapes_in_json(arguments_text(*turn), kVisibleSigns, value);
+    calls.argument_escapes = escapes_in_json(text_of(*turn, SlotKind::kArguments), kVisibleSigns, value);
   if (escapes_in_name(*turn, first_sign, is_json).empty()) return calls;
   turn = turn_with(evidence, with_words(kSignsInNames), value);
   if (turn) calls.name_escapes = escapes_in_name(*turn, kSignsInNames, is_json);

@@ -21,6 +21,13 @@ inline constexpr std::string_view kWhiteSigns = " \n\t";
 // White space and single characters are left out, because they also stand for themselves and could not be told apart.
 [[nodiscard]] std::vector<format::Escape> escapes_between(std::string_view characters, std::string_view written);
 
+// Returns what the turn has from its first text of `kind` to the last, with what the template writes in between.
+[[nodiscard]] std::string text_of(const Turn& turn, SlotKind kind);
+
+// Returns `blocks` with the escapes of reasoning and content.  The quotes of a text that is written as a JSON string
+// become a part of the markers around it.
+[[nodiscard]] Blocks with_text_escapes(const Evidence& evidence, Blocks blocks);
+
 // Returns `calls` with the escapes of names, and with those of arguments that are one text of JSON.
 [[nodiscard]] format::Calls with_escapes(const Evidence& evidence, format::Calls calls);
 

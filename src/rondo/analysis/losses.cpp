@@ -1,5 +1,7 @@
 // Finds what the template writes alike for different messages, or not at all, and the line that decides it.
+#include "analysis/escapes.h"
 #include "analysis/parts.h"
+#include "format/escapes.h"
 
 namespace rondo::analysis {
 
@@ -177,12 +179,14 @@ std::int32_t cutting_line(const Turn& turn, bool is_content) {
 // Adds the ends of the content or of the reasoning at which white space is cut off.
 //
 // REQUIRES: the texts of the turn's message have white space at both ends.
-void add_trims(const Turn& turn, SlotKind kind, format::Trims& trims, Remarks& remarks) {
-  const std::size_t first = turn.first(kind);
-  if (first == kNone) return;
+void add_trims(const Turn& turn, SlotKind kind, const std::vector<format::Escape>& escapes, format::Trims& trims,
+               Remarks& remarks) {
+  if (!turn.has(kind)) return;
   const bool is_content = kind == SlotKind::kContent;
-  const bool begin = !format::is_space(turn.tokens[first].text.front());
-  const bool end = !format::is_space(turn.tokens[turn.last(kind)].text.back());
+  std::string text = format::unescaped(text_of(turn, kind), escapes);
+  if (text.size() > 2 && text.front() == '"') text = text.substr(1, text.size() - 2);  // a string of JSON
+  const bool begin = !format::is_space(text.front());
+  const bool end = !format::is_space(text.back());
   (is_content ? trims.content_begin : trims.reasoning_begin) |= begin;
   (is_content ? trims.content_end : trims.reasoning_end) |= end;
   if (!begin && !end) return;
@@ -192,7 +196,7 @@ void add_trims(const Turn& turn, SlotKind kind, format::Trims& trims, Remarks& r
 }
 
 // Finds whether the template cuts off white space at the ends of texts.
-format::Trims find_trims(const Evidence& evidence, Remarks& remarks) {
+format::Trims find_trims(const Evidence& evidence, const Blocks& blocks, Remarks& remarks) {
   format::Trims out;
   for (const auto& [parts, variant] : evidence.variants) {
     if (parts.calls > 1) continue;
@@ -200,7 +204,8 @@ format::Trims find_trims(const Evidence& evidence, Remarks& remarks) {
     probe.is_padded = true;
     const auto turn = evidence.ask(probe, variant.setting);
     if (!turn) continue;
-    for (const SlotKind kind : {SlotKind::kContent, SlotKind::kReasoning}) add_trims(*turn, kind, out, remarks);
+    add_trims(*turn, SlotKind::kContent, blocks.content.escapes, out, remarks);
+    add_trims(*turn, SlotKind::kReasoning, blocks.reasoning.escapes, out, remarks);
   }
   return out;
 }
@@ -215,7 +220,7 @@ Lost find_losses(const Evidence& evidence, const Blocks& blocks, const format::C
   out.remarks.add(lost_calls(evidence, calls));
   out.remarks.add(lost_values(evidence, blocks, calls, ending));
   note_touching_marks(blocks, calls, out.remarks);
-  out.trims = find_trims(evidence, out.remarks);
+  out.trims = find_trims(evidence, blocks, out.remarks);
   return out;
 }
 

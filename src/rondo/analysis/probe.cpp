@@ -16,7 +16,7 @@ using text::RunKind;
 json::Value assistant(const Shape& shape, const ProbeMessage& message) {
   const auto said = [&message](bool is_said, std::string_view text) -> std::string {
     if (!is_said) return "";
-    return message.is_padded ? "\n " + std::string(text) + " \n" : std::string(text);
+    return message.is_padded ? "\n " + std::string(text) + " \n" : std::string(text) + message.ending;
   };
   probe::Saying saying{said(message.reasoning, kReasoningText), said(message.content, kContentText), message.calls};
   for (std::size_t i = 0; i < saying.calls.size(); ++i) saying.calls[i].id = probe::call_id(i);

@@ -28,6 +28,7 @@ struct ProbeMessage {
   bool content = false;
   std::vector<probe::SaidCall> calls;
   bool is_padded = false;  // its texts have white space at both ends
+  std::string ending;      // the end of its texts
 };
 
 // How a probe is rendered.

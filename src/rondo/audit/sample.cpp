@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "chat/reasoning_fields.h"
+#include "format/escapes.h"
 #include "format/units.h"
 #include "parse/parser.h"
 #include "probe/places.h"
@@ -100,10 +101,12 @@ class Sampler {
       return {std::nullopt, "the prompt closes the reasoning before the model begins"};
     }
     const std::size_t from = lead.size();
-    lead += reasoning_ + format_.reasoning.close;
+    lead += format::escaped(reasoning_, format_.reasoning.escapes);
+    const std::size_t end = lead.size();
+    lead += format_.reasoning.close;
     const std::size_t begin = rest_begin();
     Regions all = regions_from(begin);
-    all.reasoning = Extent{from, from + reasoning_.size()};
+    all.reasoning = Extent{from, end};
     const auto shift = [&](Extent& extent) {
       extent.begin += lead.size();
       extent.end += lead.size();
@@ -179,10 +182,11 @@ class Sampler {
     if (content_.empty() || out.regions.content) return;
     std::size_t at = out.regions.reasoning ? std::max(from, rest_of(out)) : from;
     if (has_calls_) at = std::max(at, opened_at(out.text, call_mark(), out.regions.calls.front().begin));
-    const std::string text = format_.content.open + content_ + format_.content.close;
+    const std::string content = format::escaped(content_, format_.content.escapes);
+    const std::string text = format_.content.open + content + format_.content.close;
     out.text.insert(at, text);
     const std::size_t begin = at + format_.content.open.size();
-    out.regions.content = Extent{begin, begin + content_.size()};
+    out.regions.content = Extent{begin, begin + content.size()};
     for (Extent& call : out.regions.calls) {
       call.begin += text.size();
       call.end += text.size();

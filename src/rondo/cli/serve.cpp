@@ -454,7 +454,7 @@ int run_gateway(Gateway& gateway) {
   const auto taken = gateway.loop.on_signals(signals, [&](int signal) { on_signal(gateway, signal); });
   if (!taken.ok()) return report(taken.error());
   expire(gateway, {.ttl_ms = static_cast<std::int64_t>(gateway.settings.store_ttl_s) * 1000,
-                   .max_bytes = gateway.settings.store_max_mb << 20U});
+                   .max_bytes = gateway.settings.store_max_bytes});
   if (gateway.fronts.size() > 1) watch_engines(gateway);
   for (const auto& front : gateway.fronts) {
     if (front->own) front->thread = std::thread([&front = *front] { front.loop.run(); });

@@ -57,7 +57,7 @@ struct ServeSettings {
   std::string retention = "all";
   std::string now;    // "": the clock
   std::string store;  // "": a file in the state folder
-  std::size_t store_max_mb = 0;
+  std::size_t store_max_bytes = 0;
   std::size_t store_ttl_s = 0;
   std::size_t turn_ram_mb = 64;
   std::size_t max_body_mb = 64;

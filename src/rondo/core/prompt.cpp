@@ -7,6 +7,7 @@
 
 #include "chat/reasoning_fields.h"
 #include "core/continued_calls.h"
+#include "format/escapes.h"
 #include "format/units.h"
 #include "parse/parser.h"
 #include "render/turn.h"
@@ -125,7 +126,7 @@ Status Writer::write_reasoning(bool stays_open) {
     cut_closed_reasoning();
     write_literal(format_.reasoning.open);
   }
-  write_data(*text, field);
+  write_data(format::escaped(*text, format_.reasoning.escapes), field);
   if (!stays_open) write_literal(format_.reasoning.close);
   return Done{};
 }
@@ -136,7 +137,7 @@ Status Writer::write_content() {
   const std::string_view open = trimmed(format_.content.open);
   const bool is_open = !open.empty() && trimmed(tail()).ends_with(open);
   if (!is_open) write_literal(format_.content.open);
-  write_data(*text, "content");
+  write_data(format::escaped(*text, format_.content.escapes), "content");
   return Done{};
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "json/print.h"
+
 namespace rondo::format {
 namespace {
 
@@ -16,6 +18,18 @@ const Escape* escape_at(std::string_view written, std::span<const Escape> escape
 }
 
 }  // namespace
+
+std::vector<Escape> json_escapes() {
+  std::vector<Escape> out;
+  for (char byte = 0; byte < 0x20; ++byte) {
+    std::string written;
+    json::append_escaped(written, std::string_view(&byte, 1), false);
+    out.push_back({std::string(1, byte), std::move(written)});
+  }
+  out.push_back({"\"", "\\\""});
+  out.push_back({"\\", "\\\\"});
+  return out;
+}
 
 std::string escaped(std::string_view text, std::span<const Escape> escapes) {
   std::string out;

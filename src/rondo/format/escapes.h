@@ -5,10 +5,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "format/format.h"
 
 namespace rondo::format {
+
+// Returns the escapes of strings in JSON: quotes, backslashes and control characters.
+[[nodiscard]] std::vector<Escape> json_escapes();
 
 // Returns `text` as the template writes it.
 [[nodiscard]] std::string escaped(std::string_view text, std::span<const Escape> escapes);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "format/escapes.h"
 #include "format/units.h"
 #include "json/print.h"
 
@@ -25,6 +26,7 @@ void print_marker(std::string& out, std::string_view name, const std::string& te
 }
 
 std::string escapes_text(const std::vector<Escape>& escapes) {
+  if (escapes == json_escapes()) return "as in a string of JSON";
   std::string out;
   for (const Escape& escape : escapes)
     out.append(out.empty() ? "" : ", ").append(quoted(escape.text)).append(" as ").append(quoted(escape.written));
@@ -73,6 +75,7 @@ std::string dotted(const std::vector<std::string>& path) {
 }
 
 void print_calls(std::string& out, const Calls& calls) {
+  const std::size_t begin = out.size();
   line(out, "calls", std::string(to_string(calls.envelope)) + ", arguments " + std::string(to_string(calls.arguments)));
   print_marker(out, "  section open", calls.section_open);
   print_marker(out, "  call open", calls.call_open);
@@ -93,7 +96,7 @@ void print_calls(std::string& out, const Calls& calls) {
   if (!calls.argument_escapes.empty()) line(out, "  in arguments", escapes_text(calls.argument_escapes));
   if (calls.arguments == ArgumentStyle::kParameters) print_parameters(out, calls.parameters);
   const std::string counter = quoted(std::string(1, kCounter));
-  if (out.find(std::string_view(counter).substr(1, counter.size() - 2)) != std::string::npos)
+  if (out.find(std::string_view(counter).substr(1, counter.size() - 2), begin) != std::string::npos)
     line(out, "  " + counter, "stands for a number that the template counts");
 }
 
@@ -109,6 +112,8 @@ void print_blocks(std::string& out, const Reasoning& reasoning, const Content& c
     line(out, "content", quoted(content.open) + " .. " + quoted(content.close));
   if (!content.preamble_open.empty())
     line(out, "content before calls", quoted(content.preamble_open) + " .. " + quoted(content.preamble_close));
+  if (!reasoning.escapes.empty()) line(out, "in reasoning", escapes_text(reasoning.escapes));
+  if (!content.escapes.empty()) line(out, "in content", escapes_text(content.escapes));
 }
 
 std::string trims_text(const Trims& trims) {
@@ -247,6 +252,8 @@ std::string Format::to_string() const {
 
 std::optional<std::string> Format::verify() const {
   if (reasoning.present && is_blank(reasoning.close)) return "reasoning.close: nothing ends the reasoning";
+  if (has_empty(reasoning.escapes)) return "reasoning.escapes: an escape has no text";
+  if (has_empty(content.escapes)) return "content.escapes: an escape has no text";
   for (const GenerationPrompt& prompt : generation_prompts) {
     if (prompt.name.empty()) return "generation_prompts: a prompt has no name";
   }

@@ -38,6 +38,13 @@ struct GenerationPrompt {
   std::string text;
 };
 
+// One or more characters that the template writes as `written`.
+struct Escape {
+  std::string text;
+  std::string written;
+  bool operator==(const Escape&) const = default;
+};
+
 struct Reasoning {
   bool present = false;
   std::string open;
@@ -47,6 +54,7 @@ struct Reasoning {
   bool begins_text = false;
   bool behind_content = false;  // the template writes a message's reasoning behind its content
   std::string absent = {};      // what the template writes before the content of a message without reasoning
+  std::vector<Escape> escapes = {};
 };
 
 // The markers around content; most templates have none.
@@ -56,6 +64,7 @@ struct Content {
   // Around content that calls follow, if the template then writes other markers.
   std::string preamble_open = {};
   std::string preamble_close = {};
+  std::vector<Escape> escapes = {};  // in content behind `open`, or in all content where `open` is empty
 };
 
 enum class Envelope : std::uint8_t {
@@ -99,13 +108,6 @@ enum class ValueStyle : std::uint8_t {
   kPython,    // True, None, {'a': 1}
   kConstant,  // a literal of the template stands for the value
   kNested,    // objects and arrays in the format's own syntax; strings inside them are quoted as kRaw strings are
-};
-
-// One or more characters that the template writes as `written` in values.
-struct Escape {
-  std::string text;
-  std::string written;
-  bool operator==(const Escape&) const = default;
 };
 
 // How values of one type are written.  Several entries for one type are alternatives.

@@ -63,6 +63,12 @@ void visit(V& v, GenerationPrompt& x) {
 }
 
 template <typename V>
+void visit(V& v, Escape& x) {
+  v.field("text", x.text);
+  v.field("written", x.written);
+}
+
+template <typename V>
 void visit(V& v, Reasoning& x) {
   v.field("present", x.present);
   v.field("open", x.open);
@@ -71,6 +77,7 @@ void visit(V& v, Reasoning& x) {
   v.field("begins_text", x.begins_text);
   v.field("behind_content", x.behind_content);
   v.field("absent", x.absent);
+  v.field("escapes", x.escapes);
 }
 
 template <typename V>
@@ -79,6 +86,7 @@ void visit(V& v, Content& x) {
   v.field("close", x.close);
   v.field("preamble_open", x.preamble_open);
   v.field("preamble_close", x.preamble_close);
+  v.field("escapes", x.escapes);
 }
 
 template <typename V>
@@ -94,12 +102,6 @@ void visit(V& v, JsonRoles& x) {
   v.field("arguments", x.arguments);
   v.field("id", x.id);
   v.field("name_is_key", x.name_is_key);
-}
-
-template <typename V>
-void visit(V& v, Escape& x) {
-  v.field("text", x.text);
-  v.field("written", x.written);
 }
 
 template <typename V>

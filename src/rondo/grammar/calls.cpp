@@ -36,6 +36,8 @@ std::string_view first_unit(std::string_view text) {
   return is_bracketed && unit.size() >= kShortestWord ? unit : text;
 }
 
+bool is_letter(char byte) { return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z'); }
+
 CharSet name_characters() {
   CharSet out = CharSet::any_of("<>{}[]()\"'`,=|");
   out.add(0, 0x20);
@@ -104,7 +106,12 @@ std::vector<CallBuilder::Opening> CallBuilder::openings(bool is_parallel) {
     if (close.size() < kShortestWord) return {};
     return {{close, Line(grammar_).space().add(all(is_parallel)).node(), ""}};
   }
-  if (is_distinct(word)) {
+  const bool has_counter = before_counter(text_of(start)) != text_of(start);
+  const bool is_named = calls.envelope == format::Envelope::kTags && start != Start::kFirstPiece && !has_counter &&
+                        !calls.pieces.empty() && calls.pieces.front().kind == CallPiece::Kind::kName &&
+                        (start == Start::kCallOpen || is_blank(calls.call_open));
+  const bool is_ordinary = std::ranges::all_of(word, is_letter);
+  if (is_distinct(word) && !(is_ordinary && is_named)) {
     const NodeId first = calls.envelope == format::Envelope::kJsonArray ? array_of_calls(is_parallel) : any_call(start);
     Line line(grammar_);
     const std::string_view text = text_of(start);
@@ -122,11 +129,8 @@ std::vector<CallBuilder::Opening> CallBuilder::openings(bool is_parallel) {
       return {{word, line.node(), ""}};
     }
   }
-  // The word is a bracket, or other blocks begin with it too.  Together with a tool's name it is clear.
-  const bool has_counter = before_counter(text_of(start)) != text_of(start);
-  const bool is_named = calls.envelope == format::Envelope::kTags && start != Start::kFirstPiece && !has_counter &&
-                        !calls.pieces.empty() && calls.pieces.front().kind == CallPiece::Kind::kName &&
-                        (start == Start::kCallOpen || is_blank(calls.call_open));
+  // The word is a bracket or one of ordinary text, or other blocks begin with it too.  Together with a tool's name it is
+  // clear.
   if (!is_named) return {};
   std::vector<Opening> out;
   for (const Tool& tool : tools_) {
@@ -237,8 +241,8 @@ NodeId CallBuilder::call(const Tool& tool, Start start, bool name_is_read) {
   Line line(grammar_);
   if (start == Start::kNothing || start == Start::kSectionOpen) line.marker(trimmed(calls.call_open));
   if (start != Start::kFirstPiece && !name_is_read) line.marker(trailing_space(calls.call_open));
-  const auto close = [&calls](Line& rest) {
-    if (!is_blank(calls.call_close)) rest.space().marker(trimmed(calls.call_close));
+  const auto close = [&](Line& rest) {
+    if (!is_blank(calls.call_close)) behind_value(rest, calls.call_close);
   };
   if (calls.envelope != format::Envelope::kTags) {
     close(line.space().add(call_object(tool)));
@@ -277,7 +281,10 @@ void CallBuilder::body(Line& line, const Tool& tool, std::size_t first_piece, st
           line.marker(piece.text);
         }
         break;
-      case CallPiece::Kind::kArguments: line.space().add(arguments(tool)).space(); break;
+      case CallPiece::Kind::kArguments:
+        line.space().add(arguments(tool));
+        if (!is_open_ended()) line.space();
+        break;
       default:
         if (name_is_read && i == 0) break;
         slot(line, tool, piece, i + 1 < pieces.size() ? pieces[i + 1].text : format_.calls.call_close);
@@ -295,7 +302,11 @@ NodeId CallBuilder::heading(const std::string& literal) {
   const NodeId rest = g.text({}, end);
   std::vector<NodeId> ways{g.literal(end), g.sequence({g.chars(CharSet::any_of(" \t\r\n")), rest})};
   const std::string_view first = trimmed(literal).substr(0, trimmed(literal).find_first_of(" \t\r\n"));
-  if (first.find(end) == std::string_view::npos && !first.empty()) ways.push_back(g.sequence({g.literal(first), rest}));
+  if (first.find(end) != std::string_view::npos) {
+    ways.push_back(as_written);
+  } else if (!first.empty()) {
+    ways.push_back(g.sequence({g.literal(first), rest}));
+  }
   return g.token(g.choice(ways));
 }
 

@@ -90,8 +90,15 @@ class CallBuilder {
   [[nodiscard]] Spelling nested_spelling() const;
   [[nodiscard]] NodeId form(SchemaCompiler& schema, const Parts& parts, const format::ValueForm& form,
                             const std::string& closing, const std::string& name);
-  [[nodiscard]] NodeId raw_text(const std::string& closing);
-  [[nodiscard]] NodeId markup_text(const std::string& closing, const std::string& name);
+  [[nodiscard]] NodeId raw_text(const std::string& closing, const std::vector<format::Escape>& escapes);
+  [[nodiscard]] NodeId markup_text(const std::string& closing, const std::vector<format::Escape>& escapes,
+                                   const std::string& name);
+  // Returns whether a value ends only where the next marker begins, so that white space before the marker is its own.
+  [[nodiscard]] bool is_open_ended() const;
+  // Adds a marker that may follow a value.
+  void behind_value(Line& line, const std::string& text) const;
+  // Adds the text before a parameter's name.
+  void open_parameter(Line& line, const std::string& open) const;
   [[nodiscard]] std::vector<std::string> followers() const;
 
   Grammar& grammar_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/utf8.h"
 #include "format/units.h"
 #include "grammar/calls.h"
 #include "grammar/pattern.h"
@@ -39,12 +40,6 @@ bool is_excluded(ValueType form, const std::optional<std::vector<json::Value>>& 
   return listed && std::none_of(listed->begin(), listed->end(), is_written);
 }
 
-// Adds the text before a parameter's name.
-void open_parameter(Line& line, const std::string& open) {
-  line.space().marker(trimmed(open));
-  if (!open.empty() && format::is_space(open.back())) line.space();
-}
-
 // Returns the openers that some types of values have of their own, and "" for Parameters::open.
 std::vector<std::string> key_openers(const format::Parameters& syntax) {
   std::vector<std::string> out{""};
@@ -69,13 +64,46 @@ void close_key(Line& line, const format::Parameters& syntax) {
   }
 }
 
-CharSet key_characters() {
+// Returns whether the template writes a line end before the marker.
+bool begins_line(std::string_view marker) {
+  return marker.substr(0, marker.find_first_not_of(" \t\r\n")).find('\n') != std::string_view::npos;
+}
+
+// A key ends where `key_close` begins.
+CharSet key_characters(std::string_view key_close) {
   CharSet out = CharSet::any_of("<>{}[]()\"'`,=|:");
   out.add(0, 0x20);
+  if (!is_blank(key_close)) {
+    const char32_t first = utf8::decode(trimmed(key_close), 0).code_point;
+    if (first >= 0x80 || !format::is_word(static_cast<char>(first))) out = out.united(CharSet::of(first));
+  }
   return out.complement();
 }
 
 }  // namespace
+
+bool CallBuilder::is_open_ended() const {
+  const format::Parameters& syntax = format_.calls.parameters;
+  return std::ranges::any_of(syntax.forms, [&syntax](const ValueForm& form) {
+    const std::string ending = form.close + syntax.key_in_close + syntax.close;
+    return form.style == ValueStyle::kRaw && is_blank(ending) && ending.find('\n') == std::string::npos;
+  });
+}
+
+void CallBuilder::behind_value(Line& line, const std::string& text) const {
+  if (!is_open_ended()) {
+    line.space().marker(trimmed(text));
+  } else if (begins_line(text)) {
+    line.add(grammar_.token(Line(grammar_).literal("\n").marker(trimmed(text)).node()));
+  } else {
+    line.marker(trimmed(text));
+  }
+}
+
+void CallBuilder::open_parameter(Line& line, const std::string& open) const {
+  behind_value(line, open);
+  if (!open.empty() && format::is_space(open.back())) line.space();
+}
 
 // Returns the texts that may follow a value and its closing.
 std::vector<std::string> CallBuilder::followers() const {
@@ -92,6 +120,10 @@ std::vector<std::string> CallBuilder::followers() const {
   for (const std::string& marker : texts) {
     const std::string text(before_counter(marker));
     if (is_blank(text)) continue;
+    if (is_open_ended() && begins_line(text)) {
+      out.push_back("\n" + std::string(trimmed(text)));
+      continue;
+    }
     out.emplace_back(trimmed(text));
     if (format::is_space(text.front())) out.push_back(text.substr(0, text.find(trimmed(text)) + trimmed(text).size()));
   }
@@ -100,7 +132,7 @@ std::vector<std::string> CallBuilder::followers() const {
 
 // Any text, then `closing`.  A closing that ordinary text may contain, such as a quote, ends the value only if
 // something follows that can come after a value.
-NodeId CallBuilder::raw_text(const std::string& closing) {
+NodeId CallBuilder::raw_text(const std::string& closing, const std::vector<format::Escape>& escapes) {
   Grammar& g = grammar_;
   const std::string core(trimmed(closing));
   constexpr std::size_t kWeak = 2;
@@ -108,6 +140,11 @@ NodeId CallBuilder::raw_text(const std::string& closing) {
   if (head.size() > (head == core ? kWeak : 0))
     return Line(g).add(g.token(g.text({}, head))).marker(std::string_view(core).substr(head.size())).node();
   if (core.empty() && closing.find('\n') != std::string::npos) return g.token(g.text({}, "\n"));
+  // A value that writes the closing as an escape ends at the first one.
+  const bool is_escaped = !core.empty() && std::ranges::any_of(escapes, [&core](const format::Escape& one) {
+    return one.text == core && one.written.find(core) == std::string::npos;
+  });
+  if (is_escaped) return g.token(g.text({}, core));
   std::vector<std::string> ends;
   const std::string written = closing.substr(closing.find(core));  // with the template's white space after it
   for (const std::string& follower : followers()) {
@@ -115,20 +152,21 @@ NodeId CallBuilder::raw_text(const std::string& closing) {
     if (written != core) ends.push_back(written + follower);
   }
   if (ends.empty()) ends.emplace_back(core.empty() ? "\n" : core);
-  return g.token(g.sequence({g.text(ends, ""), g.literal(core)}));
+  return core.empty() ? g.text(ends, "") : g.token(g.sequence({g.text(ends, ""), g.literal(core)}));
 }
 
 // Any markup, then `closing`.  If the closing contains the key, inner constructs with the same key must be closed
 // first.
-NodeId CallBuilder::markup_text(const std::string& closing, const std::string& name) {
+NodeId CallBuilder::markup_text(const std::string& closing, const std::vector<format::Escape>& escapes,
+                                const std::string& name) {
   Grammar& g = grammar_;
   const format::Parameters& syntax = format_.calls.parameters;
   const std::size_t key_at = syntax.key_in_close.empty() ? std::string::npos : closing.find(syntax.key_in_close);
-  if (key_at == std::string::npos || !closing.ends_with(syntax.close)) return raw_text(closing);
+  if (key_at == std::string::npos || !closing.ends_with(syntax.close)) return raw_text(closing, escapes);
   const std::size_t key_begin = key_at + syntax.key_in_close.size();
   const std::string key =
       closing.substr(key_begin, std::max(key_begin, closing.size() - syntax.close.size()) - key_begin);
-  if (key.empty()) return raw_text(closing);
+  if (key.empty()) return raw_text(closing, escapes);
   const std::string open = std::string(trimmed(syntax.open)) + key + std::string(trimmed(syntax.key_close));
   const std::string close(trimmed(closing));
   const RuleId rule = g.declare(name + "-markup");
@@ -153,7 +191,7 @@ NodeId CallBuilder::raw_form(SchemaCompiler& schema, const Parts& parts, const V
   if (is_free || is_length_only) {
     if (!is_free)
       context_.warnings.add(name + ": `minLength` and `maxLength` are not expressed where text stands without quotes");
-    line.add(raw_text(ending));
+    line.add(raw_text(ending, form.escapes));
     return line.node();
   }
   Spelling spelling = Spelling::bare();
@@ -193,7 +231,7 @@ NodeId CallBuilder::form(SchemaCompiler& schema, const Parts& parts, const Value
   if (has_items || !form.escapes.empty()) {
     context_.warnings.add("values inside objects and arrays are not held to their schema in this format");
     if ((schema.types(parts) & types) == 0) return g.never();
-    line.add(has_items ? markup_text(ending, name) : raw_text(ending));
+    line.add(has_items ? markup_text(ending, form.escapes, name) : raw_text(ending, form.escapes));
     return line.node();
   }
   const auto compiled = [&](const Spelling& spelling) {
@@ -281,7 +319,7 @@ NodeId CallBuilder::extra_parameter_behind(const std::string& key_open, SchemaCo
   if (body == g.never()) return body;
   std::vector<std::string> names{""};
   for (const Property& property : all.known) names.push_back(property.name);
-  const NodeId key = g.chars(key_characters());
+  const NodeId key = g.chars(key_characters(syntax.key_close));
   Line line(g);
   if (is_blank(open)) {
     line.add(g.token(g.sequence({white_space(g, 0, kMostSpace), g.except(key, names)})));
@@ -316,7 +354,7 @@ NodeId CallBuilder::parameters(const Tool& tool) {
     if (!counts_are_kept(members))
       context_.warnings.add("tool `" + tool.name + "`: `minProperties` and `maxProperties` are not expressed here");
     Line separator(g);
-    if (!is_blank(syntax.separator)) separator.space().marker(trimmed(syntax.separator));
+    if (!is_blank(syntax.separator)) behind_value(separator, syntax.separator);
     // The analysis reported that the template loses its separator between arguments, so output without one is accepted
     // too.
     const bool is_forgotten = std::any_of(format_.losses.begin(), format_.losses.end(),

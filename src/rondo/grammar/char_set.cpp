@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
+
 namespace rondo::grammar {
 namespace {
 
@@ -98,6 +100,16 @@ CharSet CharSet::common(const CharSet& other) const {
     } else {
       ++b;
     }
+  }
+  return out;
+}
+
+std::u32string code_points(std::string_view text) {
+  std::u32string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const utf8::Decoded next = utf8::decode(text, at);
+    out += next.code_point;
+    at += next.size;
   }
   return out;
 }

@@ -42,4 +42,7 @@ class CharSet {
   std::vector<Range> ranges_;
 };
 
+// Returns the characters of a UTF-8 text.
+[[nodiscard]] std::u32string code_points(std::string_view text);
+
 }  // namespace rondo::grammar

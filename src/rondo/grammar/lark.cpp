@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "base/utf8.h"
@@ -116,8 +117,10 @@ class LarkPrinter {
     switch (node.kind) {
       case NodeKind::kLiteral: return string_literal(node.text);
       case NodeKind::kReference: return names_[static_cast<std::size_t>(node.rule)];
-      case NodeKind::kToken:
       case NodeKind::kText:
+        if (node.text.empty()) return pieces(node) + "*";
+        return terminal(id);
+      case NodeKind::kToken:
       case NodeKind::kExceptWord:
       case NodeKind::kChars:
       case NodeKind::kNever: return terminal(id);
@@ -156,6 +159,44 @@ class LarkPrinter {
     for (std::size_t i = 0; i < node.children.size(); ++i) {
       if (i > 0) out += node.kind == NodeKind::kChoice ? " | " : " ";
       out += expression(node.children[i], false);
+    }
+    return out;
+  }
+
+  // Writes text that ends where one of its markers begins, as lexemes that no marker can run into: a character that
+  // begins no marker, or the beginning of a marker and a character with which no marker goes on.
+  std::string pieces(const Node& text) {
+    const std::vector<std::u32string> markers = shortest(text.words);
+    std::set<std::u32string> beginnings{U""};
+    for (const std::u32string& marker : markers) {
+      for (std::size_t size = 1; size < marker.size(); ++size) beginnings.insert(marker.substr(0, size));
+    }
+    std::string ways;
+    for (const std::u32string& beginning : beginnings) {
+      CharSet next;  // with which a marker begins or goes on behind some end of `beginning`
+      for (const std::u32string& marker : markers) {
+        for (std::size_t size = 0; size <= beginning.size(); ++size) {
+          if (marker.size() > size && beginning.ends_with(marker.substr(0, size)))
+            next = next.united(CharSet::of(marker[size]));
+        }
+      }
+      if (!beginning.empty()) ways += '|';
+      for (const char32_t code_point : beginning) ways += regex_character(code_point);
+      ways += regex_class(next.complement()) + (beginning.empty() ? "" : "?");
+    }
+    const auto [found, is_new] = pieces_.try_emplace(ways, "P" + std::to_string(pieces_.size()));
+    if (is_new) terminals_ += found->second + ": /" + ways + "/\n";
+    return found->second;
+  }
+
+  // Returns the words that contain no other word.
+  static std::vector<std::u32string> shortest(const std::vector<std::string>& words) {
+    std::vector<std::u32string> out;
+    for (const std::string& word : words) {
+      const bool is_shortest = std::ranges::none_of(words, [&word](const std::string& other) {
+        return !other.empty() && other != word && word.find(other) != std::string::npos;
+      });
+      if (!word.empty() && is_shortest) out.push_back(code_points(word));
     }
     return out;
   }
@@ -247,6 +288,7 @@ class LarkPrinter {
   std::map<NodeId, std::string> parts_;
   std::map<NodeId, std::string> terminal_names_;
   std::map<NodeId, bool> plain_;
+  std::map<std::string, std::string> pieces_;
   std::string shared_;
   std::string terminals_;
 };

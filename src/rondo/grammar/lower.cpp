@@ -4,20 +4,8 @@
 #include <map>
 #include <queue>
 
-#include "base/utf8.h"
-
 namespace rondo::grammar {
 namespace {
-
-std::u32string code_points(std::string_view text) {
-  std::u32string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const utf8::Decoded next = utf8::decode(text, at);
-    out += next.code_point;
-    at += next.size;
-  }
-  return out;
-}
 
 // Longer words (in bytes) are not excepted, because the rules for a word nest as deep as it is long.
 constexpr std::size_t kLongestWord = 512;

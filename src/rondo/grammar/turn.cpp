@@ -239,7 +239,8 @@ class TurnBuilder {
   NodeId end_of_calls(NodeId behind) {
     const std::string_view close = trimmed(format_.calls.section_close);
     if (close.empty()) return behind;
-    const NodeId closed = Line(g_).space().marker(close).add(behind).node();
+    // The close is one token, because a further call may begin with its first word.
+    const NodeId closed = g_.sequence({g_.token(Line(g_).space().marker(close).node()), behind});
     return format_.calls.may_stay_open ? g_.choice({closed, stop()}) : closed;
   }
 

@@ -150,5 +150,48 @@ TEST_CASE("markup inside a value closes its own constructs of the same name firs
   CHECK(!accepts(grammar, "<call>find;<q>x</q><k><item><k>1</item></k></call>"));
 }
 
+TEST_CASE(
+    "a value that nothing closes goes up to the next marker, on a line of its own where the template writes one") {
+  const auto grammar_of = [](const std::string& open, const std::string& close) {
+    return required_call(R"({"header": "[bot]", "stops": {"content": ["<eot>"]}, "calls": {"present": true,
+      "call_open": "<call>", "call_close": ")" +
+                         close + R"(", "envelope": "tags", "arguments": "parameters",
+      "pieces": [{"kind": "name"}, {"kind": "arguments"}], "parameters": {"open": ")" +
+                         open + R"(", "key_close": ":",
+      "forms": [{"type": "string", "style": "raw"}, {"type": "array", "style": "json"}]}}})");
+  };
+  const Grammar lines = grammar_of("\\n-- ", "\\n</call>");
+  CHECK(accepts(lines, "<call>find\n-- q:a -- b\n-- k:[1]\n</call>"));
+  CHECK(!accepts(lines, "<call>find\n-- q:a</call>"));
+  const Grammar marks = grammar_of("@", "</call>");
+  CHECK(accepts(marks, "<call>find@q:a - b @k:[1]</call>"));
+  CHECK(!accepts(marks, "<call>find@q:a@b</call>"));
+}
+
+TEST_CASE("a value in which the template escapes the closing ends at the first one") {
+  const Grammar grammar =
+      required_call(R"({"header": "[bot]", "stops": {"content": ["<eot>"]}, "calls": {"present": true,
+    "call_open": "<call:", "call_close": " />", "envelope": "tags", "arguments": "parameters",
+    "pieces": [{"kind": "name"}, {"kind": "arguments"}], "parameters": {"open": " ", "key_close": "=\"", "close": "\"",
+    "forms": [{"type": "string", "style": "raw", "escapes": [{"text": "\"", "written": "&quot;"}]}]}}})");
+  CHECK(accepts(grammar, R"(<call:find q="a &quot;b&quot;" />)"));
+  CHECK(!accepts(grammar, R"(<call:find q="a "b" />)"));
+}
+
+TEST_CASE("an opener of ordinary letters triggers together with a tool's name only") {
+  const auto document = json::parse(R"({"header": "<h>bot ", "content": {"open": "answer<m>", "close": "<e>"}, "calls":
+    {"present": true, "call_open": "tool ", "call_close": "<e>", "envelope": "tags", "arguments": "json",
+    "pieces": [{"kind": "name"}, {"kind": "literal", "text": "<m>"}, {"kind": "arguments"}]}, "stops": {"content": ["<eot>"]}})");
+  const auto format = format::from_json(document.value());
+  REQUIRE(format.ok());
+  TurnOptions options;
+  options.tools = json::parse(kTools).value();
+  options.laziness = Laziness::kAnyTrigger;
+  const auto turn = turn_grammar(format.value(), options);
+  REQUIRE(turn.ok());
+  REQUIRE(turn.value().is_lazy);
+  for (const Trigger& trigger : turn.value().triggers) CHECK(trigger.value.find("find") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace rondo::grammar

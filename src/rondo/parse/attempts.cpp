@@ -21,7 +21,7 @@ void Machine::begin_attempt(bool in_section, Opening opening) {
   attempt_.is_open = true;
   attempt_.begin = raw(head_);
   attempt_.opening = opening;
-  attempt_.is_prose = false;
+  attempt_.is_prose = attempt_.was_wrapped = false;
   section_.expects_call = top_.has_header = false;
 }
 
@@ -60,6 +60,7 @@ void Machine::emit_prompt_part() {
 bool Machine::fail_attempt(std::size_t resume, const char* why) {
   if (attempt_.opening == Opening::kMarker && !attempt_.is_prose && !thoughts_.have_call) complain(attempt_.begin, why);
   attempt_.is_open = false;
+  top_.is_wrapped = top_.is_wrapped || attempt_.was_wrapped;
   const bool had_calls = !message_.tool_calls.empty() && section_.is_open && section_.was_open;
   if (!had_calls) section_.is_open = false;
   foreign_.closes.clear();

@@ -63,7 +63,7 @@ const std::string& Machine::content_close() const {
 }
 
 std::string Machine::construct_closing() const {
-  if (is_rather_text()) return top_.is_wrapped ? content_close() : "";
+  if (is_rather_text()) return top_.is_wrapped || attempt_.was_wrapped ? content_close() : "";
   const format::Calls& calls = syntax_->format->calls;
   const std::string_view begun = std::string_view(buffer_).substr(head_);
   const bool is_closed = (phase_ == Phase::kBetween || (phase_ == Phase::kAfterCall && syntax_->call_close.empty())) &&
@@ -75,7 +75,11 @@ std::string Machine::construct_closing() const {
     case Phase::kFencedAnswer:
     case Phase::kEnded: return "";
     // Reasoning that closes after a call would turn the call into a thought.
-    case Phase::kReasoning: return has_meant_call() ? section : syntax_->format->reasoning.close;
+    case Phase::kReasoning: {
+      if (has_meant_call()) return section;
+      const std::string& close = syntax_->format->reasoning.close;
+      return rest_of_escape(begun, escapes_of(EventKind::kReasoning), close) + close;
+    }
     case Phase::kTop: return top_closing(begun) + section;
     case Phase::kBetween: return opener_closing(begun) + section;
     case Phase::kSection: {
@@ -105,7 +109,8 @@ std::string Machine::top_closing(std::string_view begun) const {
     // An opener may be complete although its last word could go on.
     if (std::string call = opener_closing(begun, true); !call.empty()) return call;
   }
-  return heading + (top_.is_wrapped ? content_close() : "");
+  if (!top_.is_wrapped) return heading;
+  return heading + rest_of_escape(begun, escapes_of(EventKind::kContent), content_close()) + content_close();
 }
 
 // Returns the rest of an escape that has begun where the text ends, if `closing` would otherwise become a part of it.

@@ -71,6 +71,7 @@ struct Attempt {
   Opening opening = Opening::kMarker;
   bool is_reserved = false;  // its opener has the shape of a control token, which nobody writes by chance
   bool is_prose = false;     // its opener is words and punctuation, which answers may well contain
+  bool was_wrapped = false;  // it began inside content that an opening marker began
 };
 
 struct Call {
@@ -139,6 +140,7 @@ struct Parameter {
   std::span<const format::Escape> escapes;  // those of raw strings
   std::size_t next_unit = 0;  // offset in the whole input of the first unit that is_in_escape() has not seen
   bool is_streaming = false;
+  bool is_begun = false;     // the first sign of a value without markers has been seen
   bool is_json = false;      // read as JSON, because a string in it may contain the text that ends a value
   bool is_doubtful = false;  // ... and a string in it contains a line end: its quote may have been forgotten
   std::optional<TypeSet> types;

@@ -50,11 +50,6 @@ std::string rest_of_word(const format::Format& format, std::string_view begun) {
   return "";
 }
 
-// Returns the name of the tool at the start of `words`, as written.
-std::string heading_name(std::string_view words) {
-  return std::string(words.substr(0, words.find_first_of(" \t\r\n|<")));
-}
-
 // Returns whether `words`, a heading without the `close` of headings, begin as the heading `open` of the format does.
 bool begins_like(std::string_view words, std::string_view open, std::string_view close) {
   const std::string_view whole = format::trimmed(open);
@@ -70,6 +65,14 @@ std::string text_behind_name(const format::Calls& calls) {
     if (piece.kind == format::CallPiece::Kind::kLiteral) out += piece.text;
   }
   return out;
+}
+
+// Returns the name of the tool at the start of `words`, as written.
+std::string heading_name(std::string_view words, const format::Calls& calls) {
+  std::string name(words.substr(0, words.find_first_of(" \t\r\n|<")));
+  const std::string behind = text_behind_name(calls);
+  const std::string_view mark = format::trimmed(std::string_view(behind).substr(0, behind.find(calls.heading_close)));
+  return mark.empty() ? name : name.substr(0, name.find(mark));
 }
 
 }  // namespace
@@ -134,8 +137,8 @@ std::string_view Machine::recipient(std::string_view words) const {
   const std::size_t found = bare.empty() ? std::string_view::npos : words.find(bare);
   if (found == std::string_view::npos) return "";
   const std::string_view rest = words.substr(found + bare.size());
-  const bool is_known =
-      options().tools && syntax_->is_known_tool(format::unescaped(heading_name(rest), format.calls.name_escapes));
+  const bool is_known = options().tools && syntax_->is_known_tool(format::unescaped(heading_name(rest, format.calls),
+                                                                                    format.calls.name_escapes));
   const bool is_other = !begins_like(words, format.reasoning.open, format.calls.heading_close) &&
                         !begins_like(words, format.content.open, format.calls.heading_close);
   return is_known || is_other ? rest : "";
@@ -144,7 +147,7 @@ std::string_view Machine::recipient(std::string_view words) const {
 // Reads a call.  `words`, the rest of its heading, begin with a tool's name.  The arguments begin at `behind`.  Returns
 // false if there is no name.
 bool Machine::call_heading(std::string_view words, std::size_t behind) {
-  const std::string name = heading_name(words);
+  const std::string name = heading_name(words, syntax_->format->calls);
   if (name.empty()) return false;
   begin_attempt(false, Opening::kMarker);
   (void)start_body();
@@ -193,7 +196,7 @@ std::string Machine::completed_heading(std::string_view begun) const {
   const std::size_t found = words.find(call);
   if (!options().calls || found == std::string::npos) return out + format.calls.heading_close;
   std::string_view behind = std::string_view(words).substr(found + call.size());
-  const std::size_t name_size = heading_name(behind).size();
+  const std::size_t name_size = heading_name(behind, format.calls).size();
   if (name_size == 0) out += kNobody;
   behind.remove_prefix(name_size);
   // The call's other words may stand before its opener.  Where nothing does, they follow the name.

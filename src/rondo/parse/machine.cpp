@@ -99,8 +99,10 @@ std::size_t Machine::plain_prefix(std::string_view text) const {
   std::size_t size = 0;
   if (phase_ == Phase::kTop && !top_.is_blank) {
     size = syntax_->sets.text.plain_prefix(text);
+    size = format::plain_size(text.substr(0, size), escapes_of(EventKind::kContent));
   } else if (phase_ == Phase::kReasoning && !thoughts_.are_fresh && !thoughts_.is_layout) {
     size = syntax_->sets.reasoning.plain_prefix(text);
+    size = format::plain_size(text.substr(0, size), escapes_of(EventKind::kReasoning));
   } else if (phase_ == Phase::kValue && parameter_.is_streaming) {
     size = std::min(parameter_.closer_set.plain_prefix(text), syntax_->sets.stop.plain_prefix(text));
     size = format::plain_size(text.substr(0, size), parameter_.escapes);
@@ -225,8 +227,28 @@ bool Machine::absorb_trail() {
   return size > 0 && trail_.text.empty();
 }
 
+// Returns the escapes in the text that is read as `kind`.
+std::span<const format::Escape> Machine::escapes_of(EventKind kind) const {
+  const format::Format& format = *syntax_->format;
+  if (kind == EventKind::kArguments) return format.calls.argument_escapes;
+  if (kind == EventKind::kReasoning && !inline_reasoning_) return format.reasoning.escapes;
+  const bool is_own = kind == EventKind::kContent && (top_.is_wrapped || is_blank(format.content.open));
+  return is_own ? std::span<const format::Escape>(format.content.escapes) : std::span<const format::Escape>();
+}
+
+// Finds the first marker that no escape contains.
+MarkerSet::Found Machine::find_marker(const MarkerSet& set, std::span<const format::Escape> escapes) const {
+  MarkerSet::Found found = set.find(buffer_, pos_, is_end_, starts());
+  for (std::size_t unit = head_; !escapes.empty() && found.kind != MatchKind::kNone && unit < found.begin;) {
+    unit += format::unit_size(std::string_view(buffer_).substr(unit), escapes);
+    if (unit > found.begin) found = set.find(buffer_, unit, is_end_, starts());
+  }
+  return found;
+}
+
 bool Machine::scan(const MarkerSet& set, EventKind kind, MarkerSet::Found& found) {
-  found = set.find(buffer_, pos_, is_end_, starts());
+  const std::span<const format::Escape> escapes = escapes_of(kind);
+  found = find_marker(set, escapes);
   const std::string_view before = std::string_view(buffer_).substr(head_, found.begin - head_);
   pos_ = found.begin;
   if (found.kind == MatchKind::kFull) {
@@ -239,9 +261,8 @@ bool Machine::scan(const MarkerSet& set, EventKind kind, MarkerSet::Found& found
     return false;
   }
   std::size_t end = whole_characters(found.begin - set.possible_lead(before));
-  if (kind == EventKind::kArguments && end > head_)
-    end = head_ + format::whole_units(std::string_view(buffer_).substr(head_, end - head_),
-                                      syntax_->format->calls.argument_escapes);
+  if (!escapes.empty() && end > head_)
+    end = head_ + format::whole_units(std::string_view(buffer_).substr(head_, end - head_), escapes);
   emit(kind, end);
   return false;
 }
@@ -324,6 +345,17 @@ bool Machine::stray_close(const MarkerSet::Found& found) {
   return true;
 }
 
+// If the close of reasoning ends with that of the open content, what it has before that is content.
+bool Machine::ends_content(const MarkerSet::Found& found) {
+  const std::string_view close = format::trimmed(content_close());
+  if (!top_.is_wrapped || close.empty() || !found.marker->core().ends_with(close)) return false;
+  emit(EventKind::kContent, pos_ - close.size());
+  emit(EventKind::kMarker, pos_);
+  top_.is_wrapped = false;
+  top_.is_blank = top_.is_layout = true;
+  return true;
+}
+
 // Acts on a marker outside reasoning and calls, which ends at pos_.
 bool Machine::top_marker(const MarkerSet::Found& found) {
   trail_.of_reasoning = false;
@@ -331,6 +363,7 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
   switch (found.id) {
     case kReasoningOpen: return reasoning_opened(*found.marker);
     case kReasoningClose: {
+      if (ends_content(found)) break;
       emit_reasoning_marker(pos_);
       trail_.of_reasoning = true;
       const auto& closes = syntax_->format->stops.history_close;  // one text may close every kind of block
@@ -402,12 +435,13 @@ bool Machine::top_opener(const MarkerSet::Found& found) {
   }
   thoughts_.have_call = false;
   foreign_.closes.clear();
-  top_.is_wrapped = top_.is_wrapped && found.id == kBareOpen;
+  const bool was_wrapped = std::exchange(top_.is_wrapped, top_.is_wrapped && found.id == kBareOpen);
   Opening opening = Opening::kMarker;
   if (found.id == kBareOpen) opening = Opening::kInText;
   if (found.id == kHalfOpen) opening = Opening::kHalf;
   if (is_weak) opening = syntax_->options.tools ? Opening::kHalf : Opening::kBare;
   begin_attempt(section_.is_open || found.id == kSectionOpen, opening);
+  attempt_.was_wrapped = was_wrapped;
   attempt_.is_prose = !section_.was_open && opening == Opening::kMarker && is_prose(found.marker->core());
   if (found.id != kSectionOpen) return start_body();
   phase_ = Phase::kSection;
@@ -481,9 +515,14 @@ void Machine::finish_arguments() {
 
 void Machine::emit(EventKind kind, std::size_t end) {
   if (end <= head_) return;
-  const bool has_text = kind == EventKind::kContent || kind == EventKind::kReasoning || kind == EventKind::kArguments;
-  const bool is_escaped = kind == EventKind::kArguments && has_escaped_arguments();
-  emit(kind, end, is_escaped ? arguments_text(head_, end) : has_text ? buffer_.substr(head_, end - head_) : "");
+  const std::string_view written = std::string_view(buffer_).substr(head_, end - head_);
+  switch (kind) {
+    case EventKind::kArguments:
+      return emit(kind, end, has_escaped_arguments() ? arguments_text(head_, end) : std::string(written));
+    case EventKind::kContent:
+    case EventKind::kReasoning: return emit(kind, end, format::unescaped(written, escapes_of(kind)));
+    default: return emit(kind, end, "");
+  }
 }
 
 void Machine::emit(EventKind kind, std::size_t end, std::string text) {

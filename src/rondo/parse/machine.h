@@ -91,9 +91,12 @@ class Machine : private Reader {
   bool stray_close(const MarkerSet::Found& found);
   bool top_marker(const MarkerSet::Found& found);
   bool top_opener(const MarkerSet::Found& found);
+  bool ends_content(const MarkerSet::Found& found);
   // Reports text up to a marker, or up to where a marker may begin.  Returns true if it found a whole marker.  pos_ is
   // then after the marker, and head_ is before the white space that the template writes in front of it.
   bool scan(const MarkerSet& set, EventKind kind, MarkerSet::Found& found);
+  [[nodiscard]] std::span<const format::Escape> escapes_of(EventKind kind) const;
+  [[nodiscard]] MarkerSet::Found find_marker(const MarkerSet& set, std::span<const format::Escape> escapes) const;
   void finish_open();
   void finish_attempt();
   void finish_call();
@@ -276,6 +279,7 @@ class Machine : private Reader {
   bool json_in_value();
   bool own_quoted(bool& wait);
   [[nodiscard]] std::optional<std::size_t> structured_end(bool& wait) const;
+  bool begin_structured();
   bool value_structured();
   [[nodiscard]] std::size_t value_end_at_stop(std::size_t end) const;
   bool is_inner_close(std::size_t at);

@@ -320,7 +320,8 @@ bool Machine::json_in_value() {
     if (scanner_.done()) {
       const std::size_t next = skip_space(pos_);
       if (next == buffer_.size()) break;
-      const MarkerSet::Found found = parameter_.closer_set.at(buffer_, next, is_end_, starts());
+      const MarkerSet& ends = parameter_.closer_set.empty() ? syntax_->sets.follower : parameter_.closer_set;
+      const MarkerSet::Found found = ends.at(buffer_, next, is_end_, starts());
       if (found.kind == MatchKind::kNone) return give_up();
       if (found.kind == MatchKind::kPartial) return false;
       parameter_.is_json = false;
@@ -493,14 +494,35 @@ std::optional<std::size_t> Machine::structured_end(bool& wait) const {
   }
   const MarkerSet::Found found = syntax_->sets.follower.at(buffer_, pos_, is_end_, starts());
   wait = found.kind == MatchKind::kPartial;
-  return found.kind == MatchKind::kFull ? std::optional(pos_) : std::nullopt;
+  if (found.kind != MatchKind::kFull) return std::nullopt;
+  // The white space before a marker that the template writes on a new line is the template's.
+  const std::string_view value = std::string_view(buffer_).substr(head_, pos_ - head_);
+  const bool begins_line = found.marker != nullptr && found.marker->lead().find('\n') != std::string::npos;
+  if (begins_line && !is_blank(value) &&
+      value.substr(value.find_last_not_of(" \t\r\n")).find('\n') == std::string::npos)
+    return std::nullopt;
+  return pos_ - (begins_line ? found.marker->own_lead(value) : 0);
+}
+
+// A value that begins as the marker behind it does, such as a list where keys stand in brackets, is read as JSON first.
+// Returns false if more text is needed.
+bool Machine::begin_structured() {
+  const std::size_t at = skip_space(pos_);
+  if (at == buffer_.size()) return is_end_;
+  parameter_.is_begun = true;
+  parameter_.nesting.may_quote = true;
+  if (std::string_view("[{").find(buffer_[at]) == std::string_view::npos) return true;
+  const MarkerSet::Found found = syntax_->sets.follower.at(buffer_, at, is_end_, starts());
+  parameter_.is_json = found.kind != MatchKind::kNone;
+  return true;
 }
 
 // Reads a value without markers around it.  It ends at a separator, or where the call ends, outside its own brackets
 // and quotes.
 bool Machine::value_structured() {
   Nesting& nesting = parameter_.nesting;
-  if (pos_ == head_) nesting.may_quote = true;
+  if (!parameter_.is_begun && !begin_structured()) return false;
+  if (parameter_.is_json && !json_in_value()) return false;
   for (; pos_ < buffer_.size(); ++pos_) {
     if (nesting.take_quoted(buffer_[pos_])) continue;
     bool wait = false;

@@ -115,6 +115,13 @@ Lead closing(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, cons
     lead.notes.push_back("the completion was cut off; " + text::quoted(lead.text) + " closes what it left open");
   const bool is_ended = !lead.text.empty() && ends_block(said, lead.text);
   if (close.stop_opens_next || close.history_close.empty() || is_ended) return lead;
+  // What closes a block may be the turn's end, with white space that the template writes behind it.
+  const std::size_t closed = lead.text.rfind(close.history_close);
+  if (closed != std::string::npos &&
+      format::is_blank(std::string_view(lead.text).substr(closed + close.history_close.size()))) {
+    lead.text.resize(closed + close.history_close.size());
+    return lead;
+  }
   const std::string end = missing_end(tokenizer, close, said, sampled + lead.text);
   if (end.empty()) return lead;
   lead.text += end;
