@@ -218,7 +218,9 @@ bool keeps_calls(const Format& format) {
 // Templates with markers that nobody has seen, each in a style of its own: nothing in the code may know them.
 TEST_CASE("invented templates are understood") {
   const std::string folder = RONDO_SOURCE_DIR "/tests/golden/format/invented";
+  const std::size_t step = std::getenv("RONDO_TEST_FULL") != nullptr ? 1 : 4;
   const std::vector<Case> cases = all_cases();
+  std::size_t turn = 0;
   int count = 0;
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() != ".jinja") continue;
@@ -231,9 +233,11 @@ TEST_CASE("invented templates are understood") {
     CHECK(subject.format->reasoning.present);
     CHECK(!subject.format->stops.content.empty());
     Tally tally;
-    for (const Case& wanted : cases) tally.count(check(subject, wanted, true), is_told(*subject.format, wanted));
+    for (const Case& wanted : cases) {
+      if (turn++ % step == 0) tally.count(check(subject, wanted, true), is_told(*subject.format, wanted));
+    }
     MESSAGE(subject.name << ": " << tally.to_string());
-    CHECK(tally.all() > 300);
+    CHECK(tally.all() > static_cast<int>(300 / step));
     CHECK(tally.untold == 0);
     CHECK(tally.failed == 0);
   }

@@ -302,9 +302,9 @@ NodeId CallBuilder::heading(const std::string& literal) {
   const NodeId rest = g.text({}, end);
   std::vector<NodeId> ways{g.literal(end), g.sequence({g.chars(CharSet::any_of(" \t\r\n")), rest})};
   const std::string_view first = trimmed(literal).substr(0, trimmed(literal).find_first_of(" \t\r\n"));
-  if (first.find(end) != std::string_view::npos) {
+  if (first != end && first.find(end) != std::string_view::npos) {
     ways.push_back(as_written);
-  } else if (!first.empty()) {
+  } else if (first != end && !first.empty()) {
     ways.push_back(g.sequence({g.literal(first), rest}));
   }
   return g.token(g.choice(ways));

@@ -56,6 +56,14 @@ TEST_CASE("characters that the template writes as in markup are read as themselv
   CHECK(in_any_chunks(f, "a &lt; b<eot>") == "C(a &lt; b)");  // no opener, so nothing is escaped
 }
 
+TEST_CASE("bug: a stop of punctuation ended content that a quote closes") {
+  Format format = quoted_texts();
+  format.content.close = "\"";
+  format.stops.content = {"}"};
+  const auto f = testing::share(format);
+  CHECK(in_any_chunks(f, R"({"why": "{x}", "say": "f() {}"})") == "R({x}) C(f() {})");
+}
+
 TEST_CASE("what looked like a call inside such a text keeps its escapes") {
   Format format = quoted_texts();
   format.calls.section_open = "[";

@@ -388,6 +388,7 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
       top_.is_blank = top_.is_layout = true;
       break;
     case kStop:
+      if (top_.is_wrapped && !found.marker->is_distinct()) return stray_close(found);  // such as a bracket in JSON
       emit(EventKind::kMarker, pos_);
       phase_ = Phase::kEnded;
       return true;

@@ -101,6 +101,16 @@ TEST_CASE("a value that holds the tag of the next parameter") {
       R"({"q":"Oslo<p name=\"n\" text=\"no\">3"} malformed; swallowed_tag of q: the value of `q` holds the tag of `n`)");
 }
 
+TEST_CASE("bug: a pair of tags inside a value was a tag that it had swallowed, where closing tags have names") {
+  Format format = tags();
+  format.calls.parameters.open = "<";
+  format.calls.parameters.key_in_close = "</";
+  format.calls.parameters.close = ">";
+  CHECK(problems(format, "<call>find><q><n> & </n></q></call>") == R"({"q":"<n> & </n>"} ok)");
+  CHECK(problems(format, "<call>find><q>x<n>3</q></call>") ==
+        R"({"q":"x<n>3"} malformed; swallowed_tag of q: the value of `q` holds the tag of `n`)");
+}
+
 TEST_CASE("a value that quotes a tag is none that swallowed one") {
   // A whole parameter, a parameter that is given elsewhere, and one that the tool does not have.
   CHECK(problems(tags(), "<call>find><p=q>write <p=n>3</p> so</p></call>") == R"({"q":"write <p=n>3</p> so"} ok)");

@@ -93,6 +93,10 @@ bool Machine::reasoning_after_call() {
 bool Machine::reasoning_marker(const MarkerSet::Found& found) {
   switch (found.id) {
     case kStop:
+      if (!found.marker->is_distinct() && !syntax_->format->reasoning.escapes.empty()) {
+        pos_ = found.begin + 1;
+        return true;
+      }
       ending_.is_open = !thoughts_.is_layout;
       emit(EventKind::kMarker, pos_);
       release();

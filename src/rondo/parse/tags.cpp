@@ -74,6 +74,19 @@ std::string_view without_tag_end(std::string_view text) {
   return text.ends_with(kTagEnd) ? text.substr(0, text.size() - kTagEnd.size()) : "";
 }
 
+// Returns where the closer of the parameter `key` ends in `value`, from `from` on; npos if it does not come.
+std::size_t end_of_quoted(std::string_view value, std::size_t from, std::string_view key,
+                          const format::Parameters& parameters, const MarkerSet& closers) {
+  if (parameters.key_in_close.empty()) {
+    const MarkerSet::Found close = closers.find(value, from, true, nullptr);
+    return close.kind == MatchKind::kFull ? close.begin + close.size : std::string_view::npos;
+  }
+  const std::string close = std::string(format::trimmed(parameters.key_in_close)) + std::string(key) +
+                            std::string(format::trimmed(parameters.close));
+  const std::size_t found = value.find(close, from);
+  return found == std::string_view::npos ? found : found + close.size();
+}
+
 // Returns the names in tags inside `value` that nothing closes there.
 std::vector<std::string> open_tags(std::string_view value, const format::Parameters& parameters,
                                    const MarkerSet& closers) {
@@ -81,7 +94,9 @@ std::vector<std::string> open_tags(std::string_view value, const format::Paramet
   const std::string_view key_close = format::trimmed(parameters.key_close);
   std::vector<std::string> out;
   if (open.empty() || key_close.empty()) return out;
-  bool may_close = true;
+  // A closer that is the same for all parameters is looked for until it does not come any more.
+  constexpr std::size_t kMostMisses = 32;
+  std::size_t misses = parameters.key_in_close.empty() ? kMostMisses - 1 : 0;
   for (std::size_t at = value.find(open); at != std::string_view::npos;) {
     const std::size_t begin = at + open.size();
     const std::string_view behind = value.substr(begin);
@@ -90,13 +105,13 @@ std::vector<std::string> open_tags(std::string_view value, const format::Paramet
     if (size == std::string_view::npos) continue;
     const std::string_view key = format::trimmed(behind.substr(0, size));
     if (key.empty() || !std::ranges::all_of(key, is_attribute_byte)) continue;
-    if (may_close) {
-      const MarkerSet::Found close = closers.find(value, begin + size + key_close.size(), true, nullptr);
-      may_close = close.kind == MatchKind::kFull;
-      if (may_close) {  // `value` quotes another parameter as a whole
-        at = value.find(open, close.begin + close.size);
+    if (misses < kMostMisses) {
+      const std::size_t end = end_of_quoted(value, begin + size + key_close.size(), key, parameters, closers);
+      if (end != std::string_view::npos) {  // `value` quotes another parameter as a whole
+        at = value.find(open, end);
         continue;
       }
+      ++misses;
     }
     out.emplace_back(key);
   }

@@ -213,6 +213,29 @@ TEST_CASE_FIXTURE(Fixture, "of a turn that is closed by the same token twice, wh
   }
 }
 
+TEST_CASE_FIXTURE(Fixture, "bug: the turn's end was written twice where it also closes the answer") {
+  const char* const marked =
+      "{% for m in messages %}{{ '~say~' if m.role == 'assistant' else '[' ~ m.role ~ ']' }}{{ m.content }}~done~{{ "
+      "'\\n' }}{% endfor %}";
+  chat_template = jinja::Template::compile(marked, {}, "test").value();
+  const TurnContext other{*chat_template, *tokenizer, base, options};
+  const TurnProfile profile_of_marked = probe_turns(other);
+  const auto format = std::make_shared<format::Format>();
+  format->content = {"~say~", "~done~\n"};
+  format->stops.content = {"~done~"};
+  const CompletionReader plain(format, *tokenizer, std::nullopt);
+  const std::vector<TokenId> before = ids("[user]Hi~done~\n");
+  const std::vector<TokenId> completion = ids("~say~Yes");
+  const auto said = plain.read(profile_of_marked, before, completion);
+  REQUIRE(said.ok());
+  BridgeRequest request{.prompt_ids = before, .completion_ids = completion, .completion = &said.value()};
+  request.messages = history;
+  request.new_messages = json::parse(R"([{"role": "user", "content": "Go"}])").value().as_array();
+  const auto out = append_turn(other, profile_of_marked, request);
+  REQUIRE(out.ok());
+  CHECK(out.value().text == "~done~\n[user]Go~done~\n");
+}
+
 // The bytes, a stop token, and one token for `><`.
 std::shared_ptr<const tokenizer::Tokenizer> merging_tokenizer() {
   json::Value source = test::byte_tokenizer_json({"~done~"});

@@ -105,6 +105,15 @@ std::string missing_end(const tokenizer::Tokenizer& tokenizer, const TurnClose& 
   return format::is_blank(text.substr(text.size() - alike)) ? end : "";
 }
 
+// Whether `text`, which closes a block, ends with the turn's end and white space behind it.  A template may also write
+// the same text twice: for the block, and for the turn.
+bool ends_turn(const TurnClose& close, std::string_view text) {
+  const std::string& end = close.history_close;
+  const std::size_t at = text.rfind(end);
+  return at != std::string_view::npos && format::is_blank(text.substr(at + end.size())) &&
+         close.closers.find(format::trimmed(end)) == std::string::npos;
+}
+
 // The text that closes a completion which was cut off and ends with `sampled`, as the template closes it in history.
 Lead closing(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, const ParsedCompletion& said,
              const std::string& sampled) {
@@ -115,11 +124,8 @@ Lead closing(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, cons
     lead.notes.push_back("the completion was cut off; " + text::quoted(lead.text) + " closes what it left open");
   const bool is_ended = !lead.text.empty() && ends_block(said, lead.text);
   if (close.stop_opens_next || close.history_close.empty() || is_ended) return lead;
-  // What closes a block may be the turn's end, with white space that the template writes behind it.
-  const std::size_t closed = lead.text.rfind(close.history_close);
-  if (closed != std::string::npos &&
-      format::is_blank(std::string_view(lead.text).substr(closed + close.history_close.size()))) {
-    lead.text.resize(closed + close.history_close.size());
+  if (ends_turn(close, lead.text)) {
+    lead.text.resize(lead.text.rfind(close.history_close) + close.history_close.size());
     return lead;
   }
   const std::string end = missing_end(tokenizer, close, said, sampled + lead.text);
