@@ -183,8 +183,8 @@ void add_trims(const Turn& turn, SlotKind kind, const std::vector<format::Escape
                Remarks& remarks) {
   if (!turn.has(kind)) return;
   const bool is_content = kind == SlotKind::kContent;
-  std::string text = format::unescaped(text_of(turn, kind), escapes);
-  if (text.size() > 2 && text.front() == '"') text = text.substr(1, text.size() - 2);  // a string of JSON
+  const std::string text = format::unescaped_text(text_of(turn, kind), escapes);
+  if (text.empty()) return;
   const bool begin = !format::is_space(text.front());
   const bool end = !format::is_space(text.back());
   (is_content ? trims.content_begin : trims.reasoning_begin) |= begin;

@@ -53,6 +53,12 @@ std::string unescaped(std::string_view written, std::span<const Escape> escapes)
   return out;
 }
 
+std::string unescaped_text(std::string_view written, std::span<const Escape> escapes) {
+  const bool is_quoted = !escapes.empty() && written.size() > 1 && written.front() == '"' && written.back() == '"' &&
+                         std::ranges::any_of(escapes, [](const Escape& escape) { return escape.written == "\\\""; });
+  return unescaped(is_quoted ? written.substr(1, written.size() - 2) : written, escapes);
+}
+
 std::size_t plain_size(std::string_view written, std::span<const Escape> escapes) {
   std::size_t size = written.size();
   for (const Escape& escape : escapes) size = std::min(size, written.substr(0, size).find(escape.written.front()));

@@ -20,6 +20,10 @@ namespace rondo::format {
 // Returns the text that `written` stands for.  Reads from left to right; what is not an escape stands for itself.
 [[nodiscard]] std::string unescaped(std::string_view written, std::span<const Escape> escapes);
 
+// Returns the text that `written` stands for, which is all that the template writes of a text: a string of JSON also
+// loses its quotes.
+[[nodiscard]] std::string unescaped_text(std::string_view written, std::span<const Escape> escapes);
+
 // Returns how many bytes at the start of `written` begin no escape.
 [[nodiscard]] std::size_t plain_size(std::string_view written, std::span<const Escape> escapes);
 

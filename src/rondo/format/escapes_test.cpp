@@ -21,6 +21,14 @@ TEST_CASE("what is escaped is unescaped again, from left to right") {
   CHECK(escaped("", kXml).empty());
 }
 
+TEST_CASE("a string of JSON is read without its quotes, other texts keep theirs") {
+  CHECK(unescaped_text(R"("a \"b\"\n")", json_escapes()) == "a \"b\"\n");
+  CHECK(unescaped_text("\"", json_escapes()) == "\"");
+  CHECK(unescaped_text("\"\"", json_escapes()).empty());
+  CHECK(unescaped_text("\"a &lt;\"", kXml) == "\"a <\"");
+  CHECK(unescaped_text("\"a\"", {}) == "\"a\"");
+}
+
 TEST_CASE("the longest escape counts") {
   const std::vector<Escape> both{{"1", "!a"}, {"2", "!ab"}};
   CHECK(unescaped("!ab!a", both) == "21");

@@ -135,5 +135,40 @@ TEST_CASE("bug: what separates two calls and begins the second was taken for a s
   CHECK(in_any_chunks(f, "## calls" + one + "## /one<>\n## end\n##<eot>") == "C(\n##) find{} ...");
 }
 
+TEST_CASE("bug: the next call's opener was taken for a beginning of the section's close, with other white space") {
+  Format format;
+  format.header = "[bot]";
+  format.stops.content = {"<eot>"};
+  format.calls.present = true;
+  format.calls.section_open = "Begin calls:";
+  format.calls.call_open = "\n\nBegin call:\n";
+  format.calls.call_close = "\n";
+  format.calls.separator = "Begin end:";
+  format.calls.section_close = "Begin end:\nBegin over:";
+  format.calls.pieces = {
+      {CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, " "}, {CallPiece::Kind::kArguments, ""}};
+  const auto f = share(format);
+  CHECK(in_any_chunks(
+            f, "Begin calls:\n\nBegin call:\nf {}\nBegin end:\n\nBegin call:\ng {}\nBegin end:\nBegin over:<eot>") ==
+        "C() f{} g{}");
+}
+
+TEST_CASE("bug: a bracket that closes a call ended the turn where it also stops one") {
+  Format format;
+  format.header = "{\"say\": ";
+  format.content = {"\"", "\""};
+  format.stops.content = {"}"};
+  format.calls.present = true;
+  format.calls.section_open = ", \"acts\": [";
+  format.calls.section_close = "]";
+  format.calls.call_open = "{\"act\": \"";
+  format.calls.call_close = "}";
+  format.calls.separator = ", ";
+  format.calls.pieces = {
+      {CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, "\", \"with\": "}, {CallPiece::Kind::kArguments, ""}};
+  const auto f = share(format);
+  CHECK(in_any_chunks(f, R"("x", "acts": [{"act": "f", "with": {}}, {"act": "g", "with": {}}]})") == "C(x) f{} g{}");
+}
+
 }  // namespace
 }  // namespace rondo::parse

@@ -127,6 +127,10 @@ void Syntax::compile_stops() {
       for (MarkerSet* set :
            {&sets.blank, &sets.text, &sets.reasoning, &sets.reasoning_layout, &sets.section, &sets.after, &sets.between,
             &sets.parameter, &sets.follower, &sets.recover, &sets.reasoning_recover}) {
+        // Where calls are read, a bracket that closes a call ends no turn.
+        const bool is_of_calls = set == &sets.after || set == &sets.parameter || set == &sets.follower ||
+                                 set == &sets.recover || set == &sets.reasoning_recover;
+        if (is_of_calls && !marker->is_distinct() && marker->core() == format::trimmed(f.calls.call_close)) continue;
         const bool goes_on =
             stops == &f.stops.history_close && !is_blank(f.header) && (set == &sets.blank || set == &sets.text);
         set->add(goes_on ? kHistoryClose : kStop, marker);
@@ -194,8 +198,9 @@ void Syntax::compile_calls() {
   for (const std::size_t cut : format::unit_boundaries(section_close.core(), format->atoms)) {
     const std::string begun = section_close.core().substr(0, cut);
     // A beginning that may also be the next call does not close the section.
-    if (begun.empty() || begun == section_close.core() || next_call.core().starts_with(begun)) continue;
+    if (begun.empty() || begun == section_close.core()) continue;
     const Marker* part = add_marker(begun);
+    if (part->match(next_call.core(), true).kind == MatchKind::kFull) continue;
     for (MarkerSet* set : {&sets.between, &sets.blank}) set->add(kSectionClose, part);
   }
   sets.between.add(kHeader, add_marker(format->header));

@@ -6,6 +6,7 @@
 
 #include "analysis/explain.h"
 #include "core/places.h"
+#include "format/escapes.h"
 #include "grammar/gbnf.h"
 #include "grammar/turn.h"
 #include "json/parse.h"
@@ -66,11 +67,24 @@ void add_name(std::vector<std::string>& names, const std::string& name) {
   if (names.empty() || names.back() != name) names.push_back(name);
 }
 
+// Returns the text that the template wrote as `slot`.  Escapes in it may be parts of their own.
+std::string held_text(const analysis::ProbeRecord& probe, std::string_view slot,
+                      const std::vector<format::Escape>& escapes) {
+  const auto is_own = [slot](const analysis::ProbePart& part) { return part.slot == slot; };
+  const auto first = std::ranges::find_if(probe.parts, is_own);
+  const auto last = std::find_if(probe.parts.rbegin(), probe.parts.rend(), is_own).base();
+  std::string out;
+  for (auto part = first; part < last; ++part) {
+    if (is_own(*part) || !escapes.empty()) out += part->text;
+  }
+  return format::unescaped_text(out, escapes);
+}
+
 Held held_by(const format::Format& format, const analysis::ProbeRecord& probe) {
   Held out;
+  out.reasoning = held_text(probe, "reasoning", format.reasoning.escapes);
+  out.content = held_text(probe, "content", format.content.escapes);
   for (const analysis::ProbePart& part : probe.parts) {
-    if (part.slot == "reasoning") out.reasoning += part.text;
-    if (part.slot == "content") out.content += part.text;
     if (part.slot == "name") add_name(out.names, part.text);
     if (part.slot == "id" && names_are_in_ids(format, probe)) out.names.push_back(part.text);
   }
