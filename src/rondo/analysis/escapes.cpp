@@ -128,6 +128,11 @@ WrittenText how_written(std::string_view characters, const std::string& value, c
   return format::unescaped(written, escapes) == value ? WrittenText{false, std::move(escapes)} : WrittenText{};
 }
 
+void add_quotes(std::string& open, std::string& close) {
+  open += '"';
+  close.insert(0, 1, '"');
+}
+
 }  // namespace
 
 std::string with_words(std::string_view characters) {
@@ -165,15 +170,15 @@ Blocks with_text_escapes(const Evidence& evidence, Blocks blocks) {
     if (parts.reasoning && blocks.reasoning.present) {
       const WrittenText how = how_written(kSigns, std::string(probe::kReasoningText) + message.ending,
                                           text_of(*turn, SlotKind::kReasoning));
-      if (how.is_quoted) blocks.reasoning.open += '"';
-      if (how.is_quoted) blocks.reasoning.close.insert(0, 1, '"');
+      if (how.is_quoted) add_quotes(blocks.reasoning.open, blocks.reasoning.close);
       blocks.reasoning.escapes = how.escapes;
     }
     WrittenText how =
         how_written(kSigns, std::string(probe::kContentText) + message.ending, text_of(*turn, SlotKind::kContent));
-    if (how.is_quoted) blocks.content.open += '"';
-    if (how.is_quoted) blocks.content.close.insert(0, 1, '"');
-    blocks.content.escapes = std::move(how.escapes);
+    format::Content& content = blocks.content;
+    if (how.is_quoted) add_quotes(content.open, content.close);
+    if (how.is_quoted && !content.preamble_open.empty()) add_quotes(content.preamble_open, content.preamble_close);
+    content.escapes = std::move(how.escapes);
     return blocks;
   }
   return blocks;

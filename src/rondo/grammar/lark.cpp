@@ -118,8 +118,7 @@ class LarkPrinter {
       case NodeKind::kLiteral: return string_literal(node.text);
       case NodeKind::kReference: return names_[static_cast<std::size_t>(node.rule)];
       case NodeKind::kText:
-        if (node.text.empty()) return pieces(node) + "*";
-        return terminal(id);
+        return node.text.empty() ? pieces(id) : terminal(id);
       case NodeKind::kToken:
       case NodeKind::kExceptWord:
       case NodeKind::kChars:
@@ -165,8 +164,12 @@ class LarkPrinter {
 
   // Writes text that ends where one of its markers begins, as lexemes that no marker can run into: a character that
   // begins no marker, or the beginning of a marker and a character with which no marker goes on.
-  std::string pieces(const Node& text) {
-    const std::vector<std::u32string> markers = shortest(text.words);
+  // Long markers, which no template writes, are left to the lexer.
+  std::string pieces(NodeId id) {
+    constexpr std::size_t kLongestMarker = 256;
+    const std::vector<std::u32string> markers = shortest(grammar_.node(id).words);
+    const auto is_long = [](const std::u32string& marker) { return marker.size() > kLongestMarker; };
+    if (std::ranges::any_of(markers, is_long)) return terminal(id);
     std::set<std::u32string> beginnings{U""};
     for (const std::u32string& marker : markers) {
       for (std::size_t size = 1; size < marker.size(); ++size) beginnings.insert(marker.substr(0, size));
@@ -186,7 +189,7 @@ class LarkPrinter {
     }
     const auto [found, is_new] = pieces_.try_emplace(ways, "P" + std::to_string(pieces_.size()));
     if (is_new) terminals_ += found->second + ": /" + ways + "/\n";
-    return found->second;
+    return found->second + "*";
   }
 
   // Returns the words that contain no other word.
