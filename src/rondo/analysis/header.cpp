@@ -113,7 +113,11 @@ bool opens_block(const Evidence& evidence, const std::string& header) {
     const std::string rest = without_prefix(prompt.written.text, header);
     if (!is_blank(rest) && !contains(rest, close)) return false;
   }
-  return plain == nullptr || contains(lead(plain->turn, header), close);
+  const Variant* calling = evidence.find({.calls = 1});
+  const auto begins_closed = [&](const Variant* other) {
+    return other == nullptr || contains(lead(other->turn, other->turn.first_slot(), header), close);
+  };
+  return begins_closed(plain) && begins_closed(calling);
 }
 
 // Returns the text that all prompts and turns share.  A template may write closers of the turn before at the beginning

@@ -5,6 +5,8 @@
 
 #include "analysis/analyse.h"
 #include "analysis/explain.h"
+#include "format/escapes.h"
+#include "format/units.h"
 
 namespace rondo::analysis {
 namespace {
@@ -378,6 +380,43 @@ TEST_CASE("short markers are explained by the place beside what they mark") {
         "generation_prompts[2].text `<assistant>`: 11\nheader `<assistant>`: 2 0 2\ncontent.close `<>`: 4\n"
         "calls.call_open `<`: 6\ncalls.pieces[1].text `|`: 6\ncalls.call_close `|>`: 7\n"
         "stops.content[0] `~fin~`: 9\nstops.tool[0] `~fin~`: 9\n");
+}
+
+TEST_CASE("reasoning without an opener, which the opener of the answer ends") {
+  const auto format = format_of(
+      "{%- for m in messages %}\n{{- '[' + m.role + '>' }}\n"
+      "{%- if m.reasoning_content %}{{- m.reasoning_content + '\n\n' }}{%- endif %}\n"
+      "{%- if m.content %}{{- 'In short: ' + m.content }}{%- endif %}\n" +
+      kJsonCalls + "\n{{- '~fin~' }}\n{%- endfor %}\n{%- if add_generation_prompt %}{{- '[assistant>' }}{%- endif %}");
+  CHECK(format->header == "[assistant>");
+  CHECK(format->reasoning.open.empty());
+  CHECK(format::trimmed(format->reasoning.close).starts_with("In short:"));
+}
+
+TEST_CASE("texts that are strings of JSON, and texts with the escapes of markup") {
+  const auto format_with = [](const std::string& filter) {
+    return format_of(
+        "{%- for m in messages %}\n{{- '[' + m.role + '>' }}\n"
+        "{%- if m.reasoning_content %}{{- '(mull:' ~ (m.reasoning_content" +
+        filter + ") ~ ':mull)' }}{%- endif %}\n{%- if m.content %}{{- m.content" + filter +
+        " }}{%- endif %}\n{{- '~fin~' }}\n{%- endfor %}\n"
+        "{%- if add_generation_prompt %}{{- '[assistant>' }}{%- endif %}");
+  };
+  const auto json = format_with(" | tojson");
+  CHECK(json->reasoning.open == "(mull:\"");
+  CHECK(json->reasoning.close == "\":mull)");
+  CHECK(json->content.open == "\"");
+  CHECK(json->content.close == "\"");
+  CHECK(json->reasoning.escapes == format::json_escapes());
+  CHECK(json->content.escapes == format::json_escapes());
+  CHECK(json->losses.empty());
+  const auto markup = format_with(" | e");
+  CHECK(markup->reasoning.open == "(mull:");
+  CHECK(markup->content.open.empty());
+  const std::vector<format::Escape> html{{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&#34;"}, {"'", "&#39;"}};
+  CHECK(markup->reasoning.escapes == html);
+  CHECK(markup->content.escapes == html);
+  CHECK(format_with("").get()->content.escapes.empty());
 }
 
 }  // namespace

@@ -117,8 +117,7 @@ class LarkPrinter {
     switch (node.kind) {
       case NodeKind::kLiteral: return string_literal(node.text);
       case NodeKind::kReference: return names_[static_cast<std::size_t>(node.rule)];
-      case NodeKind::kText:
-        return node.text.empty() ? pieces(id) : terminal(id);
+      case NodeKind::kText: return node.text.empty() ? pieces(id) : terminal(id);
       case NodeKind::kToken:
       case NodeKind::kExceptWord:
       case NodeKind::kChars:
