@@ -40,7 +40,7 @@ bool is_full_test() { return std::getenv("RONDO_TEST_FULL") != nullptr || std::g
 
 std::vector<test::AnalysedTemplate> chosen_templates(const test::Corpus& corpus) {
   std::vector<test::AnalysedTemplate> out =
-      test::analysed_templates(corpus, is_full_test() ? 1 : corpus.rows().size() / 9 + 1);
+      test::analysed_templates(corpus, is_full_test() ? 1 : corpus.rows().size() / 14 + 1);
   if (const char* word = std::getenv("RONDO_TEMPLATE"); word != nullptr)
     std::erase_if(out, [&](const test::AnalysedTemplate& from) { return from.name.find(word) == std::string::npos; });
   return out;
@@ -203,7 +203,7 @@ TEST_CASE("a transcript of the corpus' conversations is what rendering all messa
   const auto corpus = test::Corpus::open();
   if (!corpus) return;
   const std::vector<test::AnalysedTemplate> all = chosen_templates(*corpus);
-  const std::size_t step = is_full_test() ? 1 : all.size() * corpus->conversations().size() / 16 + 1;
+  const std::size_t step = is_full_test() ? 1 : all.size() * corpus->conversations().size() / 24 + 1;
   Tally total;
   std::size_t at = 0;
   for (const test::AnalysedTemplate& from : all) {
@@ -312,7 +312,7 @@ json::Array random_conversation(test::Random& random, const format::Format& form
 }
 
 TEST_CASE("a transcript of random templates is what rendering all messages gives, whatever they look back at") {
-  const std::uint64_t count = env_number("RONDO_TRANSCRIPTS", is_full_test() ? 5000 : 16);
+  const std::uint64_t count = env_number("RONDO_TRANSCRIPTS", is_full_test() ? 5000 : 24);
   const std::uint64_t first = env_number("RONDO_SEED", 1);
   std::map<std::size_t, Tally> tallies;  // by quirk
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
