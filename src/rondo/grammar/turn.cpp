@@ -132,7 +132,11 @@ class TurnBuilder {
     line.space();
     const std::string_view open = trimmed(format_.content.open);
     if (!open.empty()) line.add(g_.optional(marker(g_, open))).space();
-    line.add(schema.value(schema.root(), Speller(g_, Spelling::json()), "answer")).space();
+    {
+      const EscapedText as_written(g_, format_.content.escapes);
+      line.add(schema.value(schema.root(), Speller(g_, Spelling::json()), "answer"));
+    }
+    line.space();
     const std::string_view close = trimmed(format_.content.close);
     if (!close.empty()) line.add(g_.optional(marker(g_, close))).space();
     is_exhausted_ = is_exhausted_ || schema.is_exhausted();

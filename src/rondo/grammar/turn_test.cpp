@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "format/escapes.h"
 #include "format/format.h"
 #include "grammar/gbnf.h"
 #include "grammar/matcher.h"
@@ -191,6 +192,23 @@ TEST_CASE("an opener of ordinary letters triggers together with a tool's name on
   REQUIRE(turn.ok());
   REQUIRE(turn.value().is_lazy);
   for (const Trigger& trigger : turn.value().triggers) CHECK(trigger.value.find("find") != std::string::npos);
+}
+
+TEST_CASE("an answer in the shape of a schema is escaped where content is a string of JSON") {
+  const auto document = json::parse(
+      R"({"header": "[bot]", "content": {"open": "{\"say\": \"", "close": "\"}"}, "stops": {"content": ["<eot>"]}})");
+  auto format = format::from_json(document.value());
+  REQUIRE(format.ok());
+  format.value().content.escapes = format::json_escapes();
+  TurnOptions options;
+  options.response_schema = json::parse(R"({"type": "object", "properties": {"s": {"type": "string"}}, "required": ["s"],
+    "additionalProperties": false})").value();
+  const auto turn = turn_grammar(format.value(), options);
+  REQUIRE(turn.ok());
+  CHECK(accepts(turn.value().grammar, R"({"say": "{\"s\": \"a\"}"}<eot>)"));
+  CHECK(accepts(turn.value().grammar, R"({"say": "{\n\"s\": \"a \\\"b\\\"\"}"}<eot>)"));
+  CHECK(!accepts(turn.value().grammar, R"({"say": "{"s": "a"}"}<eot>)"));
+  CHECK(!accepts(turn.value().grammar, R"({"say": "{}"}<eot>)"));
 }
 
 }  // namespace
