@@ -201,8 +201,10 @@ TEST_CASE("an answer in the shape of a schema is escaped where content is a stri
   REQUIRE(format.ok());
   format.value().content.escapes = format::json_escapes();
   TurnOptions options;
-  options.response_schema = json::parse(R"({"type": "object", "properties": {"s": {"type": "string"}}, "required": ["s"],
-    "additionalProperties": false})").value();
+  options.response_schema =
+      json::parse(R"({"type": "object", "properties": {"s": {"type": "string"}}, "required": ["s"],
+    "additionalProperties": false})")
+          .value();
   const auto turn = turn_grammar(format.value(), options);
   REQUIRE(turn.ok());
   CHECK(accepts(turn.value().grammar, R"({"say": "{\"s\": \"a\"}"}<eot>)"));

@@ -69,7 +69,7 @@ std::string Machine::construct_closing() const {
   const bool is_closed = (phase_ == Phase::kBetween || (phase_ == Phase::kAfterCall && syntax_->call_close.empty())) &&
                          !begun.empty() && format::trimmed(begun) == syntax_->section_close.core();
   if (is_closed) return "";  // longer markers begin with the close
-  const std::string section = section_.is_open ? calls.section_close : "";
+  std::string section = section_.is_open ? calls.section_close : "";
   switch (phase_) {
     case Phase::kUndecided:
     case Phase::kFencedAnswer:
@@ -104,7 +104,7 @@ std::string Machine::construct_closing() const {
 // Outside reasoning and calls: completes an opener or a heading that has begun, and closes the content.
 std::string Machine::top_closing(std::string_view begun) const {
   if (std::string call = opener_closing(begun); !call.empty()) return call;
-  const std::string heading = heading_closing();
+  std::string heading = heading_closing();
   if (heading.empty()) {
     // An opener may be complete although its last word could go on.
     if (std::string call = opener_closing(begun, true); !call.empty()) return call;

@@ -276,6 +276,7 @@ class Machine : private Reader {
   bool value_marked();
   bool value_line();
   [[nodiscard]] MatchKind key_at(std::size_t begin) const;
+  [[nodiscard]] const MarkerSet& value_ends() const;
   bool json_in_value();
   bool own_quoted(bool& wait);
   [[nodiscard]] std::optional<std::size_t> structured_end(bool& wait) const;

@@ -305,6 +305,11 @@ bool Machine::value() {
   return parameter_.closer_set.empty() ? value_line() : value_marked();
 }
 
+// Returns what may stand directly behind the value: what closes it, or what follows a value that nothing closes.
+const MarkerSet& Machine::value_ends() const {
+  return parameter_.closer_set.empty() ? syntax_->sets.follower : parameter_.closer_set;
+}
+
 // Moves pos_ past the JSON value, or back to the value's start if it is not JSON.  Returns false if more text is
 // needed.
 //
@@ -320,8 +325,7 @@ bool Machine::json_in_value() {
     if (scanner_.done()) {
       const std::size_t next = skip_space(pos_);
       if (next == buffer_.size()) break;
-      const MarkerSet& ends = parameter_.closer_set.empty() ? syntax_->sets.follower : parameter_.closer_set;
-      const MarkerSet::Found found = ends.at(buffer_, next, is_end_, starts());
+      const MarkerSet::Found found = value_ends().at(buffer_, next, is_end_, starts());
       if (found.kind == MatchKind::kNone) return give_up();
       if (found.kind == MatchKind::kPartial) return false;
       parameter_.is_json = false;

@@ -117,6 +117,14 @@ void Syntax::compile_content() {
   sets.text.add(kContentClose, &rare.preamble_close);
 }
 
+// Returns whether a stop is also what closes a call, and no more than a bracket: in `set`, where calls are read, it then
+// ends no turn.
+bool Syntax::closes_call(const Marker& stop, const MarkerSet* set) const {
+  const bool is_of_calls = set == &sets.after || set == &sets.parameter || set == &sets.follower ||
+                           set == &sets.recover || set == &sets.reasoning_recover;
+  return is_of_calls && !stop.is_distinct() && stop.core() == format::trimmed(format->calls.call_close);
+}
+
 // Registers what ends the turn.
 void Syntax::compile_stops() {
   const format::Format& f = *format;
@@ -127,10 +135,7 @@ void Syntax::compile_stops() {
       for (MarkerSet* set :
            {&sets.blank, &sets.text, &sets.reasoning, &sets.reasoning_layout, &sets.section, &sets.after, &sets.between,
             &sets.parameter, &sets.follower, &sets.recover, &sets.reasoning_recover}) {
-        // Where calls are read, a bracket that closes a call ends no turn.
-        const bool is_of_calls = set == &sets.after || set == &sets.parameter || set == &sets.follower ||
-                                 set == &sets.recover || set == &sets.reasoning_recover;
-        if (is_of_calls && !marker->is_distinct() && marker->core() == format::trimmed(f.calls.call_close)) continue;
+        if (closes_call(*marker, set)) continue;
         const bool goes_on =
             stops == &f.stops.history_close && !is_blank(f.header) && (set == &sets.blank || set == &sets.text);
         set->add(goes_on ? kHistoryClose : kStop, marker);

@@ -117,6 +117,7 @@ class Syntax {
   void compile_reasoning();
   void compile_content();
   void compile_stops();
+  [[nodiscard]] bool closes_call(const Marker& stop, const MarkerSet* set) const;
   void compile_calls();
   void compile_slots();
   void compile_values();
