@@ -48,7 +48,7 @@ CharSet name_characters() {
 
 CallBuilder::CallBuilder(Grammar& grammar, const format::Format& format, std::vector<chat::ToolDefinition> tools,
                          SchemaContext& context)
-    : grammar_(grammar), format_(format), context_(context) {
+    : grammar_(grammar), format_(format), context_(context), is_open_ended_(leaves_open(format.calls.parameters)) {
   for (chat::ToolDefinition& tool : tools) {
     const bool is_known =
         std::any_of(tools_.begin(), tools_.end(), [&](const Tool& known) { return known.name == tool.name; });
@@ -283,7 +283,7 @@ void CallBuilder::body(Line& line, const Tool& tool, std::size_t first_piece, st
         break;
       case CallPiece::Kind::kArguments:
         line.space().add(arguments(tool));
-        if (!is_open_ended()) line.space();
+        if (!is_open_ended_) line.space();
         break;
       default:
         if (name_is_read && i == 0) break;

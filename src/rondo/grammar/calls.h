@@ -94,7 +94,7 @@ class CallBuilder {
   [[nodiscard]] NodeId markup_text(const std::string& closing, const std::vector<format::Escape>& escapes,
                                    const std::string& name);
   // Returns whether a value ends only where the next marker begins, so that white space before the marker is its own.
-  [[nodiscard]] bool is_open_ended() const;
+  [[nodiscard]] static bool leaves_open(const format::Parameters& syntax);
   // Adds a marker that may follow a value.
   void behind_value(Line& line, const std::string& text) const;
   // Adds the text before a parameter's name.
@@ -105,6 +105,7 @@ class CallBuilder {
   const format::Format& format_;
   std::vector<Tool> tools_;
   SchemaContext& context_;
+  const bool is_open_ended_;                 // as leaves_open() says of the format
   std::map<std::string, NodeId> arguments_;  // by name of the tool
   std::map<Start, NodeId> any_call_;
   bool is_exhausted_ = false;

@@ -82,8 +82,7 @@ CharSet key_characters(std::string_view key_close) {
 
 }  // namespace
 
-bool CallBuilder::is_open_ended() const {
-  const format::Parameters& syntax = format_.calls.parameters;
+bool CallBuilder::leaves_open(const format::Parameters& syntax) {
   return std::ranges::any_of(syntax.forms, [&syntax](const ValueForm& form) {
     const std::string ending = form.close + syntax.key_in_close + syntax.close;
     return form.style == ValueStyle::kRaw && is_blank(ending) && ending.find('\n') == std::string::npos;
@@ -91,7 +90,7 @@ bool CallBuilder::is_open_ended() const {
 }
 
 void CallBuilder::behind_value(Line& line, const std::string& text) const {
-  if (!is_open_ended()) {
+  if (!is_open_ended_) {
     line.space().marker(trimmed(text));
   } else if (begins_line(text)) {
     line.add(grammar_.token(Line(grammar_).literal("\n").marker(trimmed(text)).node()));
@@ -120,7 +119,7 @@ std::vector<std::string> CallBuilder::followers() const {
   for (const std::string& marker : texts) {
     const std::string text(before_counter(marker));
     if (is_blank(text)) continue;
-    if (is_open_ended() && begins_line(text)) {
+    if (is_open_ended_ && begins_line(text)) {
       out.push_back("\n" + std::string(trimmed(text)));
       continue;
     }
