@@ -105,13 +105,14 @@ std::string missing_end(const tokenizer::Tokenizer& tokenizer, const TurnClose& 
   return format::is_blank(text.substr(text.size() - alike)) ? end : "";
 }
 
-// Whether `text`, which closes a block, ends with the turn's end and white space behind it.  A template may also write
-// the same text twice: for the block, and for the turn.
-bool ends_turn(const TurnClose& close, std::string_view text) {
+// Where the turn's end ends in `text`, which closes a block; npos if more than white space follows it, or if it is not
+// there.  A template may also write the same text twice: for the block, and for the turn.
+std::size_t turn_end_in(const TurnClose& close, std::string_view text) {
   const std::string& end = close.history_close;
   const std::size_t at = text.rfind(end);
-  return at != std::string_view::npos && format::is_blank(text.substr(at + end.size())) &&
-         close.closers.find(format::trimmed(end)) == std::string::npos;
+  const bool is_last = at != std::string_view::npos && format::is_blank(text.substr(at + end.size()));
+  const bool is_single = close.closers.find(format::trimmed(end)) == std::string::npos;
+  return is_last && is_single ? at + end.size() : std::string_view::npos;
 }
 
 // The text that closes a completion which was cut off and ends with `sampled`, as the template closes it in history.
@@ -124,8 +125,8 @@ Lead closing(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, cons
     lead.notes.push_back("the completion was cut off; " + text::quoted(lead.text) + " closes what it left open");
   const bool is_ended = !lead.text.empty() && ends_block(said, lead.text);
   if (close.stop_opens_next || close.history_close.empty() || is_ended) return lead;
-  if (ends_turn(close, lead.text)) {
-    lead.text.resize(lead.text.rfind(close.history_close) + close.history_close.size());
+  if (const std::size_t closed = turn_end_in(close, lead.text); closed != std::string::npos) {
+    lead.text.resize(closed);
     return lead;
   }
   const std::string end = missing_end(tokenizer, close, said, sampled + lead.text);
