@@ -74,12 +74,12 @@ TEST_CASE("what looked like a call inside such a text keeps its escapes") {
 
 TEST_CASE("bug: the close of quoted reasoning swallowed the last quote of the content") {
   Format format;
-  format.reasoning = {true, "<why>\"", "\"<over>", false};
+  format.reasoning = {true, "<why>\"", "\"<|over|>", false};
   format.reasoning.escapes = format::json_escapes();
-  format.content = {"<say>", "<over>"};
+  format.content = {"<say>", "<|over|>"};
   format.stops.content = {"<eot>"};
   const auto f = testing::share(format);
-  CHECK(in_any_chunks(f, "<why>\"x\"<over><say>\"y\"<over><eot>") == "R(x) C(\"y\")");
+  CHECK(in_any_chunks(f, "<why>\"x\"<|over|><say>\"y\"<|over|><eot>") == "R(x) C(\"y\")");
 }
 
 }  // namespace
