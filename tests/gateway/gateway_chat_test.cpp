@@ -252,6 +252,11 @@ TEST_CASE("answers in JSON, and a schema that no grammar of the engine can hold"
       "schema": {"type": "string", "minLength": 5000, "format": "what"}}})"));
   const bool is_said = refused.warnings().find("not enforced") != std::string::npos;
   CHECK((refused.status == 400 || is_said));
+  const Answer impossible =
+      gateway.post("/v1/chat/completions", request(R"("response_format": {"type": "json_schema", "json_schema": {
+      "name": "a", "schema": {"type": "object", "properties": {"is": false}, "required": ["is"]}}})"));
+  CHECK(impossible.status == 400);
+  CHECK(impossible.body.find("nothing satisfies the schema") != std::string::npos);
 }
 
 TEST_CASE("texts and ids are completed, in one piece and in several") {

@@ -205,6 +205,12 @@ Result<GrammarText> make_grammar(const format::Format& format, const GrammarRequ
   if (out.language == GrammarLanguage::kGbnf && turn.value().is_needed)
     out.preserved_tokens = preserved_tokens(format, tokenizer);
   out.warnings = std::move(turn.value().warnings);
+  out.is_impossible = turn.value().is_impossible;
+  if (out.is_impossible) {
+    out.warnings.emplace_back(request.asked.response_schema
+                                  ? "no answer fits this grammar: nothing satisfies the schema"
+                                  : "no call fits this grammar: nothing satisfies the parameters' schemas");
+  }
   return out;
 }
 

@@ -58,7 +58,9 @@ struct GrammarText {
   // For GBNF: the tokens of the format's markers, except stops.  The engine must show these tokens as text so that the
   // grammar can match them.  Without a tokenizer, all markers; those that are a single token count.
   std::vector<std::string> preserved_tokens;
-  std::vector<std::string> warnings;  // sentences: the parts of the schemas that the grammar leaves out
+  // Sentences: the parts of the schemas that the grammar leaves out, and whether no text fits it.
+  std::vector<std::string> warnings;
+  bool is_impossible = false;  // no text fits, because nothing satisfies a schema
   GrammarLanguage language = GrammarLanguage::kGbnf;
 };
 // Returns {"grammar", "lazy", "triggers", "warnings"}.  For GBNF, adds "preserved_tokens" and "llama_server"

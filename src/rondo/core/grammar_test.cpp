@@ -111,6 +111,24 @@ TEST_CASE("a schema of the answer is a grammar without tools too") {
   CHECK(grammar.text.find("mood") != std::string::npos);
 }
 
+TEST_CASE("a schema that nothing satisfies is told, in every language") {
+  for (const GrammarLanguage language :
+       {GrammarLanguage::kGbnf, GrammarLanguage::kStructuralTag, GrammarLanguage::kLark}) {
+    for (const char* schema : {R"({"enum": []})", R"({"type": "string", "minLength": 5, "maxLength": 2})",
+                               R"({"properties": {"a": false}, "required": ["a"], "type": "object"})"}) {
+      Asked answer;
+      answer.response_schema = json::parse(schema).value();
+      const GrammarText grammar = grammar_of(answer, language, false);
+      CHECK(grammar.is_impossible);
+      REQUIRE(grammar.warnings.size() == 1);
+      CHECK(grammar.warnings[0].find("nothing satisfies the schema") != std::string::npos);
+    }
+    Asked answer;
+    answer.response_schema = json::parse(R"({"properties": {"a": false}, "type": "object"})").value();
+    CHECK_FALSE(grammar_of(answer, language, false).is_impossible);
+  }
+}
+
 TEST_CASE("a grammar as JSON") {
   GrammarText grammar;
   grammar.text = "root ::= \"x\"";

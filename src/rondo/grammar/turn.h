@@ -63,6 +63,7 @@ struct TurnGrammar {
   Grammar grammar;
   bool is_needed = false;  // false: there is nothing to constrain, and `grammar` has no root
   bool is_lazy = false;
+  bool is_impossible = false;        // whether no text fits, because nothing satisfies a schema
   std::vector<Trigger> triggers;     // for a lazy grammar
   std::vector<TriggeredPart> parts;  // for a lazy grammar whose triggers are all words
   std::vector<std::string> warnings;
