@@ -190,7 +190,7 @@ RONDO_API rondo_status rondo_batch(rondo_library* library, rondo_text line, rond
 typedef struct rondo_model_options {
   size_t struct_size;
   rondo_text path;              /* a model folder, a .gguf, a tokenizer file or a template */
-  rondo_text chat_template;     /* path of a template, the name of one of rondo's own, or "auto" */
+  rondo_text chat_template;     /* path of a template, the name of one of the model's or rondo's own, or "auto" */
   rondo_text template_text;     /* the text of a template; an empty text counts if `data` is not NULL */
   rondo_text tokenizer;         /* path of a tokenizer file or folder */
   rondo_text tokenizer_json;    /* the text of a tokenizer.json; not with `path`, `chat_template` or `tokenizer` */

@@ -77,7 +77,8 @@ def load(path=None, *, template=None, tokenizer=None, format=None, strict=False,
     """Loads a model: a Hugging Face folder, a .gguf file, or a template and a tokenizer from two places.
 
     path: a folder, a .gguf, a tokenizer file, or a template; None with `template` and `tokenizer`.
-    template: a path, or the template's own text; replaces the model's.
+    template: a path, the template's own text, or a name: of one of several that the model brings, or of one of rondo's own
+        (docs/own-templates.md); replaces the model's.
     tokenizer: a path; replaces the model's.
     format: parts of a format (docs/format.md) that count instead of what is inferred from the template.
     strict: render exactly as the reference does where that is stricter than other engines and vendors' code.
@@ -104,6 +105,7 @@ def from_tokenizer(tokenizer, *, template=None, format=None, strict=False, polyf
     if backend is None and hasattr(tokenizer, "to_str"):
         backend = tokenizer
     templates = _templates_of(tokenizer)
+    template = templates.get(template, template)
     name = str(getattr(tokenizer, "name_or_path", "") or "")
     if not hasattr(backend, "to_str"):
         if not name or not _os.path.exists(name):

@@ -135,11 +135,13 @@ def test_from_tokenizer(tiny, conversation):
 
 def test_from_tokenizer_takes_several_templates(tools):
     class Tokenizer(FastTokenizer):
-        chat_template = {"default": "plain", "tool_use": "with tools"}
+        chat_template = {"default": "plain", "tool_use": "with tools", "rag": "with documents"}
 
     model = rondo.from_tokenizer(Tokenizer())
     assert model.render([]) == "plain"
     assert model.render([], tools=tools) == "with tools"
+    chosen = rondo.from_tokenizer(Tokenizer(), template="rag")
+    assert chosen.render([]) == chosen.render([], tools=tools) == "with documents"
 
 
 def test_from_slow_tokenizer_reads_its_files(tiny_folder):

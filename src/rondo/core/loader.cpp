@@ -53,18 +53,25 @@ Result<std::string> jinja_text(const model::TemplateSource& source) {
   return edge::to_jinja(edge_template.value());
 }
 
-TemplateResult compile_files(const model::ModelFiles& files, const jinja::CompileOptions& options) {
+Result<std::shared_ptr<const jinja::Template>> compile_source(const model::TemplateSource& source,
+                                                              const jinja::CompileOptions& options) {
+  auto text = jinja_text(source);
+  if (!text.ok()) return text.error();
+  const bool is_ours = source.kind != model::TemplateSource::Kind::kJinja;
+  // A template that we generated needs the options that it was generated for.
+  return compile(text.value(), source.path, is_ours ? jinja::CompileOptions() : options);
+}
+
+// The template of that name serves all conversations; without a name, the first one, and `tool_use` those with tools.
+TemplateResult compile_files(const model::ModelFiles& files, const jinja::CompileOptions& options,
+                             std::optional<std::string_view> name = {}) {
   auto loaded = std::make_shared<LoadedTemplate>();
   loaded->tokens = {files.bos_token, files.eos_token};
   for (const model::TemplateSource& source : files.templates) {
-    const bool is_first = &source == &files.templates.front();
-    if (!is_first && source.name != "tool_use") continue;
-    auto text = jinja_text(source);
-    if (!text.ok()) return text.error();
+    const bool is_first = loaded->plain == nullptr && (!name || source.name == *name);
+    if (!is_first && (name || source.name != "tool_use")) continue;
     loaded->is_encoder = source.kind == model::TemplateSource::Kind::kEncoder;
-    const bool is_ours = source.kind != model::TemplateSource::Kind::kJinja;
-    // A template that we generated needs the options that it was generated for.
-    auto compiled = compile(text.value(), source.path, is_ours ? jinja::CompileOptions() : options);
+    auto compiled = compile_source(source, options);
     if (!compiled.ok()) return compiled.error();
     (is_first ? loaded->plain : loaded->tool_use) = compiled.value();
   }
@@ -145,17 +152,26 @@ TemplateResult Loader::template_from_file(const std::string& path, const jinja::
   });
 }
 
-TemplateResult Loader::family(std::string_view name, const std::string& path) {
+TemplateResult Loader::template_named(const std::string& name, const std::string& path,
+                                      const jinja::CompileOptions& options) {
+  std::string known(kAutomatic);
+  const auto note = [&](const std::string& one) { known += ", " + one; };
+  if (const auto files = model::load_template_source(path); files.ok() && name != kAutomatic) {
+    if (std::ranges::count(files.value().templates, name, &model::TemplateSource::name) != 0) {
+      return templates_.get("named " + options_key(options) + name + "\n" + path,
+                            [&] { return compile_files(files.value(), options, name); });
+    }
+    for (const model::TemplateSource& source : files.value().templates) note(source.name);
+  }
   std::optional<Family> found = family_named(name);
   if (name == kAutomatic) {
     const auto vocabulary = tokenizer(path);
     found = family_for(vocabulary.ok() ? vocabulary.value()->tokenizer.get() : nullptr, architecture_of(path));
   }
   if (!found) {
-    std::string known(kAutomatic);
-    for (const std::string& one : family_names()) known += ", " + one;
+    std::ranges::for_each(family_names(), note);
     return Error(ErrorCode::kNotFound, "no such file or folder, nor a template of that name, which are: " + known,
-                 std::string(name));
+                 name);
   }
   auto compiled = compile(std::string(found->source), "template " + found->name, {});
   if (!compiled.ok()) return compiled.error();

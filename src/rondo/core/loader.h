@@ -70,10 +70,12 @@ class Loader {
   [[nodiscard]] TemplateResult template_from_text(const std::string& source, const jinja::CompileOptions& options);
   // Loads a template from a file or model folder (docs/batch.md section 3).  Also fails with kNotFound.
   [[nodiscard]] TemplateResult template_from_file(const std::string& path, const jinja::CompileOptions& options);
-  // Returns one of rondo's own templates (core/families.h): the one named `name`, or for `kAutomatic` the one that fits
-  // the model at `path`.  Fails with kNotFound if there is no such name.
+  // Returns the template named `name`: one of several that the model at `path` brings, for conversations with tools as
+  // for others; else one of rondo's own (core/families.h), for `kAutomatic` the one that fits the model.  Fails with
+  // kNotFound if there is no such name.
   static constexpr std::string_view kAutomatic = "auto";
-  [[nodiscard]] TemplateResult family(std::string_view name, const std::string& path);
+  [[nodiscard]] TemplateResult template_named(const std::string& name, const std::string& path,
+                                              const jinja::CompileOptions& options);
   // Loads a tokenizer from a file or model folder.  Fails with kNotFound or kTokenizer.
   [[nodiscard]] TokenizerResult tokenizer(const std::string& path);
 

@@ -60,6 +60,30 @@ TEST_CASE("a folder's template brings its special tokens, and a second one for t
   CHECK(loader.template_from_file(folder.path(), {}).value() == loaded.value());
 }
 
+TEST_CASE("a name chooses among a model's templates, and then among rondo's own") {
+  const OwnFolder folder;
+  folder.file("tokenizer_config.json", R"({"bos_token": "<s>", "chat_template": [
+      {"name": "tool_use", "template": "tools"}, {"name": "rag", "template": "with documents"},
+      {"name": "broken", "template": "{% if"}, {"name": "default", "template": "plain"}]})");
+  Loader loader;
+  const auto rag = loader.template_named("rag", folder.path(), {}).value();
+  CHECK(rag->with_tools(true)->source() == "with documents");
+  CHECK(rag->tokens.bos == "<s>");
+  CHECK(loader.template_named("rag", folder.path(), {}).value() == rag);
+  CHECK(loader.template_named("default", folder.path(), {}).value()->with_tools(true)->source() == "plain");
+  CHECK(loader.template_named("tool_use", folder.path(), {}).value()->with_tools(false)->source() == "tools");
+  CHECK(loader.template_named("broken", folder.path(), {}).error().code == ErrorCode::kTemplateSyntax);
+  CHECK(rag->reason == "");
+  CHECK(loader.template_named("chatml", folder.path(), {}).value()->reason != "");
+  const Error error = loader.template_named("rga", folder.path(), {}).error();
+  CHECK(error.code == ErrorCode::kNotFound);
+  CHECK(error.message.find("auto, default, tool_use, rag, broken, ") != std::string::npos);
+  // A model that was loaded before, with the same name of a template, is not taken for another.
+  folder.file("other/chat_template.jinja", "plain");
+  folder.file("other/additional_chat_templates/rag.jinja", "other");
+  CHECK(loader.template_named("rag", folder.path("other"), {}).value()->plain->source() == "other");
+}
+
 TEST_CASE("what is missing is looked for again") {
   const OwnFolder folder;
   Loader loader;

@@ -84,13 +84,19 @@ void put_as_sent(const tmpl::Shaping& shaping, render::Encoded& encoded) {
   }
 }
 
+// Where a template that is only named is looked for.  Which of rondo's own fits is told by the vocabulary.
+std::string place_of_templates(const Source& source) {
+  const bool is_by_vocabulary = source.path.empty() || source.chat_template == Loader::kAutomatic;
+  return is_by_vocabulary ? source.tokenizer.value_or(source.path) : source.path;
+}
+
 // The replacement for a model's own template, else the model's own; null if there is neither.
 TemplateResult load_template(const Source& source, Loader& loader) {
   if (source.template_text) return loader.template_from_text(*source.template_text, {});
   if (source.chat_template && is_template_text(*source.chat_template))
     return loader.template_from_text(*source.chat_template, {});
   if (source.chat_template && !files::exists(*source.chat_template))
-    return loader.family(*source.chat_template, source.tokenizer.value_or(source.path));
+    return loader.template_named(*source.chat_template, place_of_templates(source), {});
   auto loaded = loader.template_from_file(source.chat_template.value_or(source.path), {});
   if (!loaded.ok() && !source.chat_template && loaded.error().code == ErrorCode::kNotFound)
     return std::shared_ptr<const LoadedTemplate>();

@@ -53,8 +53,8 @@ enum class Polyfill : std::uint8_t { kOff, kAuto, kOn };
 struct Source {
   // A folder, a .gguf, a tokenizer file or a template; "" if the two fields below are used instead.
   std::string path = {};
-  // Replaces the model's own template: the path of a template, its text, the name of one of rondo's own
-  // (core/families.h), or "auto" for the one of rondo's own that fits.
+  // Replaces the model's own template: the path of a template, its text, the name of one of several that the model
+  // brings or of one of rondo's own (core/families.h), or "auto" for the one of rondo's own that fits.
   std::optional<std::string> chat_template = {};
   std::optional<std::string> template_text = {};  // the text of a template, whatever it looks like; replaces all others
   std::optional<std::string> tokenizer = {};      // a path; replaces the model's own

@@ -108,10 +108,10 @@ Result<std::shared_ptr<const core::Model>> Models::model(const TemplateFields& f
   });
 }
 
-// A file, or one of our templates.
+// A file, or the name of a template.
 core::TemplateResult Models::template_named(const std::string& name, const TemplateFields& fields) {
   const bool is_ours = !name.empty() && name.find_first_of("/.") == std::string::npos && !files::exists(name);
-  return is_ours ? loader_.family(name, fields.tokenizer.value_or(""))
+  return is_ours ? loader_.template_named(name, fields.tokenizer.value_or(""), fields.compile)
                  : loader_.template_from_file(name, fields.compile);
 }
 
