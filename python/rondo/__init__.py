@@ -105,7 +105,8 @@ def from_tokenizer(tokenizer, *, template=None, format=None, strict=False, polyf
     if backend is None and hasattr(tokenizer, "to_str"):
         backend = tokenizer
     templates = _templates_of(tokenizer)
-    template = templates.get(template, template)
+    if template in templates:
+        templates, template = {"default": templates[template]}, None
     name = str(getattr(tokenizer, "name_or_path", "") or "")
     if not hasattr(backend, "to_str"):
         if not name or not _os.path.exists(name):
