@@ -110,8 +110,7 @@ void add_model(CLI::App& command, ModelArguments& model, bool needs_tokenizer, c
   path_option(command, name, model.model, kModelHelp);
   path_option(command, "--template", model.chat_template,
               "chat template: a .jinja file, or a folder or .gguf with one; the name of one of the model's, if it "
-              "brings several; "
-              "`auto` or a family's name: one of rondo's own");
+              "brings several; `auto` or a family's name: one of rondo's own");
   path_option(command, "--tokenizer", model.tokenizer,
               needs_tokenizer ? "tokenizer: a file or folder (default: that of --model)"
                               : "tokenizer: a file or folder whose special tokens the template may use");

@@ -156,17 +156,19 @@ TemplateResult Loader::template_named(const std::string& name, const std::string
                                       const jinja::CompileOptions& options) {
   std::string known(kAutomatic);
   const auto note = [&](const std::string& one) { known += ", " + one; };
-  if (const auto files = model::load_template_source(path); files.ok() && name != kAutomatic) {
-    if (std::ranges::count(files.value().templates, name, &model::TemplateSource::name) != 0) {
-      return templates_.get("named " + options_key(options) + name + "\n" + path,
-                            [&] { return compile_files(files.value(), options, name); });
-    }
-    for (const model::TemplateSource& source : files.value().templates) note(source.name);
-  }
-  std::optional<Family> found = family_named(name);
+  std::optional<Family> found;
   if (name == kAutomatic) {
     const auto vocabulary = tokenizer(path);
     found = family_for(vocabulary.ok() ? vocabulary.value()->tokenizer.get() : nullptr, architecture_of(path));
+  } else {
+    if (const auto files = model::load_template_source(path); files.ok()) {
+      if (std::ranges::count(files.value().templates, name, &model::TemplateSource::name) != 0) {
+        return templates_.get("named " + options_key(options) + name + "\n" + path,
+                              [&] { return compile_files(files.value(), options, name); });
+      }
+      for (const model::TemplateSource& source : files.value().templates) note(source.name);
+    }
+    found = family_named(name);
   }
   if (!found) {
     std::ranges::for_each(family_names(), note);
