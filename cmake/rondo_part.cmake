@@ -153,6 +153,7 @@ function(rondo_test name)
   add_executable(${name} ${parts})
   target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES})
   rondo_test_compile(${name})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${RONDO_UNITY} UNITY_BUILD_BATCH_SIZE ${RONDO_UNITY_SIZE})
   add_test(NAME ${name} COMMAND ${name})
   # tools/testing/run_tests.py counts the cases of doctest programs and takes every other test as one case.
   set_tests_properties(${name} PROPERTIES LABELS "doctest;${TEST_COVERS}")

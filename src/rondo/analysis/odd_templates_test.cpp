@@ -21,7 +21,7 @@ std::string with_calls(const std::string& calls) {
          "{%- if add_generation_prompt %}{{- '[assistant>' }}{%- endif %}";
 }
 
-std::shared_ptr<const format::Format> format_of(const std::string& source) {
+std::shared_ptr<const format::Format> verified_format(const std::string& source) {
   const auto compiled = jinja::Template::compile(source, {}, "invented");
   REQUIRE_MESSAGE(compiled.ok(), compiled.error().to_string());
   auto format = analyse(*compiled.value(), {});
@@ -39,7 +39,7 @@ const std::string kJsonCalls =
     "{%- endfor %}";
 
 TEST_CASE("calls that nothing marks cannot be read, and reasoning can all the same") {
-  const auto format = format_of(with_calls(
+  const auto format = verified_format(with_calls(
       "{%- for c in m.tool_calls or [] %}{{- c.function.name + (c.function.arguments | tojson) }}{%- endfor %}"));
   CHECK_FALSE(format->calls.present);
   CHECK(has_note(*format, "calls: nothing marks where a call begins"));
@@ -50,8 +50,8 @@ TEST_CASE("calls that nothing marks cannot be read, and reasoning can all the sa
 }
 
 TEST_CASE("calls that are written only while nothing follows them") {
-  const auto format = format_of(with_calls("{%- if loop.last %}" + kJsonCalls + "{%- endif %}"));
-  const auto plain = format_of(with_calls(kJsonCalls));
+  const auto format = verified_format(with_calls("{%- if loop.last %}" + kJsonCalls + "{%- endif %}"));
+  const auto plain = verified_format(with_calls(kJsonCalls));
   CHECK(format->calls.present);
   CHECK(format->calls.call_open == plain->calls.call_open);
   CHECK(format->calls.call_close == plain->calls.call_close);
@@ -60,7 +60,7 @@ TEST_CASE("calls that are written only while nothing follows them") {
 
 TEST_CASE("a number that the template counts is any number in a marker") {
   const auto counted = [](const std::string& call) {
-    return format_of(with_calls("{%- for c in m.tool_calls or [] %}" + call + "{%- endfor %}"));
+    return verified_format(with_calls("{%- for c in m.tool_calls or [] %}" + call + "{%- endfor %}"));
   };
   const auto json = counted("<call id=\"{{ loop.index }}\">{{ c.function | tojson }}</call#{{ loop.index0 }}>");
   CHECK(json->calls.envelope == format::Envelope::kJsonObject);
@@ -75,14 +75,14 @@ TEST_CASE("a number that the template counts is any number in a marker") {
   CHECK(parameters->calls.parameters.open == "<p\x1A ");
   CHECK(parameters->calls.parameters.close == "</p\x1A>");
   CHECK(parameters->calls.call_close == "</do>");
-  const auto section = format_of(with_calls("{%- if m.tool_calls %}<calls n=\"{{ m.tool_calls | length }}\">" +
+  const auto section = verified_format(with_calls("{%- if m.tool_calls %}<calls n=\"{{ m.tool_calls | length }}\">" +
                                             kJsonCalls + "</calls>{%- endif %}"));
   CHECK(section->calls.section_open == "<calls n=\"\x1A\">");
 }
 
 TEST_CASE("arguments that are left out where there are none") {
   const auto each = [](const std::string& call) {
-    return format_of(with_calls("{%- for c in m.tool_calls or [] %}" + call + "{%- endfor %}"));
+    return verified_format(with_calls("{%- for c in m.tool_calls or [] %}" + call + "{%- endfor %}"));
   };
   const auto block = each(
       "<do><to>{{ c.function.name }}</to>{% if c.function.arguments %}<with>{{ c.function.arguments | tojson }}</with>"
@@ -100,7 +100,7 @@ TEST_CASE("arguments that are left out where there are none") {
   CHECK(member->calls.envelope == format::Envelope::kJsonObject);
   CHECK(member->calls.omits_arguments);
   // What stands there all the same is not left out.
-  CHECK_FALSE(format_of(with_calls(kJsonCalls))->calls.omits_arguments);
+  CHECK_FALSE(verified_format(with_calls(kJsonCalls))->calls.omits_arguments);
   const auto literal = each(
       "<do>{\"to\": \"{{ c.function.name }}\", \"with\": {% if c.function.arguments %}"
       "{{ c.function.arguments | tojson }}{% else %}{}{% endif %}}</do>");
@@ -112,7 +112,7 @@ TEST_CASE("arguments that are left out where there are none") {
 }
 
 TEST_CASE("content before calls, and a message without reasoning, may have markers of their own") {
-  const auto format = format_of(
+  const auto format = verified_format(
       "{%- for m in messages %}{{- '[' + m.role + '>' }}"
       "{%- if m.reasoning_content %}<mull>{{ m.reasoning_content }}</mull>{% else %}<no-mull>{% endif %}"
       "{%- if m.content and m.tool_calls %}<remark>{{ m.content }}</remark>{% elif m.content %}{{ m.content }}{% endif "
@@ -125,7 +125,7 @@ TEST_CASE("content before calls, and a message without reasoning, may have marke
   CHECK(format->content.preamble_open == "<remark>");
   CHECK(format->content.preamble_close == "</remark>");
   CHECK(format->calls.section_open == "");
-  const auto headed = format_of(
+  const auto headed = verified_format(
       "{%- for m in messages %}{{- '[' + m.role + '>' }}{%- if m.role == 'assistant' %}{{- '[ACT]' if m.tool_calls "
       "else "
       "'[SAY]' }}{%- endif %}{{- m.content or '' }}" +
@@ -140,12 +140,12 @@ TEST_CASE("parameters are known although two calls of one tool are refused") {
       "{%- for c in m.tool_calls or [] %}{{- '<do ' + c.function.name + '>' }}"
       "{%- for k, v in c.function.arguments.items() %}{{- '<p ' + k + '>' + (v | string) + '</p>' }}{%- endfor %}"
       "{{- '</do>' }}{%- endfor %}";
-  const auto plain = format_of(with_calls(parameters));
+  const auto plain = verified_format(with_calls(parameters));
   REQUIRE(plain->calls.present);
   CHECK(plain->calls.parameters.open == "<p ");
   CHECK(plain->calls.parameters.close == "</p>");
   const auto refusing =
-      format_of(with_calls("{%- if m.tool_calls and m.tool_calls | length > 1 and m.tool_calls[0].function.name == "
+      verified_format(with_calls("{%- if m.tool_calls and m.tool_calls | length > 1 and m.tool_calls[0].function.name == "
                            "m.tool_calls[1].function.name %}{{- raise_exception('twice') }}{%- endif %}" +
                            parameters));
   CHECK(refusing->calls.present);
@@ -154,13 +154,13 @@ TEST_CASE("parameters are known although two calls of one tool are refused") {
 
 TEST_CASE("a template that refuses a second call, or writes none, is known") {
   const std::string one = "{%- if m.tool_calls | default([]) | length > 1 %}{{ raise_exception('one') }}{%- endif %}";
-  CHECK_FALSE(format_of(with_calls(kJsonCalls))->input.single_call);
-  CHECK(format_of(with_calls(one + kJsonCalls))->input.single_call);
-  CHECK_FALSE(format_of(with_calls(""))->input.single_call);
+  CHECK_FALSE(verified_format(with_calls(kJsonCalls))->input.single_call);
+  CHECK(verified_format(with_calls(one + kJsonCalls))->input.single_call);
+  CHECK_FALSE(verified_format(with_calls(""))->input.single_call);
 }
 
 TEST_CASE("a value that the template has a word of its own for") {
-  const auto format = format_of(with_calls(
+  const auto format = verified_format(with_calls(
       "{%- for c in m.tool_calls or [] %}{{- '{do:' + c.function.name + '|' }}"
       "{%- for k, v in c.function.arguments.items() %}{{- k + '=' }}"
       "{%- if v is none %}{{- 'nil' }}{%- elif v is string %}{{- v }}{%- else %}{{- v | tojson }}{%- endif %}"
@@ -176,7 +176,7 @@ TEST_CASE("a value that the template has a word of its own for") {
 TEST_CASE("characters that are written in another way inside values and names") {
   const auto escapes = [](const std::string& value, const std::string& key) {
     const auto format =
-        format_of(with_calls("{%- for c in m.tool_calls or [] %}{{- '<do ' + c.function.name + '>' }}"
+        verified_format(with_calls("{%- for c in m.tool_calls or [] %}{{- '<do ' + c.function.name + '>' }}"
                              "{%- for k, v in c.function.arguments.items() %}{{- '<p ' + " +
                              key + " + '>' + " + value + " + '</p>' }}{%- endfor %}{{- '</do>' }}{%- endfor %}"));
     REQUIRE(format->calls.present);
@@ -203,7 +203,7 @@ TEST_CASE("characters that are written in another way inside values and names") 
 }
 
 TEST_CASE("the end of a header opens no call that has no mark of its own") {
-  const auto format = format_of(
+  const auto format = verified_format(
       "{%- for m in messages %}{{- '@' + m.role + ' says:' }}"
       "{%- if m.content %}{{- '<content>' + m.content + '</content>' }}{%- endif %}"
       "{%- for c in m.tool_calls or [] %}{{- c.function.name + '(' }}"
@@ -216,7 +216,7 @@ TEST_CASE("the end of a header opens no call that has no mark of its own") {
 }
 
 TEST_CASE("headings: what two of them share closes no reasoning") {
-  const auto format = format_of(
+  const auto format = verified_format(
       "{%- for m in messages %}{{- '[' + m.role + '>' }}"
       "{%- if m.reasoning_content %}{{- '## Reasoning\\n' + m.reasoning_content }}{%- endif %}"
       "{%- if m.content %}{{- '## Answer\\n' + m.content }}{%- endif %}"
@@ -229,7 +229,7 @@ TEST_CASE("headings: what two of them share closes no reasoning") {
 }
 
 TEST_CASE("attributes: white space between two quoted values separates them") {
-  const auto format = format_of(with_calls(
+  const auto format = verified_format(with_calls(
       "{%- for c in m.tool_calls or [] %}{{- '<' + c.function.name }}{%- for k, v in c.function.arguments.items() %}"
       "{{- ' ' + k + \"='\" + (v | tojson) + \"'\" }}{%- endfor %}{{- '/>' }}{%- endfor %}"));
   REQUIRE(format->calls.present);
@@ -242,7 +242,7 @@ TEST_CASE("attributes: white space between two quoted values separates them") {
 
 TEST_CASE("characters that are written in another way inside names of tools and whole arguments") {
   const auto escapes = [](const std::string& call) {
-    const auto format = format_of(with_calls("{%- for c in m.tool_calls or [] %}{{- " + call + " }}{%- endfor %}"));
+    const auto format = verified_format(with_calls("{%- for c in m.tool_calls or [] %}{{- " + call + " }}{%- endfor %}"));
     REQUIRE(format->calls.present);
     std::string out;
     for (const format::Escape& escape : format->calls.name_escapes) out += escape.text + escape.written + " ";
@@ -278,7 +278,7 @@ TEST_CASE("what stands between calls and content closes their section") {
   // Only the next turn ends a turn, or the text that closes the content does.
   for (const char* content :
        {"{{- m.content or '' }}", "{%- if m.content %}{{- '<say>' + m.content + '</say>' }}{%- endif %}"}) {
-    const auto format = format_of(turns(content));
+    const auto format = verified_format(turns(content));
     CHECK(format->calls.content_behind);
     CHECK(format->calls.section_close == "[[over]]");
     CHECK(std::ranges::find(format->stops.tool, "[[over]]") == format->stops.tool.end());
@@ -287,7 +287,7 @@ TEST_CASE("what stands between calls and content closes their section") {
 }
 
 TEST_CASE("content and calls that close with the same mark behind other white space") {
-  const auto format = format_of(
+  const auto format = verified_format(
       "{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n{%- if m.tool_calls %}{{- '{{acts' }}{%- for c in "
       "m.tool_calls %}{{- '<do>' + (c.function | tojson) + '</do>' }}{%- endfor %}{{- 'over}}' }}{%- endif %}"
       "{%- if m.content %}{{- '{{say ' + m.content + ' over}}' }}{%- endif %}{{- '<|fin|>' }}{%- endfor %}\n"
@@ -299,7 +299,7 @@ TEST_CASE("content and calls that close with the same mark behind other white sp
 
 TEST_CASE("reasoning behind the content") {
   const auto format_with = [](const std::string& content, const std::string& calls, const std::string& end) {
-    return format_of("{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n" + content +
+    return verified_format("{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n" + content +
                      "{%- if m.reasoning_content %}{{- '<why>' + m.reasoning_content + '</why>' }}{%- endif %}" +
                      calls + end + "{%- endfor %}\n{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}");
   };
@@ -325,7 +325,7 @@ TEST_CASE("reasoning behind the content") {
 }
 
 TEST_CASE("a close and an opener that share a sign are named") {
-  const auto format = format_of(
+  const auto format = verified_format(
       "{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n{%- if m.content %}{{- '%%say%%' + m.content + "
       "'%%/say%%' "
       "}}{%- endif %}{%- for c in m.tool_calls or [] %}{{- '%%do%%' + (c.function | tojson) + '%%/do%%' }}{%- endfor %}"
@@ -346,7 +346,7 @@ std::string with_inline_reasoning(const std::string& questions, const std::strin
 
 TEST_CASE("what history looks for in content ends the reasoning that the prompt opens") {
   const auto markers = [](const std::string& questions, const std::string& prompt) {
-    const auto format = format_of(with_inline_reasoning(questions, prompt));
+    const auto format = verified_format(with_inline_reasoning(questions, prompt));
     return format->reasoning.present ? format->reasoning.open + " " + format->reasoning.close : "none";
   };
   CHECK(markers("", "{{- '(mull:' }}") == "(mull: :mull)");
@@ -383,7 +383,7 @@ TEST_CASE("short markers are explained by the place beside what they mark") {
 }
 
 TEST_CASE("reasoning without an opener, which the opener of the answer ends") {
-  const auto format = format_of(
+  const auto format = verified_format(
       "{%- for m in messages %}\n{{- '[' + m.role + '>' }}\n"
       "{%- if m.reasoning_content %}{{- m.reasoning_content + '\n\n' }}{%- endif %}\n"
       "{%- if m.content %}{{- 'In short: ' + m.content }}{%- endif %}\n" +
@@ -395,7 +395,7 @@ TEST_CASE("reasoning without an opener, which the opener of the answer ends") {
 
 TEST_CASE("texts that are strings of JSON, and texts with the escapes of markup") {
   const auto format_with = [](const std::string& filter) {
-    return format_of(
+    return verified_format(
         "{%- for m in messages %}\n{{- '[' + m.role + '>' }}\n"
         "{%- if m.reasoning_content %}{{- '(mull:' ~ (m.reasoning_content" +
         filter + ") ~ ':mull)' }}{%- endif %}\n{%- if m.content %}{{- m.content" + filter +

@@ -8,17 +8,13 @@
 #include "apis/items.h"
 #include "apis/listings.h"
 #include "apis/stored_responses.h"
-#include "json/parse.h"
 #include "json/print.h"
+#include "tests/support/json.h"
 
 namespace rondo::apis {
 namespace {
 
-json::Value parsed(std::string_view text) {
-  auto value = json::parse(text);
-  REQUIRE_MESSAGE(value.ok(), text);
-  return std::move(value).value();
-}
+using testing::parsed;
 
 TEST_CASE("errors in the words of each API") {
   const Fault long_chat = context_too_long(chat::Api::kChat, 20, 10);

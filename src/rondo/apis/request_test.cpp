@@ -10,19 +10,16 @@
 #include "base/files.h"
 #include "json/parse.h"
 #include "json/print.h"
+#include "tests/support/json.h"
 
 namespace rondo::apis {
 namespace {
 
+using testing::parsed;
+
 constexpr auto kChat = chat::Api::kChat;
 constexpr auto kMessages = chat::Api::kMessages;
 constexpr auto kResponses = chat::Api::kResponses;
-
-json::Value parsed(std::string_view text) {
-  auto value = json::parse(text);
-  REQUIRE_MESSAGE(value.ok(), text);
-  return std::move(value).value();
-}
 
 GenerateRequest request(chat::Api api, std::string_view body, const HeaderLookup& headers = {}) {
   Outcome<GenerateRequest> out = read(api, parsed(body), headers);

@@ -10,20 +10,15 @@
 #include "apis/listings.h"
 #include "apis/stored_responses.h"
 #include "apis/writer.h"
-#include "json/parse.h"
 #include "json/print.h"
 #include "tests/support/golden.h"
+#include "tests/support/json.h"
 
 namespace rondo::apis {
 namespace {
 
+using testing::parsed;
 using parse::EventKind;
-
-json::Value parsed(std::string_view text) {
-  auto value = json::parse(text);
-  REQUIRE_MESSAGE(value.ok(), text);
-  return std::move(value).value();
-}
 
 struct Random {
   std::uint64_t state;

@@ -13,7 +13,7 @@ namespace rondo::audit {
 namespace {
 
 // Nothing in its output depends on what follows, and it copies its input.
-constexpr const char* kClean = R"JINJA({%- if tools %}{{- '[tools>' + (tools | tojson) + '[fin]' }}{%- endif %}
+constexpr const char* kSound = R"JINJA({%- if tools %}{{- '[tools>' + (tools | tojson) + '[fin]' }}{%- endif %}
 {%- for m in messages %}
 {{- '[' + m.role + '>' }}
 {%- if m.role == 'assistant' %}
@@ -38,7 +38,7 @@ constexpr const char* kClean = R"JINJA({%- if tools %}{{- '[tools>' + (tools | t
 {%- endif %}
 )JINJA";
 
-std::string changed(const std::string& from, const std::string& to, std::string source = kClean) {
+std::string changed(const std::string& from, const std::string& to, std::string source = kSound) {
   const std::size_t at = source.find(from);
   REQUIRE_MESSAGE(at != std::string::npos, from);
   return source.replace(at, from.size(), to);
@@ -98,7 +98,7 @@ bool has_verified(const report::Break& broken, report::Remedy::Kind kind) {
 }
 
 TEST_CASE("check: a clean template has no finding about breaks, and every case holds") {
-  const auto report = checked(kClean);
+  const auto report = checked(kSound);
   REQUIRE_MESSAGE(report.ok(), report.error().to_string());
   for (const report::Finding& finding : report.value().findings) CHECK_MESSAGE(!is_cause(finding), finding.sentence);
   std::size_t held = 0;
@@ -303,7 +303,7 @@ TEST_CASE(
 }
 
 TEST_CASE("check: a turn that was cut off is no fault of the template's") {
-  const auto report = checked(kClean, {"cut-in-call", "broken-call"});
+  const auto report = checked(kSound, {"cut-in-call", "broken-call"});
   REQUIRE(report.ok());
   for (const report::Finding& finding : report.value().findings) CHECK_MESSAGE(!is_cause(finding), finding.sentence);
   for (const report::Case& played : report.value().cases) {
@@ -313,9 +313,9 @@ TEST_CASE("check: a turn that was cut off is no fault of the template's") {
   }
 }
 
-// The lines of kClean that write a call's arguments, in another form.
+// The lines of kSound that write a call's arguments, in another form.
 std::string with_arguments(const std::string& lines) {
-  const std::string source = kClean;
+  const std::string source = kSound;
   const std::size_t begin = source.find("{%- if c.function.arguments is string %}");
   const std::size_t end = source.find("{{- ':do}' }}");
   return source.substr(0, begin) + lines + source.substr(end);
@@ -337,8 +337,8 @@ TEST_CASE("check: a call that was cut off is closed") {
 }
 
 TEST_CASE("check: the rest of a call that was closed badly is content, which history writes first") {
-  const report::Break broken = break_of(kClean, "broken-call");
-  check_cause(broken, causes::CauseKind::kReordered, place(kClean, "m.content if m.content is string"));
+  const report::Break broken = break_of(kSound, "broken-call");
+  check_cause(broken, causes::CauseKind::kReordered, place(kSound, "m.content if m.content is string"));
 }
 
 TEST_CASE("check: ids of calls that are cut") {
@@ -362,7 +362,7 @@ TEST_CASE("check: texts that become other tokens where they meet") {
   auto loaded = tokenizer::Tokenizer::load(from);
   REQUIRE_MESSAGE(loaded.ok(), loaded.error().to_string());
   Input input;
-  input.chat_template = jinja::Template::compile(kClean, {}, "invented").value();
+  input.chat_template = jinja::Template::compile(kSound, {}, "invented").value();
   input.tokenizer = std::move(loaded).value();
   const auto report = check(input, {.on_progress = {}, .scenarios = {"reasoning-content"}});
   REQUIRE_MESSAGE(report.ok(), report.error().to_string());
@@ -398,7 +398,7 @@ TEST_CASE("check: hostile templates end in an error or in skipped cases") {
 }
 
 TEST_CASE("check: a scenario that there is not") {
-  const auto report = checked(kClean, {"nothing"});
+  const auto report = checked(kSound, {"nothing"});
   REQUIRE_FALSE(report.ok());
   CHECK(report.error().code == ErrorCode::kInvalidArgument);
   CHECK(report.error().message.find("reasoning-call") != std::string::npos);

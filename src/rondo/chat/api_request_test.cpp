@@ -6,15 +6,12 @@
 
 #include "json/parse.h"
 #include "json/print.h"
+#include "tests/support/json.h"
 
 namespace rondo::chat {
 namespace {
 
-json::Value parsed(std::string_view text) {
-  auto value = json::parse(text);
-  REQUIRE_MESSAGE(value.ok(), text);
-  return std::move(value).value();
-}
+using testing::parsed;
 
 ApiRequest request(std::string_view body) {
   auto out = read_request(parsed(body));

@@ -2,17 +2,13 @@
 
 #include <doctest/doctest.h>
 
-#include "json/parse.h"
 #include "json/print.h"
+#include "tests/support/json.h"
 
 namespace rondo::chat {
 namespace {
 
-json::Value parsed(std::string_view text) {
-  auto result = json::parse(text);
-  REQUIRE(result.ok());
-  return std::move(result).value();
-}
+using testing::parsed;
 
 std::string complaint(std::string_view messages, RoleCheck roles = RoleCheck::kRequired) {
   const Status status = check_messages(parsed(messages), "messages", roles);

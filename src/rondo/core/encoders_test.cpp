@@ -25,7 +25,7 @@ constexpr const char* kEfforts =
     "'low'\n";
 
 std::shared_ptr<const Model> model_of(const std::string& python, bool strict = true) {
-  const testing::OwnFolder folder("encoders");
+  const rondo::testing::OwnFolder folder("encoders");
   Source source;
   source.chat_template = folder.file("encoding_own.py", python);
   source.strict = strict;

@@ -48,16 +48,16 @@ std::vector<json::Value> turns_of(ChatOptions options, const std::vector<std::st
   return turns;
 }
 
-std::int64_t number(const json::Value& turn, const char* field) { return *turn.find(field)->to_int64(); }
+std::int64_t count(const json::Value& turn, const char* field) { return *turn.find(field)->to_int64(); }
 
 std::string text(const json::Value& turn, const char* field) { return std::string(*turn.find_string(field)); }
 
 // What people are told about the turn.
 std::string counts_of(const json::Value& turn) {
-  return "  " + std::to_string(number(turn, "prompt_tokens")) +
-         " prompt tokens: " + std::to_string(number(turn, "reused_tokens")) + " reused, " +
-         std::to_string(number(turn, "prefilled_tokens")) + " prefilled; " +
-         std::to_string(number(turn, "generated_tokens")) + " generated, ended by " + text(turn, "stop") + "\n";
+  return "  " + std::to_string(count(turn, "prompt_tokens")) +
+         " prompt tokens: " + std::to_string(count(turn, "reused_tokens")) + " reused, " +
+         std::to_string(count(turn, "prefilled_tokens")) + " prefilled; " +
+         std::to_string(count(turn, "generated_tokens")) + " generated, ended by " + text(turn, "stop") + "\n";
 }
 
 ChatOptions of(const std::string& model) {
@@ -108,16 +108,16 @@ TEST_CASE("each prompt of a conversation is a bridge, and its turns print as JSO
   const std::vector<std::string> lines = {"hello", "", "hello world", "the city"};
   const std::vector<json::Value> turns = turns_of(options, lines);
   REQUIRE(turns.size() == 3);
-  CHECK(number(turns[0], "prompt_tokens") == 11);  // <bos>, [[, user, :, space, hello, ~fin~, [[, assistant, :, space
-  CHECK(number(turns[0], "reused_tokens") == 0);
+  CHECK(count(turns[0], "prompt_tokens") == 11);  // <bos>, [[, user, :, space, hello, ~fin~, [[, assistant, :, space
+  CHECK(count(turns[0], "reused_tokens") == 0);
   for (std::size_t i = 0; i < turns.size(); ++i) {
-    CHECK(number(turns[i], "reused_tokens") + number(turns[i], "prefilled_tokens") ==
-          number(turns[i], "prompt_tokens"));
-    CHECK(number(turns[i], "generated_tokens") <= 6);
-    CHECK((text(turns[i], "stop") == "length") == (number(turns[i], "generated_tokens") == 6));
+    CHECK(count(turns[i], "reused_tokens") + count(turns[i], "prefilled_tokens") ==
+          count(turns[i], "prompt_tokens"));
+    CHECK(count(turns[i], "generated_tokens") <= 6);
+    CHECK((text(turns[i], "stop") == "length") == (count(turns[i], "generated_tokens") == 6));
     if (i > 0) {
-      CHECK(number(turns[i], "reused_tokens") + 1 ==
-            number(turns[i - 1], "prompt_tokens") + number(turns[i - 1], "generated_tokens"));
+      CHECK(count(turns[i], "reused_tokens") + 1 ==
+            count(turns[i - 1], "prompt_tokens") + count(turns[i - 1], "generated_tokens"));
     }
   }
   const Talk shown = talk(options, lines);
@@ -127,11 +127,11 @@ TEST_CASE("each prompt of a conversation is a bridge, and its turns print as JSO
   CHECK(shown.notes == counts_of(turns[0]) + counts_of(turns[1]) + counts_of(turns[2]));
 
   options.max_tokens = 1;
-  CHECK(number(turns_of(options, {"hello"})[0], "generated_tokens") == 1);
+  CHECK(count(turns_of(options, {"hello"})[0], "generated_tokens") == 1);
   options.system = "the";
   const auto expected =
       Model::load(testing::kSmallFolder).value().tokenize("<bos>[[system: the~fin~[[user: hello~fin~[[assistant: ");
-  CHECK(number(turns_of(options, {"hello"})[0], "prompt_tokens") == static_cast<std::int64_t>(expected.value().size()));
+  CHECK(count(turns_of(options, {"hello"})[0], "prompt_tokens") == static_cast<std::int64_t>(expected.value().size()));
 }
 
 TEST_CASE("what is drawn depends on the temperature and the seed") {

@@ -30,7 +30,7 @@ EmbeddedModel loaded(const EmbeddedOptions& options) {
   return std::move(model).value();
 }
 
-EmbeddedOptions of(const std::string& model) {
+EmbeddedOptions options_for(const std::string& model) {
   EmbeddedOptions options;
   options.model = model;
   return options;
@@ -157,7 +157,7 @@ TEST_CASE("the small random model is made once, and anew where what it is made f
   const EmbeddedModel other = loaded(options);
   CHECK(other.path != first);
   CHECK(other.template_name == other.path);
-  const EmbeddedModel model = loaded(of(first));
+  const EmbeddedModel model = loaded(options_for(first));
   CHECK(model.path == first);
   CHECK(model.bos_token == "<bos>");
   CHECK(model.eos_token == "~fin~");
@@ -168,14 +168,14 @@ TEST_CASE("the small random model is made once, and anew where what it is made f
 
 TEST_CASE("a model is a file, or a folder with one .gguf file") {
   const OwnFolder folder("weights-test");
-  CHECK(refused(of(folder.path("nowhere.gguf"))).code == ErrorCode::kNotFound);
-  CHECK(refused(of(folder.path())).message == "the folder has no .gguf file to run");
-  CHECK(refused(of(folder.path())).source == folder.path());
+  CHECK(refused(options_for(folder.path("nowhere.gguf"))).code == ErrorCode::kNotFound);
+  CHECK(refused(options_for(folder.path())).message == "the folder has no .gguf file to run");
+  CHECK(refused(options_for(folder.path())).source == folder.path());
   const std::string first = folder.file("a.gguf", "no model");
-  CHECK(refused(of(folder.path())).code == ErrorCode::kTokenizer);
-  CHECK(refused(of(folder.path())).source == first);
+  CHECK(refused(options_for(folder.path())).code == ErrorCode::kTokenizer);
+  CHECK(refused(options_for(folder.path())).source == first);
   folder.file("b.gguf", "no model");
-  CHECK(refused(of(folder.path())).message == "the folder has several .gguf files: name one of them");
+  CHECK(refused(options_for(folder.path())).message == "the folder has several .gguf files: name one of them");
 }
 
 TEST_CASE("a model without a tokenizer is refused before the engine sees it") {
@@ -183,14 +183,14 @@ TEST_CASE("a model without a tokenizer is refused before the engine sees it") {
   const std::string empty = std::string("GGUF\x03\0\0\0", 8) + std::string(16, '\0');
   folder.file("empty.gguf", empty);
   folder.file("chat_template.jinja", testing::small_template());
-  CHECK(refused(of(folder.path())).message == "the model has no tokenizer");
-  CHECK(refused(of(folder.path())).source == folder.path("empty.gguf"));
+  CHECK(refused(options_for(folder.path())).message == "the model has no tokenizer");
+  CHECK(refused(options_for(folder.path())).source == folder.path("empty.gguf"));
 }
 
 TEST_CASE("the template: the one that is named, else the model's own, else none where none is needed") {
   if (!testing::has_engine()) return;
   const OwnFolder folder("template-test");
-  EmbeddedOptions options = of(testing::small_model(folder, "bare.gguf", ""));
+  EmbeddedOptions options = options_for(testing::small_model(folder, "bare.gguf", ""));
   CHECK(refused(options).message == "the model has no chat template: name one with --template");
   CHECK(refused(options).source == options.model);
   options.needs_template = false;
@@ -214,20 +214,20 @@ TEST_CASE("a folder's tokenizer counts, the one in the weights where it has none
   const OwnFolder folder("folder-test");
   testing::small_model(folder, "weights.gguf", "");
   folder.file("chat_template.jinja", testing::small_template());
-  const EmbeddedModel own = loaded(of(folder.path()));
+  const EmbeddedModel own = loaded(options_for(folder.path()));
   CHECK(own.path == folder.path("weights.gguf"));
   CHECK(own.template_name == folder.path("chat_template.jinja"));
   CHECK(own.tokenizer->vocab_size() == 289);
   const std::string smaller = R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}})";
   folder.file("tokenizer.json", smaller);
-  CHECK(loaded(of(folder.path())).tokenizer->vocab_size() == 1);
+  CHECK(loaded(options_for(folder.path())).tokenizer->vocab_size() == 1);
   const std::string as_large = files::read(std::string(testing::kSmallFolder) + "/tokenizer.json").value();
   folder.file("tokenizer.json", as_large);
-  CHECK(loaded(of(folder.path())).tokenizer->vocab_size() == 289);
+  CHECK(loaded(options_for(folder.path())).tokenizer->vocab_size() == 289);
   folder.file("tokenizer.json", with_tokens(as_large, {"<x>"}));
-  CHECK(refused(of(folder.path())).message == "the tokenizer has more ids than the model: they do not belong together");
+  CHECK(refused(options_for(folder.path())).message == "the tokenizer has more ids than the model: they do not belong together");
   folder.file("tokenizer.json", "{");
-  CHECK_FALSE(load_embedded(of(folder.path()), ignore_notes).ok());
+  CHECK_FALSE(load_embedded(options_for(folder.path()), ignore_notes).ok());
 }
 
 }  // namespace rondo::demo

@@ -13,7 +13,7 @@ using testing::tokens;
 using testing::user_chat;
 
 // Shows reasoning of the last turn only.
-constexpr const char* kForgetful = R"({%- for m in messages %}
+constexpr const char* kTrimming = R"({%- for m in messages %}
 {{- '[[' + m.role + ': ' }}
 {%- if m.reasoning_content and loop.last %}{{- '(*mull ' + m.reasoning_content + ' mull*)' }}{% endif %}
 {{- (m.content or '') + '~fin~' }}
@@ -23,7 +23,7 @@ constexpr const char* kForgetful = R"({%- for m in messages %}
 constexpr const char* kQuestion = R"([{"role": "user", "content": "Ok"}])";
 constexpr const char* kResult = R"([{"role": "tool", "content": "4"}])";
 
-Rollout started(const Model& model, const Chat& chat = user_chat()) {
+Rollout rollout_of(const Model& model, const Chat& chat = user_chat()) {
   auto rollout = Rollout::start(model, chat);
   REQUIRE_MESSAGE(rollout.ok(), rollout.error().to_string());
   return std::move(rollout).value();
@@ -35,7 +35,7 @@ bool begins_with(const Ids& ids, const Ids& beginning) {
 
 TEST_CASE("a rollout starts with the prompt and never changes what it has") {
   const Model model = tiny_model();
-  Rollout rollout = started(model);
+  Rollout rollout = rollout_of(model);
   Ids ids = rollout.ids();
   CHECK(ids == model.encode(user_chat()).value().ids);
   for (const char* said : {"Yo~fin~", "(*mull hm mull*)And{!do add with {\"a\":1} do!}~fin~", "cut o"}) {
@@ -61,7 +61,7 @@ TEST_CASE("a rollout tells what of its first messages was given otherwise than i
   Chat chat = user_chat();
   chat.messages = R"([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": null, "tool_calls": [
       {"type": "function", "function": {"name": "add", "arguments": "{}"}}]}, {"role": "tool", "content": "4"}])";
-  const Rollout rollout = started(model, chat);
+  const Rollout rollout = rollout_of(model, chat);
   CHECK_FALSE(rollout.shaped().empty());
   CHECK(rollout.shaped() == model.encode(chat).value().shaped);
   CHECK(rollout.notes().empty());
@@ -69,7 +69,7 @@ TEST_CASE("a rollout tells what of its first messages was given otherwise than i
 
 TEST_CASE("a rollout says what was sampled, whose it is and what it said") {
   const Model model = tiny_model();
-  Rollout rollout = started(model);
+  Rollout rollout = rollout_of(model);
   const std::size_t prompt = rollout.ids().size();
   const Ids sampled = tokens(model, "{!do add with {\"a\":1} do!}~fin~");
   const auto said = rollout.complete(sampled);
@@ -96,7 +96,7 @@ TEST_CASE("a rollout says what was sampled, whose it is and what it said") {
 
 TEST_CASE("what does not fit leaves a rollout as it was") {
   const Model model = tiny_model();
-  Rollout rollout = started(model);
+  Rollout rollout = rollout_of(model);
   const auto unchanged = [&](const Ids& ids, const std::string& messages) {
     CHECK(rollout.ids() == ids);
     CHECK(rollout.messages() == messages);
@@ -125,7 +125,7 @@ TEST_CASE("what does not fit leaves a rollout as it was") {
 
 TEST_CASE("a turn that was cut off is closed, and that is noted") {
   const Model model = tiny_model();
-  Rollout rollout = started(model);
+  Rollout rollout = rollout_of(model);
   REQUIRE(rollout.complete(tokens(model, "(*mull hm")).ok());
   const auto extended = rollout.extend(kQuestion);
   REQUIRE(extended.ok());
@@ -135,8 +135,8 @@ TEST_CASE("a turn that was cut off is closed, and that is noted") {
 
 // The text after a turn with reasoning and a question.
 std::string after_question(Retention retention, std::size_t& kept, std::size_t& old_size) {
-  const Model model = testing::model_with(kForgetful);
-  Rollout rollout = started(model);
+  const Model model = testing::model_with(kTrimming);
+  Rollout rollout = rollout_of(model);
   REQUIRE(rollout.complete(tokens(model, "(*mull hm mull*)Yo~fin~")).ok());
   old_size = rollout.ids().size();
   const auto extended = rollout.extend(kQuestion, retention);
@@ -162,9 +162,9 @@ TEST_CASE("retention says what of earlier reasoning stays") {
 }
 
 TEST_CASE("inside a tool cycle reasoning stays, where the retention says so") {
-  const Model model = testing::model_with(kForgetful);
+  const Model model = testing::model_with(kTrimming);
   const auto text_after_result = [&](Retention retention) {
-    Rollout rollout = started(model);
+    Rollout rollout = rollout_of(model);
     REQUIRE(rollout.complete(tokens(model, "(*mull hm mull*)Yo~fin~")).ok());
     REQUIRE(rollout.extend(kResult, retention).ok());
     return model.detokenize(rollout.ids()).value();
@@ -186,8 +186,8 @@ TEST_CASE("a chat that does not fit starts no rollout") {
 
 TEST_CASE("rollouts of one model know nothing of each other") {
   const Model model = tiny_model();
-  Rollout one = started(model);
-  Rollout other = started(model, user_chat("Ho"));
+  Rollout one = rollout_of(model);
+  Rollout other = rollout_of(model, user_chat("Ho"));
   REQUIRE(one.complete(tokens(model, "Yo~fin~")).ok());
   CHECK(other.ids() == model.encode(user_chat("Ho")).value().ids);
   Rollout moved = std::move(one);

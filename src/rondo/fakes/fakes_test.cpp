@@ -11,15 +11,12 @@
 #include "net/client.h"
 #include "net/sse.h"
 #include "tests/support/http.h"
+#include "tests/support/json.h"
 
 namespace rondo::fakes {
 namespace {
 
-json::Value parsed(std::string_view text) {
-  auto value = json::parse(text);
-  REQUIRE_MESSAGE(value.ok(), std::string(text));
-  return std::move(value).value();
-}
+using testing::parsed;
 
 // The value at "a.0.b"; null if there is none.
 json::Value at(const json::Value& value, std::string_view path) {

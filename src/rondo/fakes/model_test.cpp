@@ -6,16 +6,12 @@
 #include <string>
 
 #include "fakes/memory.h"
-#include "json/parse.h"
+#include "tests/support/json.h"
 
 namespace rondo::fakes {
 namespace {
 
-json::Value parsed(const std::string& text) {
-  auto value = json::parse(text);
-  REQUIRE_MESSAGE(value.ok(), text);
-  return std::move(value).value();
-}
+using testing::parsed;
 
 TEST_CASE("fake model: what was cut off goes on as it would have, and seeds differ") {
   const Model model(ModelOptions{.end_after = 1000, .rules = {{{1, 2, 3}, {65, 226, 130, 172, 66, 2}}}});

@@ -18,8 +18,8 @@ constexpr const char* kVariables = R"({
   "tools": [{"name": "f"}],
   "add_generation_prompt": true})";
 
-Rendered render(const std::string& source) { return test::render(source, kVariables); }
-std::string owners(const std::string& source) { return test::owners(render(source)); }
+Rendered in_context(const std::string& source) { return test::render(source, kVariables); }
+std::string owners(const std::string& source) { return test::owners(in_context(source)); }
 
 }  // namespace
 
@@ -30,7 +30,7 @@ TEST_CASE("control: every written value knows the expression that wrote it") {
   const auto compiled = Template::compile(source, {}, "test");
   REQUIRE(compiled.ok());
   const std::vector<text::Literal> places = compiled.value()->expressions();
-  const Rendered rendered = render(source);
+  const Rendered rendered = in_context(source);
   std::string found;
   std::size_t at = 0;
   for (const text::Run& run : rendered.text.runs()) {
@@ -67,13 +67,13 @@ TEST_CASE("control: a condition reads all parts of a text that was put together,
     return out;
   };
   const std::string two = "messages[0].content messages[1].content ";
-  CHECK(reads(render("{% set s = messages[0].content ~ '-' ~ messages[1].content %}{% if s %}{% endif %}")) == two);
+  CHECK(reads(in_context("{% set s = messages[0].content ~ '-' ~ messages[1].content %}{% if s %}{% endif %}")) == two);
   const std::string grown =
       "{% set ns = namespace(s='') %}{% for i in range(200) %}{% set ns.s = ns.s ~ messages[i % 3].content ~ '-' %}"
       "{% endfor %}{% if ns.s %}{% endif %}";
   std::string wanted;
   for (int i = 0; i < 200; ++i) wanted += "messages[" + std::to_string(i % 3) + "].content ";
-  CHECK(reads(render(grown)) == wanted);
+  CHECK(reads(in_context(grown)) == wanted);
 }
 
 TEST_CASE("control: a long list that is gone through again and again keeps the owners apart") {
@@ -93,7 +93,7 @@ TEST_CASE("control: a long list that is gone through again and again keeps the o
 }
 
 TEST_CASE("control: loops inside a message keep the message and name the element") {
-  const Rendered rendered = render(
+  const Rendered rendered = in_context(
       "{% for m in messages %}{% for c in m.calls or [] %}({{ c.name }}{% for k, v in c.args.items() %}{{ k }}{{ v }}"
       "{% endfor %}){% endfor %}{% endfor %}{% for t in tools %}[{{ t.name }}]{% endfor %}");
   CHECK(rendered.text.to_string(rendered.origins) ==
@@ -156,7 +156,7 @@ TEST_CASE("control: text is owned where it is written, else where it was made") 
 
 TEST_CASE("control: generation blocks") {
   const Rendered rendered =
-      render("ab{% for m in messages[2:3] %}{% generation %}<{{ m.content }}>{% endgeneration %}{% endfor %}");
+      in_context("ab{% for m in messages[2:3] %}{% generation %}<{{ m.content }}>{% endgeneration %}{% endfor %}");
   REQUIRE(rendered.generation_blocks.size() == 1);
   CHECK(rendered.generation_blocks[0] == std::pair<std::size_t, std::size_t>(2, 5));
   CHECK(owners("{% for m in messages[2:3] %}a{% generation %}<{{ m.content }}>{% endgeneration %}b{% endfor %}") ==
@@ -164,7 +164,7 @@ TEST_CASE("control: generation blocks") {
 }
 
 TEST_CASE("control: decisions name their place and what they read") {
-  const Rendered rendered = render(
+  const Rendered rendered = in_context(
       "{% for m in messages[:2] %}\n{% if m.role == 'user' and not m.missing %}x{% endif %}{% endfor %}\n{{ 1 if tools "
       "}}");
   REQUIRE(rendered.decisions.size() == 3);
@@ -184,7 +184,7 @@ TEST_CASE("control: decisions name their place and what they read") {
   CHECK(reads(second) == "messages[1].role messages[1].missing ");
   CHECK(rendered.decisions[2].node != first.node);
   CHECK(reads(rendered.decisions[2]) == "tools ");
-  CHECK(render("{% for i in range(3) %}{% if i == 1 %}{% endif %}{% endfor %}").decisions.size() == 3);
+  CHECK(in_context("{% for i in range(3) %}{% if i == 1 %}{% endif %}{% endfor %}").decisions.size() == 3);
 }
 
 }  // namespace rondo::jinja

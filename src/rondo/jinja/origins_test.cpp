@@ -10,7 +10,7 @@
 namespace rondo::jinja {
 namespace {
 
-constexpr const char* kVariables = R"({
+constexpr const char* kRequest = R"({
   "messages": [
     {"role": "system", "content": " Be brief. "},
     {"role": "user", "content": "a<b", "n": 2, "none": null, "yes": true},
@@ -19,7 +19,7 @@ constexpr const char* kVariables = R"({
   "tools": [{"name": "f"}],
   "add_generation_prompt": true})";
 
-Rendered render(const std::string& source) { return test::render(source, kVariables); }
+Rendered rendered(const std::string& source) { return test::render(source, kRequest); }
 
 // Each run as KIND`bytes` with where it came from: L literals, D data, E escaped, N scalars, S serialisers, C computed,
 // J whole dumps.
@@ -40,9 +40,9 @@ std::string runs(const Rendered& rendered) {
   return out;
 }
 
-std::string runs(const std::string& source) { return runs(render(source)); }
+std::string runs(const std::string& source) { return runs(rendered(source)); }
 
-std::string owners(const std::string& source, bool elements = false) { return test::owners(render(source), elements); }
+std::string owners_of(const std::string& source, bool elements = false) { return test::owners(rendered(source), elements); }
 
 struct Row {
   std::string source;
@@ -73,12 +73,12 @@ TEST_CASE("origins: a dump is one run until its parts are asked for, wherever it
   RenderOptions options;
   options.whole_dumps = true;
   for (const Row& row : rows) {
-    Rendered rendered = test::render(row.source, kVariables, options);
+    Rendered rendered = test::render(row.source, kRequest, options);
     CHECK_MESSAGE(runs(rendered) == row.want, row.source);
     rendered.take_dumps_apart();
     CHECK_MESSAGE(runs(rendered) == runs(row.source), row.source);
   }
-  CHECK(runs(test::render("{{ messages | tojson }}", kVariables, options)) == runs("{{ messages | tojson }}"));
+  CHECK(runs(test::render("{{ messages | tojson }}", kRequest, options)) == runs("{{ messages | tojson }}"));
 }
 
 TEST_CASE("origins: a row for each operation") {
@@ -222,7 +222,7 @@ TEST_CASE("origins: whose text it is") {
       {"{% set text %}{% for m in messages[:2] %}{{ m.role }}{% endfor %}{% endset %}[{{ text }}]",
        "-:[ 0:system 1:user -:]"},
   };
-  for (const Row& row : rows) CHECK_MESSAGE(owners(row.source) == row.want, row.source << "\n  " << owners(row.source));
+  for (const Row& row : rows) CHECK_MESSAGE(owners_of(row.source) == row.want, row.source << "\n  " << owners_of(row.source));
 }
 
 TEST_CASE("origins: loops inside a message name their element and keep the message") {
@@ -240,7 +240,7 @@ TEST_CASE("origins: loops inside a message name their element and keep the messa
        "2/messages[2].calls[0]:f"},
   };
   for (const Row& row : rows) {
-    CHECK_MESSAGE(owners(row.source, true) == row.want, row.source << "\n  " << owners(row.source, true));
+    CHECK_MESSAGE(owners_of(row.source, true) == row.want, row.source << "\n  " << owners_of(row.source, true));
   }
 }
 

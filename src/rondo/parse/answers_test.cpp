@@ -18,7 +18,7 @@ using testing::tags_json;
 using testing::tags_parameters;
 using testing::tools;
 
-Options with_tools() {
+Options offering_tools() {
   Options options;
   options.tools = tools();
   return options;
@@ -42,10 +42,10 @@ TEST_CASE("the definition of a tool is no call, unless it is marked as one") {
   for (const auto& format : {json_object(), tags_json(), tags_parameters(), testing::bare_json()}) {
     for (const std::string& text : {definition, bare, "[{\"type\": \"function\", \"function\": " + definition + "}]",
                                     "```json\n" + definition + "\n```"})
-      CHECK(in_any_chunks(format, text, with_tools()) == "C(" + text + ")");
+      CHECK(in_any_chunks(format, text, offering_tools()) == "C(" + text + ")");
   }
   // Arguments may have those names too, as long as they are no schema.
-  CHECK(in_any_chunks(tags_json(), "{\"name\": \"find\", \"parameters\": {\"type\": \"x\", \"q\": 1}}", with_tools()) ==
+  CHECK(in_any_chunks(tags_json(), "{\"name\": \"find\", \"parameters\": {\"type\": \"x\", \"q\": 1}}", offering_tools()) ==
         "C() find{\"type\": \"x\", \"q\": 1}!malformed");
   CHECK(in_any_chunks(json_object(), "<do>{\"name\": \"find\", \"args\": {\"type\": \"object\"}}</do>") ==
         "C() find{\"type\": \"object\"}");
@@ -55,9 +55,9 @@ TEST_CASE("words open a call only if a tool or an object follows") {
   const auto f = share(tagged("\nRun ", ": ", ""));
   const std::string list = "First:\nRun the tests: all\nThen commit.";
   CHECK(in_any_chunks(f, list) == "C(" + list + ")");
-  CHECK(in_any_chunks(f, list, with_tools()) == "C(" + list + ")");
+  CHECK(in_any_chunks(f, list, offering_tools()) == "C(" + list + ")");
   CHECK(in_any_chunks(f, "Yes.\nRun find: {\"q\": 1}") == "C(Yes.) find{\"q\": 1}");
-  CHECK(in_any_chunks(f, "Yes.\nRun nobody: {\"q\": 1}", with_tools()) == "C(Yes.) nobody{\"q\": 1}!unknown_tool");
+  CHECK(in_any_chunks(f, "Yes.\nRun nobody: {\"q\": 1}", offering_tools()) == "C(Yes.) nobody{\"q\": 1}!unknown_tool");
   // A fence is no word.
   const auto fenced = share(tagged("\nDo:\n```json\n", "\n", "\n```"));
   CHECK(in_any_chunks(fenced, "\nDo:\n```json\nnobody\n5\n```").find("nobody") != std::string::npos);
@@ -65,7 +65,7 @@ TEST_CASE("words open a call only if a tool or an object follows") {
 
 TEST_CASE("an answer in the shape of a call that names no tool is closed by nothing") {
   const auto closing = [](const std::shared_ptr<const Format>& format, const std::string& text) {
-    Parser parser(format, with_tools());
+    Parser parser(format, offering_tools());
     (void)parser.feed(text);
     return parser.closing_text();
   };
@@ -77,7 +77,7 @@ TEST_CASE("an answer in the shape of a call that names no tool is closed by noth
   CHECK(closing(share(tagged("\nRun ", ": ", "\n")), "Yes.\nRun the te").empty());
   CHECK(closing(testing::bare_json(), "{\"name\": \"find\", \"parameters\": {\"q\"") == ":null}}");
   // A stop ends it like any answer.
-  CHECK(in_any_chunks(testing::bare_json(), "{\"name\": \"Ann\",<eot>", with_tools()) == "C({\"name\": \"Ann\",)");
+  CHECK(in_any_chunks(testing::bare_json(), "{\"name\": \"Ann\",<eot>", offering_tools()) == "C({\"name\": \"Ann\",)");
 }
 
 TEST_CASE("a section that has closed is not closed once more") {
@@ -136,7 +136,7 @@ TEST_CASE("what the template writes without reasoning is no content") {
   const auto f = share(format);
   CHECK(in_any_chunks(f, "<|no-muse|>Hello<eot>") == "C(Hello)");
   CHECK(in_any_chunks(f, "<muse>\nhm\n</muse>\n\nHello<eot>") == "R(hm) C(Hello)");
-  CHECK(in_any_chunks(f, "<|no-muse|>now and then<eot>", with_tools()) == "C(now and then)");
+  CHECK(in_any_chunks(f, "<|no-muse|>now and then<eot>", offering_tools()) == "C(now and then)");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "parse/parser.h"
+#include "tests/support/parse_formats.h"
 #include "tests/support/parsed.h"
 
 namespace rondo::parse {
@@ -11,12 +12,7 @@ namespace {
 using format::CallPiece;
 using format::Format;
 using testing::in_any_chunks;
-
-std::shared_ptr<const Format> share(Format format) {
-  const auto wrong = format.verify();
-  REQUIRE_MESSAGE(!wrong, wrong.value_or(""));
-  return std::make_shared<const Format>(std::move(format));
-}
+using testing::share;
 
 // A format of blocks, each with a heading: <|start|>bot, then <|to|>self<|body|>R<|end|>, <|to|>user<|body|>C or
 // <|to|>N<|body|>{...}<|end|>.

@@ -14,10 +14,10 @@
 namespace rondo::protocol {
 namespace {
 
-constexpr const char* kFolder = RONDO_SOURCE_DIR "/tests/golden/batch/model";
+constexpr const char* kModel = RONDO_SOURCE_DIR "/tests/golden/batch/model";
 
 json::Value request(const std::string& op, const std::string& more) {
-  return json::parse(R"({"op": ")" + op + R"(", "template_file": ")" + kFolder + R"(", "tokenizer": ")" + kFolder +
+  return json::parse(R"({"op": ")" + op + R"(", "template_file": ")" + kModel + R"(", "tokenizer": ")" + kModel +
                      "\"" + more + "}")
       .value();
 }

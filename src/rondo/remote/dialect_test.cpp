@@ -26,7 +26,7 @@ ServerInfo info_of(ServerKind kind, const std::string& path = {}) {
   return out;
 }
 
-engine::Request request_of(std::vector<TokenId> prompt = {1, 2, 3}) {
+engine::Request asking(std::vector<TokenId> prompt = {1, 2, 3}) {
   engine::Request out;
   out.prompt = std::move(prompt);
   out.max_tokens = 7;
@@ -59,7 +59,7 @@ Event read(const Dialect& dialect, Reading& reading, std::string_view data) {
 }
 
 TEST_CASE("vLLM: a request by both ways in") {
-  engine::Request request = request_of();
+  engine::Request request = asking();
   request.stop_ids = {9, 8};
   request.tenant = "acme/1";
   request.logprobs = 2;
@@ -88,7 +88,7 @@ TEST_CASE("vLLM: a request by both ways in") {
 }
 
 TEST_CASE("SGLang: a request") {
-  engine::Request request = request_of();
+  engine::Request request = asking();
   request.stop_ids = {9, 8};
   request.logprobs = 2;
   const auto sglang = make_sglang(info_of(ServerKind::kSglang));
@@ -118,7 +118,7 @@ TEST_CASE("ids of every length are written as numbers") {
 }
 
 TEST_CASE("servers are told which requests belong together, by a name that is nobody's") {
-  engine::Request request = request_of();
+  engine::Request request = asking();
   const auto vllm = make_vllm(info_of(ServerKind::kVllm, "/inference/v1/generate"));
   const auto completions = make_vllm(info_of(ServerKind::kVllm, "/v1/completions"));
   const auto sglang = make_sglang(info_of(ServerKind::kSglang));
@@ -138,7 +138,7 @@ TEST_CASE("servers are told which requests belong together, by a name that is no
 }
 
 TEST_CASE("grammars in the words of each server, and what has none") {
-  engine::Request request = request_of();
+  engine::Request request = asking();
   request.grammar = {.dialect = Grammar::Dialect::kJsonSchema, .text = R"({"type": "object"})"};
   const auto vllm = make_vllm(info_of(ServerKind::kVllm, "/inference/v1/generate"));
   const auto sglang = make_sglang(info_of(ServerKind::kSglang));
@@ -168,7 +168,7 @@ TEST_CASE("grammars in the words of each server, and what has none") {
   CHECK(text_of(body, "preserved_tokens") == R"(["<t>"])");
   CHECK(!vllm->body(request, 1, 0, "").ok());
   CHECK(!sglang->body(request, 1, 0, "").ok());
-  request = request_of();
+  request = asking();
   request.sampling.typical_p = 0.5F;
   CHECK(!vllm->body(request, 1, 0, "").ok());
   CHECK(!sglang->body(request, 1, 0, "").ok());
@@ -322,7 +322,7 @@ TEST_CASE("refusals: a context that is too short is a limit, whatever the words"
   ServerInfo info = info_of(ServerKind::kVllm);
   info.context_tokens = 100;
   const auto dialect = make_vllm(info);
-  const engine::Request request = request_of();
+  const engine::Request request = asking();
   const auto code = [&](int status, std::string_view body) { return dialect->refusal(status, body, request).code; };
   CHECK(code(400, R"({"error":{"message":"This model's maximum context length is 100 tokens."}})") ==
         ErrorCode::kLimit);

@@ -12,7 +12,7 @@ namespace {
 using tokenizer::TokenId;
 
 // A template that keeps nothing as sampled: it trims content, rewrites arguments, and drops reasoning from history.
-const char* const kTemplate =
+const char* const kRewriting =
     "{% for m in messages %}~turn~{{ m.role }}\n"
     "{% if m.role == 'assistant' %}"
     "{% if m.reasoning and loop.last %}~muse~{{ m.reasoning }}~mused~{% endif %}"
@@ -38,10 +38,10 @@ std::shared_ptr<const format::Format> test_format() {
   return format;
 }
 
-struct Fixture {
+struct RawTurns {
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer =
       test::byte_tokenizer({"~turn~", "~end~", "~muse~", "~mused~", "~call~", "~called~"}, "~end~");
-  std::shared_ptr<const jinja::Template> chat_template = jinja::Template::compile(kTemplate, {}, "test").value();
+  std::shared_ptr<const jinja::Template> chat_template = jinja::Template::compile(kRewriting, {}, "test").value();
   chat::Conversation conversation;
   tmpl::ApplyOptions options;
   std::vector<std::string> notes;  // of kept()
@@ -130,7 +130,7 @@ struct Fixture {
   }
 };
 
-TEST_CASE_FIXTURE(Fixture, "a raw turn stands as it was sampled, and what follows as a bridge appends it") {
+TEST_CASE_FIXTURE(RawTurns, "a raw turn stands as it was sampled, and what follows as a bridge appends it") {
   const std::string sampled = "~muse~hm~mused~ Let me see. ~call~look {\"at\":1}~called~~end~";
   add(R"([{"role": "user", "content": "Go"}])");
   json::Value message = raw_message("Let me see.", ids(sampled));
@@ -152,7 +152,7 @@ TEST_CASE_FIXTURE(Fixture, "a raw turn stands as it was sampled, and what follow
   CHECK(field->ids == IdSpan{begin.size() - 14, begin.size() - 14 + ids(sampled).size()});
 }
 
-TEST_CASE_FIXTURE(Fixture, "every later raw turn continues the prompt of the one before") {
+TEST_CASE_FIXTURE(RawTurns, "every later raw turn continues the prompt of the one before") {
   add(R"([{"role": "user", "content": "a"}])");
   conversation.messages.push_back(raw_message("one", ids(" one ~end~")));
   add(R"([{"role": "user", "content": "b"}])");
@@ -176,7 +176,7 @@ TEST_CASE_FIXTURE(Fixture, "every later raw turn continues the prompt of the one
   CHECK(masked(second, second.sampled_mask) == " one ~end~|two ");
 }
 
-TEST_CASE_FIXTURE(Fixture, "turns without a completion of their own are written by the template") {
+TEST_CASE_FIXTURE(RawTurns, "turns without a completion of their own are written by the template") {
   add(R"([{"role": "user", "content": "a"}, {"role": "assistant", "content": " first "}, {"role": "user", "content": "b"}])");
   conversation.messages.push_back(raw_message("two", ids(" two ~end~")));
   add(R"([{"role": "user", "content": "c"}, {"role": "assistant", "content": " three "}, {"role": "user", "content": "d"}])");
@@ -187,7 +187,7 @@ TEST_CASE_FIXTURE(Fixture, "turns without a completion of their own are written 
   CHECK(masked(out, out.sampled_mask) == "first~end~| two ~end~|three~end~");
 }
 
-TEST_CASE_FIXTURE(Fixture, "raw text is read with its control tokens") {
+TEST_CASE_FIXTURE(RawTurns, "raw text is read with its control tokens") {
   add(R"([{"role": "user", "content": "~end~"}, {"role": "assistant", "content": "ok", "raw": " ok~end~"}])");
   const Encoded out = encoded();
   CHECK(out.ids.back() == ids("~end~").front());
@@ -195,13 +195,13 @@ TEST_CASE_FIXTURE(Fixture, "raw text is read with its control tokens") {
   CHECK(masked(out, out.sampled_mask) == " ok~end~");
 }
 
-TEST_CASE_FIXTURE(Fixture, "the last raw turn is left as it was sampled") {
+TEST_CASE_FIXTURE(RawTurns, "the last raw turn is left as it was sampled") {
   add(R"([{"role": "user", "content": "a"}])");
   conversation.messages.push_back(raw_message("b", ids("b")));
   CHECK(encoded().text == "~turn~user\na~end~\n~turn~assistant\nb");
 }
 
-TEST_CASE_FIXTURE(Fixture, "a message that says something else than its completion is noted") {
+TEST_CASE_FIXTURE(RawTurns, "a message that says something else than its completion is noted") {
   add(R"([{"role": "user", "content": "a"}])");
   conversation.messages.push_back(raw_message("edited", ids("sampled~end~")));
   const Encoded out = encoded();
@@ -215,7 +215,7 @@ const char* const kThoughtful = R"([{"role": "user", "content": "a"},
   {"role": "assistant", "content": "", "reasoning": "B", "tool_calls": [{"id": "c", "function": {"name": "look",
     "arguments": {"at": "~end~"}}}]}, {"role": "tool", "content": "nothing"}])";
 
-TEST_CASE_FIXTURE(Fixture, "reasoning that the template drops stays in the prompt of messages") {
+TEST_CASE_FIXTURE(RawTurns, "reasoning that the template drops stays in the prompt of messages") {
   add(kThoughtful);
   conversation.add_generation_prompt = true;
   const Encoded out = kept(Retention::kAllThinking);
@@ -233,7 +233,7 @@ TEST_CASE_FIXTURE(Fixture, "reasoning that the template drops stays in the promp
   CHECK(notes.empty());
 }
 
-TEST_CASE_FIXTURE(Fixture, "a prompt of messages that keeps all reasoning is the prompt of their rollout") {
+TEST_CASE_FIXTURE(RawTurns, "a prompt of messages that keeps all reasoning is the prompt of their rollout") {
   add(kThoughtful);
   conversation.add_generation_prompt = true;
   const Encoded out = kept(Retention::kAll);
@@ -259,7 +259,7 @@ TEST_CASE_FIXTURE(Fixture, "a prompt of messages that keeps all reasoning is the
   CHECK(out.sampled_mask == rollout.value().sampled_mask());
 }
 
-TEST_CASE_FIXTURE(Fixture, "what of earlier reasoning stays is the policy's to say") {
+TEST_CASE_FIXTURE(RawTurns, "what of earlier reasoning stays is the policy's to say") {
   const auto reasoning = [&](Retention retention) {
     conversation.messages.clear();
     add(kThoughtful);
@@ -289,7 +289,7 @@ TEST_CASE_FIXTURE(Fixture, "what of earlier reasoning stays is the policy's to s
                                           "messages[3]: the template never writes its reasoning"});
 }
 
-TEST_CASE_FIXTURE(Fixture, "raw turns that are none are refused with their place") {
+TEST_CASE_FIXTURE(RawTurns, "raw turns that are none are refused with their place") {
   const auto refusal = [&](std::string_view messages) {
     conversation.messages.clear();
     add(messages);

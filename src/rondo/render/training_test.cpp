@@ -12,21 +12,21 @@ namespace rondo::render {
 namespace {
 
 // A header of the prompt and a stop token per turn; the generation block takes the header's newline too.
-const char* const kTemplate =
+const char* const kMarked =
     "{% for m in messages %}[{{ m.role }}]"
     "{% if m.role == 'assistant' %}{% generation %}{{ '\\n' }}{{ m.content }}"
     "{% if not loop.last or stop %}~end~{% endif %}{% endgeneration %}"
     "{% else %}{{ '\\n' }}{{ m.content }}~end~{% endif %}{{ '\\n' }}{% endfor %}"
     "{% if add_generation_prompt %}[assistant]{{ '\\n' }}{% endif %}";
 
-struct Fixture {
+struct Training {
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer = test::byte_tokenizer({"~end~"}, "~end~");
   json::Array messages = json::parse(R"([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes"},
     {"role": "user", "content": "No"}, {"role": "assistant", "content": "Ok"}])")
                              .value()
                              .as_array();
 
-  [[nodiscard]] Encoded encoded(bool has_final_stop, const char* source = kTemplate) const {
+  [[nodiscard]] Encoded encoded(bool has_final_stop, const char* source = kMarked) const {
     const auto chat_template = jinja::Template::compile(source, {}, "test");
     if (!chat_template.ok()) FAIL(chat_template.error().to_string());
     chat::Conversation conversation;
@@ -60,7 +60,7 @@ struct Fixture {
   }
 };
 
-TEST_CASE_FIXTURE(Fixture,
+TEST_CASE_FIXTURE(Training,
                   "a role that the template puts between marks is part of a marker, the words of a message never are") {
   tokenizer = test::byte_tokenizer({"<|user|>", "<|wizard|>", "~end~"}, "~end~");
   const char* const glues = "{% for m in messages %}{{ '<|' + m.role + '|>' + m.content + '~end~' }}{% endfor %}";
@@ -79,7 +79,7 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(count(compares, "wizard", "<|user|>") == "0 1");
 }
 
-TEST_CASE_FIXTURE(Fixture, "loss masks by part, role and message") {
+TEST_CASE_FIXTURE(Training, "loss masks by part, role and message") {
   const Encoded all = encoded(true);
   CHECK(masked(all, {}) == "Yes~end~|Ok~end~");
   CHECK(masked(all, {.part = MaskPart::kContent}) == "Yes|Ok");
@@ -92,7 +92,7 @@ TEST_CASE_FIXTURE(Fixture, "loss masks by part, role and message") {
   CHECK(masked(plain, {.part = MaskPart::kGeneration}).starts_with("the template marks nothing"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "where generation blocks cover what is not sampled") {
+TEST_CASE_FIXTURE(Training, "where generation blocks cover what is not sampled") {
   const Encoded all = encoded(true);
   const auto findings = generation_findings(all);
   REQUIRE(findings.size() == 2);
@@ -102,7 +102,7 @@ TEST_CASE_FIXTURE(Fixture, "where generation blocks cover what is not sampled") 
   CHECK(findings[1].message == 3);
 }
 
-TEST_CASE_FIXTURE(Fixture, "history leaves the generation prompt between two markers, not inside one") {
+TEST_CASE_FIXTURE(Training, "history leaves the generation prompt between two markers, not inside one") {
   // The prompt opens with `<muse>`, but history writes `<call>` instead: the bracket is the model's.
   const char* const source =
       "{% for m in messages %}[{{ m.role }}]{% if m.call %}<call>{% endif %}{{ m.content }}~end~{% endfor %}"
@@ -112,7 +112,7 @@ TEST_CASE_FIXTURE(Fixture, "history leaves the generation prompt between two mar
 }
 
 TEST_CASE_FIXTURE(
-    Fixture, "the model begins behind the whole generation prompt, also where a word ends it and a marker follows") {
+    Training, "the model begins behind the whole generation prompt, also where a word ends it and a marker follows") {
   // History writes `assistant<` without a gap, and the marker is not a token of the vocabulary.
   const char* const source =
       "{% for m in messages %}<from>{{ m.role }}<says>{{ m.content }}~end~{% endfor %}"
@@ -120,7 +120,7 @@ TEST_CASE_FIXTURE(
   CHECK(masked(encoded(true, source), {}) == "<says>Yes~end~|<says>Ok~end~");
 }
 
-TEST_CASE_FIXTURE(Fixture,
+TEST_CASE_FIXTURE(Training,
                   "where the next turn's opener is the stop, it is that of plain turns or of calls, and the model's") {
   const char* const source =
       "{% for m in messages %}{% if m.role == 'assistant' %}~say~{{ m.content }}"
@@ -142,14 +142,14 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(masked(encoded(true, source), {.messages = {0, 0, 0, 0, 0, 1, 1}}) == "So~call~add~called~|Ok");
 }
 
-TEST_CASE_FIXTURE(Fixture, "turns without a header begin where the prompt ended") {
+TEST_CASE_FIXTURE(Training, "turns without a header begin where the prompt ended") {
   const char* const source =
       "{% for m in messages %}{% if m.role == 'user' %}(ask) {{ m.content }}(answer)"
       "{% else %} {{ m.content }}~end~{% endif %}{% endfor %}";
   CHECK(masked(encoded(true, source), {}) == " Yes~end~| Ok~end~");
 }
 
-TEST_CASE_FIXTURE(Fixture, "the extents of all turns are those of each") {
+TEST_CASE_FIXTURE(Training, "the extents of all turns are those of each") {
   // Results search for the name of the call that they answer.  One message is written at the top, whatever its place.
   const char* const source =
       "{% for m in messages %}{% if m.role == 'system' %}[system]{{ m.content }}~end~{% endif %}{% endfor %}"
@@ -187,7 +187,7 @@ TEST_CASE_FIXTURE(Fixture, "the extents of all turns are those of each") {
   CHECK(bytes.substr(*all[2].begin, all[2].tail_end - *all[2].begin).starts_with("[tool]"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "the spans of fields") {
+TEST_CASE_FIXTURE(Training, "the spans of fields") {
   const Encoded all = encoded(true);
   const auto at = [&](std::size_t i) { return all.ids.begin() + static_cast<std::ptrdiff_t>(i); };
   REQUIRE(all.fields.size() == 8);

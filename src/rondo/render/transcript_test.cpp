@@ -49,12 +49,12 @@ Grown added(Transcript& transcript, const char* messages) {
   return std::move(out).value();
 }
 
-const char* const kQuestion = R"([{"role": "user", "content": "e"}])";
+const char* const kPuzzle = R"([{"role": "user", "content": "e"}])";
 
 TEST_CASE("a message more is rendered in a window, and the rest of the text stays") {
   Transcript transcript = begun(kPlain);
   CHECK(transcript.text() == "<user>a;<assistant>b;<user>c;<assistant>d;<assistant>");
-  const Grown grown = added(transcript, kQuestion);
+  const Grown grown = added(transcript, kPuzzle);
   CHECK(to_string(grown.way) == "incremental");
   CHECK(grown.why == "each new message was rendered in a window of at most 3 messages: nothing depends on the others");
   CHECK(transcript.text() == "<user>a;<assistant>b;<user>c;<assistant>d;<user>e;<assistant>");
@@ -76,10 +76,10 @@ TEST_CASE("several messages at once, with calls and their results") {
 // Why a transcript is rendered in full when a question comes.
 std::string why_full(const std::string& source, const char* messages = kTwo) {
   Transcript transcript = begun(source, messages);
-  const Grown grown = added(transcript, kQuestion);
+  const Grown grown = added(transcript, kPuzzle);
   CHECK(to_string(grown.way) == "full");
   json::Array all = parsed_messages(messages);
-  all.push_back(parsed_messages(kQuestion)[0]);
+  all.push_back(parsed_messages(kPuzzle)[0]);
   CHECK(Transcript::start(transcripts_of(source), std::move(all)).value().text() == transcript.text());
   return grown.why;
 }
@@ -118,7 +118,7 @@ TEST_CASE("reasoning in the content of calls, which a later question drops, is r
     {"role": "assistant", "content": "<think>r</think>", "tool_calls": [{"function": {"name": "f", "arguments": {}}}]},
     {"role": "tool", "content": "4"}, {"role": "assistant", "content": "<think>s</think>four"}])");
   CHECK(transcript.text() == "<user>a;<assistant><think>r</think>[f];<tool>4;<assistant>four;");
-  const Grown grown = added(transcript, kQuestion);
+  const Grown grown = added(transcript, kPuzzle);
   CHECK(to_string(grown.way) == "full");
   CHECK(transcript.text() == "<user>a;<assistant>[f];<tool>4;<assistant>four;<user>e;");
 }
@@ -127,13 +127,13 @@ TEST_CASE("what no trial has seen makes all later messages be rendered in full")
   const std::string source = looped("{%- if m.content | length > 9 -%}{%- set ns.seen = true -%}{%- endif -%}",
                                     "{%- if ns.seen -%}!{%- endif -%}");
   Transcript transcript = begun(source);
-  CHECK(to_string(added(transcript, kQuestion).way) == "incremental");
+  CHECK(to_string(added(transcript, kPuzzle).way) == "incremental");
   const Grown grown = added(transcript, R"([{"role": "assistant", "content": "long enough"}])");
   CHECK(to_string(grown.way) == "full");
   CHECK(grown.why == "messages[5]: the condition on line 1 came out as it did in no trial");
   CHECK(transcript.always_full() == grown.why);
   CHECK(transcript.text().ends_with("<assistant>long enough;!"));
-  CHECK(to_string(added(transcript, kQuestion).way) == "full");
+  CHECK(to_string(added(transcript, kPuzzle).way) == "full");
   CHECK(transcript.text().ends_with("<assistant>long enough;<user>e;!"));
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("a refused message leaves the transcript as it was") {
   CHECK(refused.error().message == "refused");
   CHECK(transcript.text() == before);
   CHECK(transcript.messages().size() == 4);
-  added(transcript, kQuestion);
+  added(transcript, kPuzzle);
   CHECK(transcript.text() == before + "<user>e;");
 }
 
@@ -188,9 +188,9 @@ TEST_CASE("a transcript may begin with nothing") {
 TEST_CASE("004:350-358: what a message adds is the whole text behind that of the messages before it") {
   Transcript transcript = Transcript::start(transcripts_of(kPlain, {}, false), parsed_messages(kTwo)).value();
   const std::string prefix = transcript.text();
-  const Grown grown = added(transcript, kQuestion);
+  const Grown grown = added(transcript, kPuzzle);
   json::Array all = parsed_messages(kTwo);
-  all.push_back(parsed_messages(kQuestion)[0]);
+  all.push_back(parsed_messages(kPuzzle)[0]);
   const std::string whole = Transcript::start(transcripts_of(kPlain, {}, false), std::move(all)).value().text();
   CHECK(transcript.text() == whole);
   CHECK(whole.substr(prefix.size()) == "<user>e;");
@@ -200,10 +200,10 @@ TEST_CASE("004:350-358: what a message adds is the whole text behind that of the
 TEST_CASE(
     "004:360-365: what comes in order is rendered without the rest, and all of it where the conversation has changed") {
   Transcript transcript = begun(kPlain);
-  CHECK(to_string(added(transcript, kQuestion).way) == "incremental");
+  CHECK(to_string(added(transcript, kPuzzle).way) == "incremental");
   CHECK(to_string(added(transcript, R"([{"role": "assistant", "content": "f"}])").way) == "incremental");
   // Another conversation is another transcript of the same model.
-  const Transcript other = Transcript::start(transcripts_of(kPlain), parsed_messages(kQuestion)).value();
+  const Transcript other = Transcript::start(transcripts_of(kPlain), parsed_messages(kPuzzle)).value();
   CHECK(other.text() == "<user>e;<assistant>");
   CHECK(transcript.text().ends_with("<user>e;<assistant>f;<assistant>"));
 }

@@ -7,11 +7,11 @@
 namespace rondo::spans {
 namespace {
 
-TurnKey key_of(std::uint8_t first) { return {{first, 2, 3}}; }
+TurnKey turn_key(std::uint8_t first) { return {{first, 2, 3}}; }
 
 Turn first_turn() {
   Turn out;
-  out.key = key_of(1);
+  out.key = turn_key(1);
   out.prompt = {1, 2, 3, 151643};
   out.owners = {-1, 0, 0, -1};
   out.sampled = {0, 0, 0, 0};
@@ -31,7 +31,7 @@ Turn first_turn() {
 
 Turn second_turn(const Turn& first) {
   Turn out;
-  out.key = key_of(2);
+  out.key = turn_key(2);
   out.parent = first.key;
   out.prompt = first.ids();
   out.owners = first.owners;

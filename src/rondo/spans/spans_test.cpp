@@ -6,18 +6,14 @@
 
 #include "spans/memory_store.h"
 #include "tests/support/core_models.h"
+#include "tests/support/json.h"
 
 namespace rondo::spans {
 namespace {
 
+using testing::parsed;
 using core::testing::call_of;
 using Ids = std::vector<TokenId>;
-
-json::Value parsed(const std::string& text) {
-  auto out = json::parse(text);
-  REQUIRE_MESSAGE(out.ok(), out.error().to_string());
-  return std::move(out).value();
-}
 
 // A gateway for a model that says what it is told to.
 struct Gateway {

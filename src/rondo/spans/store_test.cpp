@@ -27,22 +27,22 @@
 namespace rondo::spans {
 namespace {
 
-Digest digest(int number) { return keyed_hash({}, std::to_string(number)); }
+Digest digest_of(int number) { return keyed_hash({}, std::to_string(number)); }
 
 StoredTurn turn(int number, int session, std::optional<int> parent, std::int64_t time_ms = 0, int scope = -1) {
   StoredTurn out;
-  out.scope = digest(scope);
-  out.session = digest(10'000 + session);
-  out.turn = digest(number);
-  if (parent) out.parent = digest(*parent);
-  out.hashes = {digest(20'000 + number), digest(30'000)};
+  out.scope = digest_of(scope);
+  out.session = digest_of(10'000 + session);
+  out.turn = digest_of(number);
+  if (parent) out.parent = digest_of(*parent);
+  out.hashes = {digest_of(20'000 + number), digest_of(30'000)};
   out.record = "record " + std::to_string(number);
   out.name = "name";
   out.time_ms = time_ms;
   return out;
 }
 
-bool put(Store& store, StoredTurn what) {
+bool was_put(Store& store, StoredTurn what) {
   std::atomic<bool> ok = false;
   store.put(std::move(what), [&ok](const Status& done) { ok = done.ok(); });
   store.flush();
@@ -68,96 +68,96 @@ using Texts = std::vector<std::string>;
 
 TEST_CASE("a turn is found by its key, its hashes and its session, in its scope alone") {
   for_each_store([](Store& store) {
-    CHECK(put(store, turn(1, 1, {}, 100)));
-    CHECK(put(store, turn(2, 1, 1, 200)));
-    CHECK(put(store, turn(3, 1, 1, 300)));
-    CHECK(put(store, turn(4, 2, {}, 150)));
-    CHECK(put(store, turn(1, 1, {}, 100)));  // once more
-    const Digest scope = digest(-1);
-    CHECK(store.lineage(scope, digest(3)).value() == Texts{"record 3", "record 1"});
-    CHECK(store.lineage(digest(-2), digest(3)).value().empty());
-    CHECK(store.lineage(scope, digest(9)).value().empty());
-    const std::vector<Digest> hashes = {digest(20'002), digest(77), digest(30'000)};
+    CHECK(was_put(store, turn(1, 1, {}, 100)));
+    CHECK(was_put(store, turn(2, 1, 1, 200)));
+    CHECK(was_put(store, turn(3, 1, 1, 300)));
+    CHECK(was_put(store, turn(4, 2, {}, 150)));
+    CHECK(was_put(store, turn(1, 1, {}, 100)));  // once more
+    const Digest scope = digest_of(-1);
+    CHECK(store.lineage(scope, digest_of(3)).value() == Texts{"record 3", "record 1"});
+    CHECK(store.lineage(digest_of(-2), digest_of(3)).value().empty());
+    CHECK(store.lineage(scope, digest_of(9)).value().empty());
+    const std::vector<Digest> hashes = {digest_of(20'002), digest_of(77), digest_of(30'000)};
     const auto hits = store.find(scope, hashes).value();
     REQUIRE(hits.size() == 5);
-    CHECK(hits[0] == Hit{0, digest(2), digest(10'001)});
-    CHECK(hits[1] == Hit{2, digest(1), digest(10'001)});
-    CHECK(hits[4] == Hit{2, digest(4), digest(10'002)});
-    CHECK(store.find(digest(-2), hashes).value().empty());
-    const std::vector<Digest> turns = {digest(9), digest(4)};
+    CHECK(hits[0] == Hit{0, digest_of(2), digest_of(10'001)});
+    CHECK(hits[1] == Hit{2, digest_of(1), digest_of(10'001)});
+    CHECK(hits[4] == Hit{2, digest_of(4), digest_of(10'002)});
+    CHECK(store.find(digest_of(-2), hashes).value().empty());
+    const std::vector<Digest> turns = {digest_of(9), digest_of(4)};
     const auto got = store.get(scope, turns).value();
     REQUIRE(got.size() == 1);
     CHECK(got[0].turn == 1);
     CHECK(got[0].record == "record 4");
-    CHECK(got[0].session == digest(10'002));
-    CHECK(store.get(digest(-2), turns).value().empty());
-    CHECK(store.turns(scope, digest(10'001)).value() == Texts{"record 1", "record 2", "record 3"});
-    CHECK(store.turns(digest(-2), digest(10'001)).value().empty());
+    CHECK(got[0].session == digest_of(10'002));
+    CHECK(store.get(digest_of(-2), turns).value().empty());
+    CHECK(store.turns(scope, digest_of(10'001)).value() == Texts{"record 1", "record 2", "record 3"});
+    CHECK(store.turns(digest_of(-2), digest_of(10'001)).value().empty());
   });
 }
 
 TEST_CASE("a turn whose parent is not in its session is refused") {
   for_each_store([](Store& store) {
-    CHECK(put(store, turn(1, 1, {})));
-    CHECK(!put(store, turn(2, 1, 9)));
-    CHECK(!put(store, turn(2, 2, 1)));
-    CHECK(put(store, turn(2, 1, 1)));
-    CHECK(store.sessions(digest(-1), 10, 0).value().size() == 1);
+    CHECK(was_put(store, turn(1, 1, {})));
+    CHECK(!was_put(store, turn(2, 1, 9)));
+    CHECK(!was_put(store, turn(2, 2, 1)));
+    CHECK(was_put(store, turn(2, 1, 1)));
+    CHECK(store.sessions(digest_of(-1), 10, 0).value().size() == 1);
   });
 }
 
 TEST_CASE("sessions are listed by pages, the newest first, and forgotten as a whole") {
   for_each_store([](Store& store) {
-    for (int i = 0; i < 5; ++i) CHECK(put(store, turn(i, i, {}, i)));
-    CHECK(put(store, turn(7, 7, {}, 7, -2)));
-    CHECK(put(store, turn(8, 2, 2, 8)));
-    const Digest scope = digest(-1);
+    for (int i = 0; i < 5; ++i) CHECK(was_put(store, turn(i, i, {}, i)));
+    CHECK(was_put(store, turn(7, 7, {}, 7, -2)));
+    CHECK(was_put(store, turn(8, 2, 2, 8)));
+    const Digest scope = digest_of(-1);
     const auto page = store.sessions(scope, 2, 0).value();
     REQUIRE(page.size() == 2);
-    CHECK(page[0].session == digest(10'004));
+    CHECK(page[0].session == digest_of(10'004));
     CHECK(page[0].name == "name");
     const auto next = store.sessions(scope, 9, page[1].order).value();
     REQUIRE(next.size() == 3);
-    CHECK(next[0].session == digest(10'002));
+    CHECK(next[0].session == digest_of(10'002));
     CHECK(next[0].turns == 2);
     CHECK(next[0].first_ms == 2);
     CHECK(next[0].last_ms == 8);
-    CHECK(!store.erase(digest(-2), digest(10'002)).value());
-    CHECK(store.erase(scope, digest(10'002)).value());
-    CHECK(!store.erase(scope, digest(10'002)).value());
-    CHECK(store.lineage(scope, digest(8)).value().empty());
-    const std::vector<Digest> hashes = {digest(20'008), digest(30'000)};
+    CHECK(!store.erase(digest_of(-2), digest_of(10'002)).value());
+    CHECK(store.erase(scope, digest_of(10'002)).value());
+    CHECK(!store.erase(scope, digest_of(10'002)).value());
+    CHECK(store.lineage(scope, digest_of(8)).value().empty());
+    const std::vector<Digest> hashes = {digest_of(20'008), digest_of(30'000)};
     CHECK(store.find(scope, hashes).value().size() == 4);
-    CHECK(put(store, turn(2, 2, {})));
+    CHECK(was_put(store, turn(2, 2, {})));
     CHECK(store.sessions(scope, 9, 0).value().size() == 5);
   });
 }
 
 TEST_CASE("what is too old, and then the oldest until the rest fits, is forgotten") {
   for_each_store([](Store& store) {
-    for (int i = 0; i < 6; ++i) CHECK(put(store, turn(i, i, {}, i * 100)));
-    CHECK(put(store, turn(10, 0, 0, 1000)));
+    for (int i = 0; i < 6; ++i) CHECK(was_put(store, turn(i, i, {}, i * 100)));
+    CHECK(was_put(store, turn(10, 0, 0, 1000)));
     CHECK(store.expire(1000, {}).value() == 0);
     CHECK(store.expire(1000, {.ttl_ms = 850}).value() == 1);
-    const Digest scope = digest(-1);
-    CHECK(store.turns(scope, digest(10'001)).value().empty());
+    const Digest scope = digest_of(-1);
+    CHECK(store.turns(scope, digest_of(10'001)).value().empty());
     std::size_t bytes = 0;
     const std::vector<SessionInfo> left = store.sessions(scope, 9, 0).value();
     for (const SessionInfo& info : left) bytes += info.bytes;
     CHECK(store.expire(1000, {.max_bytes = bytes}).value() == 0);
     CHECK(store.expire(1000, {.max_bytes = bytes - 1}).value() == 1);
-    CHECK(store.turns(scope, digest(10'002)).value().empty());
-    CHECK(store.turns(scope, digest(10'000)).value().size() == 2);
+    CHECK(store.turns(scope, digest_of(10'002)).value().empty());
+    CHECK(store.turns(scope, digest_of(10'000)).value().size() == 2);
     CHECK(store.expire(1000, {.max_bytes = 1}).value() == 4);
     CHECK(store.sessions(scope, 9, 0).value().empty());
   });
 }
 
 StoredObject object(int number, int group, const std::string& bytes, std::int64_t time_ms = 0, int scope = -1) {
-  return {digest(scope), digest(40'000 + number), digest(50'000 + group), bytes, time_ms};
+  return {digest_of(scope), digest_of(40'000 + number), digest_of(50'000 + group), bytes, time_ms};
 }
 
-bool put(Store& store, std::vector<StoredObject> what) {
+bool was_put(Store& store, std::vector<StoredObject> what) {
   std::atomic<bool> ok = false;
   store.put_objects(std::move(what), [&ok](const Status& done) { ok = done.ok(); });
   store.flush();
@@ -166,25 +166,25 @@ bool put(Store& store, std::vector<StoredObject> what) {
 
 TEST_CASE("objects are replaced in their place, listed by group, and nobody else's") {
   for_each_store([](Store& store) {
-    const Digest scope = digest(-1);
+    const Digest scope = digest_of(-1);
     const auto get = [&](int number, int of = -1) {
-      const std::vector<Digest> one = {digest(40'000 + number)};
-      return store.objects(digest(of), one).value()[0].value_or("none");
+      const std::vector<Digest> one = {digest_of(40'000 + number)};
+      return store.objects(digest_of(of), one).value()[0].value_or("none");
     };
-    CHECK(put(store, {object(1, 1, "a"), object(2, 1, "b"), object(3, 2, "c")}));
-    CHECK(put(store, {object(1, 1, "a2"), object(4, 1, "d")}));
+    CHECK(was_put(store, {object(1, 1, "a"), object(2, 1, "b"), object(3, 2, "c")}));
+    CHECK(was_put(store, {object(1, 1, "a2"), object(4, 1, "d")}));
     CHECK(get(1) == "a2");
     CHECK(get(3) == "c");
     CHECK(get(9) == "none");
     CHECK(get(1, -2) == "none");
-    CHECK(store.group(scope, digest(50'001)).value() == Texts{"a2", "b", "d"});
-    CHECK(store.group(digest(-2), digest(50'001)).value().empty());
-    const std::vector<Digest> gone = {digest(40'002), digest(40'003), digest(40'009)};
-    CHECK(store.erase_objects(digest(-2), gone).value() == 0);
+    CHECK(store.group(scope, digest_of(50'001)).value() == Texts{"a2", "b", "d"});
+    CHECK(store.group(digest_of(-2), digest_of(50'001)).value().empty());
+    const std::vector<Digest> gone = {digest_of(40'002), digest_of(40'003), digest_of(40'009)};
+    CHECK(store.erase_objects(digest_of(-2), gone).value() == 0);
     CHECK(store.erase_objects(scope, gone).value() == 2);
-    CHECK(store.group(scope, digest(50'001)).value() == Texts{"a2", "d"});
+    CHECK(store.group(scope, digest_of(50'001)).value() == Texts{"a2", "d"});
     CHECK(store.sessions(scope, 9, 0).value().size() == 1);  // a group without objects is gone
-    CHECK(store.erase(scope, digest(50'001)).value());
+    CHECK(store.erase(scope, digest_of(50'001)).value());
     CHECK(get(1) == "none");
     CHECK(get(4) == "none");
   });
@@ -192,16 +192,16 @@ TEST_CASE("objects are replaced in their place, listed by group, and nobody else
 
 TEST_CASE("objects are forgotten with their group, and count as turns do") {
   for_each_store([](Store& store) {
-    const Digest scope = digest(-1);
-    CHECK(put(store, {object(1, 1, std::string(1000, 'x'), 100), object(2, 2, std::string(1000, 'y'), 200)}));
-    CHECK(put(store, turn(1, 1, {}, 300)));
-    CHECK(put(store, {object(3, 1, "z", 400)}));
+    const Digest scope = digest_of(-1);
+    CHECK(was_put(store, {object(1, 1, std::string(1000, 'x'), 100), object(2, 2, std::string(1000, 'y'), 200)}));
+    CHECK(was_put(store, turn(1, 1, {}, 300)));
+    CHECK(was_put(store, {object(3, 1, "z", 400)}));
     CHECK(store.expire(500, {.ttl_ms = 250}).value() == 1);
-    CHECK(store.group(scope, digest(50'002)).value().empty());
-    CHECK(store.group(scope, digest(50'001)).value().size() == 2);
+    CHECK(store.group(scope, digest_of(50'002)).value().empty());
+    CHECK(store.group(scope, digest_of(50'001)).value().size() == 2);
     CHECK(store.expire(500, {.max_bytes = 1100}).value() == 1);  // the turn was older
     CHECK(store.expire(500, {.max_bytes = 500}).value() == 1);
-    const std::vector<Digest> all = {digest(40'001), digest(40'003)};
+    const std::vector<Digest> all = {digest_of(40'001), digest_of(40'003)};
     CHECK(store.objects(scope, all).value() == std::vector<std::optional<std::string>>(2));
   });
 }
@@ -216,14 +216,14 @@ TEST_CASE("many threads put and look at once") {
           const int number = t * 100 + i;
           store.put(turn(number, t, i == 0 ? std::optional<int>() : number - 1),
                     [&kept](const Status& done) { kept += done.ok() ? 1 : 0; });
-          (void)store.lineage(digest(-1), digest(number));
+          (void)store.lineage(digest_of(-1), digest_of(number));
         }
       });
     }
     for (std::thread& thread : threads) thread.join();
     store.flush();
     CHECK(kept == 200);
-    CHECK(store.lineage(digest(-1), digest(349)).value().size() == 50);
+    CHECK(store.lineage(digest_of(-1), digest_of(349)).value().size() == 50);
   });
 }
 
@@ -235,13 +235,13 @@ TEST_CASE("a file is read again, by several stores at once, and foreign files ar
     auto two = SqliteStore::open(path);
     REQUIRE(one.ok());
     REQUIRE(two.ok());
-    CHECK(put(*one.value(), turn(1, 1, {})));
-    CHECK(put(*two.value(), turn(2, 1, 1)));
-    CHECK(one.value()->lineage(digest(-1), digest(2)).value().size() == 2);
+    CHECK(was_put(*one.value(), turn(1, 1, {})));
+    CHECK(was_put(*two.value(), turn(2, 1, 1)));
+    CHECK(one.value()->lineage(digest_of(-1), digest_of(2)).value().size() == 2);
   }
   auto again = SqliteStore::open(path);
   REQUIRE(again.ok());
-  CHECK(again.value()->lineage(digest(-1), digest(2)).value().size() == 2);
+  CHECK(again.value()->lineage(digest_of(-1), digest_of(2)).value().size() == 2);
   CHECK(SqliteStore::open(folder.path("no/such/folder/x")).error().code == ErrorCode::kIo);
   const std::string text = folder.file("text", std::string(5000, 'x'));
   CHECK(!SqliteStore::open(text).ok());
@@ -253,12 +253,12 @@ TEST_CASE("a store is opened by its name, and a file keeps the secret that it be
   auto first = open_store(named, HashKey{1});
   REQUIRE_MESSAGE(first.ok(), first.error().to_string());
   CHECK(first.value().secret == HashKey{1});
-  CHECK(put(*first.value().store, turn(1, 1, {})));
+  CHECK(was_put(*first.value().store, turn(1, 1, {})));
   first.value().store.reset();
   auto again = open_store(named, HashKey{2});
   REQUIRE(again.ok());
   CHECK(again.value().secret == HashKey{1});
-  CHECK(again.value().store->lineage(digest(-1), digest(1)).value().size() == 1);
+  CHECK(again.value().store->lineage(digest_of(-1), digest_of(1)).value().size() == 1);
   folder.file("turns.sqlite.key", "short");
   CHECK(open_store(named, HashKey{3}).error().message == "a key of 16 bytes was expected");
   CHECK(open_store("sqlite:" + folder.path("no/such/folder/x"), HashKey{}).error().code == ErrorCode::kIo);
@@ -271,16 +271,16 @@ TEST_CASE("a store is opened by its name, and a file keeps the secret that it be
 TEST_CASE("a file of the version without objects gets them") {
   const testing::OwnFolder folder("store");
   const std::string path = folder.path("turns.sqlite");
-  CHECK(put(*SqliteStore::open(path).value(), turn(1, 1, {})));
+  CHECK(was_put(*SqliteStore::open(path).value(), turn(1, 1, {})));
   sqlite3* opened = nullptr;
   REQUIRE(sqlite3_open(path.c_str(), &opened) == SQLITE_OK);
   const Database database(opened);
   CHECK(sqlite3_exec(opened, "DROP TABLE objects; PRAGMA user_version = 1", nullptr, nullptr, nullptr) == SQLITE_OK);
   auto store = SqliteStore::open(path);
   REQUIRE(store.ok());
-  CHECK(put(*store.value(), {object(1, 1, "a")}));
-  CHECK(store.value()->group(digest(-1), digest(50'001)).value() == Texts{"a"});
-  CHECK(store.value()->lineage(digest(-1), digest(1)).value().size() == 1);
+  CHECK(was_put(*store.value(), {object(1, 1, "a")}));
+  CHECK(store.value()->group(digest_of(-1), digest_of(50'001)).value() == Texts{"a"});
+  CHECK(store.value()->lineage(digest_of(-1), digest_of(1)).value().size() == 1);
 }
 
 using Open = std::function<Result<std::unique_ptr<Store>>()>;
@@ -318,11 +318,11 @@ void kill_writer(const Open& open, std::size_t after) {
   auto store = open();
   REQUIRE(store.ok());
   for (const int turn_number : kept) {
-    const auto lineage = store.value()->lineage(digest(-1), digest(turn_number));
+    const auto lineage = store.value()->lineage(digest_of(-1), digest_of(turn_number));
     REQUIRE(lineage.ok());
     CHECK(lineage.value().size() == static_cast<std::size_t>(turn_number % 10) + 1);
   }
-  CHECK(put(*store.value(), turn(2'000'000, 5'000, {})));
+  CHECK(was_put(*store.value(), turn(2'000'000, 5'000, {})));
 }
 
 template <typename Opened>
@@ -349,11 +349,11 @@ TEST_CASE("a table of digests is what a list of pairs is") {
     random = random * 1664525U + 1013904223U;
     const int number = static_cast<int>((random >> 8U) % 200);
     if ((random >> 20U) % 3 != 0 || pairs.empty()) {
-      table.add(digest(number), static_cast<std::uint32_t>(i));
+      table.add(digest_of(number), static_cast<std::uint32_t>(i));
       pairs.emplace_back(number, i);
     } else {
       const auto at = pairs.begin() + static_cast<std::ptrdiff_t>((random >> 4U) % pairs.size());
-      table.remove(digest(at->first), at->second);
+      table.remove(digest_of(at->first), at->second);
       pairs.erase(at);
     }
   }
@@ -364,7 +364,7 @@ TEST_CASE("a table of digests is what a list of pairs is") {
       if (of == number) expected.push_back(put);
     }
     std::vector<std::uint32_t> found;
-    table.each(digest(number), [&](std::uint32_t entry) {
+    table.each(digest_of(number), [&](std::uint32_t entry) {
       found.push_back(entry);
       return false;
     });
@@ -380,7 +380,7 @@ TEST_CASE("lists of entries by their digests keep their order whatever is remove
   for (std::uint32_t i = 0; i < 3000; ++i) {
     random = random * 1664525U + 1013904223U;
     auto& list = expected[(random >> 8U) % expected.size()];
-    const Digest of = digest(static_cast<int>(&list - expected.data()));
+    const Digest of = digest_of(static_cast<int>(&list - expected.data()));
     if ((random >> 20U) % 3 != 0 || list.empty()) {
       list.emplace_back(i, lists.add(of, i));
     } else {
@@ -391,7 +391,7 @@ TEST_CASE("lists of entries by their digests keep their order whatever is remove
   }
   for (std::size_t i = 0; i < expected.size(); ++i) {
     std::size_t count = 0;
-    lists.each(digest(static_cast<int>(i)), [&](std::uint32_t entry) {
+    lists.each(digest_of(static_cast<int>(i)), [&](std::uint32_t entry) {
       REQUIRE(count < expected[i].size());
       CHECK(entry == expected[i][count++].first);
       return false;
@@ -399,7 +399,7 @@ TEST_CASE("lists of entries by their digests keep their order whatever is remove
     CHECK(count == expected[i].size());
   }
   bool is_there = false;
-  lists.each(digest(99), [&](std::uint32_t) { return is_there = true; });
+  lists.each(digest_of(99), [&](std::uint32_t) { return is_there = true; });
   CHECK(!is_there);
 }
 

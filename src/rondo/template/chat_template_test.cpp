@@ -3,17 +3,13 @@
 #include <doctest/doctest.h>
 
 #include "base/utf8.h"
-#include "json/parse.h"
 #include "json/print.h"
+#include "tests/support/json.h"
 
 namespace rondo::tmpl {
 namespace {
 
-json::Value parsed(std::string_view text) {
-  auto result = json::parse(text);
-  REQUIRE(result.ok());
-  return std::move(result).value();
-}
+using testing::parsed;
 
 chat::Conversation conversation(std::string_view messages) {
   chat::Conversation out;

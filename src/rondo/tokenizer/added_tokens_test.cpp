@@ -54,7 +54,7 @@ std::vector<Found> find_slowly(const std::vector<AddedToken>& tokens, std::strin
   return out;
 }
 
-std::shared_ptr<const Tokenizer> make(const std::string& added, const std::string& rest = "") {
+std::shared_ptr<const Tokenizer> with_added(const std::string& added, const std::string& rest = "") {
   const std::string text = R"({"added_tokens": [)" + added + "]" + rest + R"(, "decoder": {"type": "Fuse"},
     "model": {"type": "BPE", "unk_token": "?", "vocab": {"?": 0, "x": 1, " ": 2, "b": 3, "q": 4}, "merges": []}})";
   model::TokenizerSource source;
@@ -67,7 +67,7 @@ std::shared_ptr<const Tokenizer> make(const std::string& added, const std::strin
 // Only ids that the small vocabulary does not have.
 std::string added_in(const std::string& added, std::string_view text, const std::string& rest = "") {
   std::string out;
-  for (const Piece& piece : make(added, rest)->encode(text, {})) {
+  for (const Piece& piece : with_added(added, rest)->encode(text, {})) {
     if (piece.id < 5) continue;
     out += std::to_string(piece.id) + "[" + std::to_string(piece.begin) + "," + std::to_string(piece.end) + ")";
   }
@@ -148,14 +148,14 @@ TEST_CASE("added tokens: white space, words, and what stands in stripped white s
 
 TEST_CASE("added tokens: the same content twice, ids and normalised text") {
   CHECK(added_in(R"({"content": "[A]"}, {"content": "[A]", "lstrip": true})", "x [A]") == "5[1,5)");
-  CHECK(make(R"({"content": "[A]", "special": true}, {"content": "[A]"})")->is_special(5));
+  CHECK(with_added(R"({"content": "[A]", "special": true}, {"content": "[A]"})")->is_special(5));
   // The ids in the file do not count.
-  CHECK(make(R"({"content": "[A]", "id": 77}, {"content": "q", "id": 9}, {"content": "[B]", "id": 3})")->find("[B]") ==
+  CHECK(with_added(R"({"content": "[A]", "id": 77}, {"content": "q", "id": 9}, {"content": "[B]", "id": 3})")->find("[B]") ==
         6);
   const std::string lower = R"(, "normalizer": {"type": "Lowercase"})";
   CHECK(added_in(R"({"content": "[A]", "normalized": true})", "[a]x[A]", lower) == "5[0,3)5[4,7)");
   const auto tokenizer =
-      make(R"({"content": "[A]", "special": true, "normalized": true}, {"content": "[B]", "special": true})", lower);
+      with_added(R"({"content": "[A]", "special": true, "normalized": true}, {"content": "[B]", "special": true})", lower);
   const std::vector<TokenId> ids = {5, 6};
   CHECK(tokenizer->decode(ids, {}).value() == "[a][B]");
   CHECK(tokenizer->decode(ids, {.skip_special = true}).value() == "[a]");
@@ -163,7 +163,7 @@ TEST_CASE("added tokens: the same content twice, ids and normalised text") {
 
 TEST_CASE("added tokens: a mask on text that was changed") {
   const auto tokenizer =
-      make(R"({"content": "<s>", "normalized": true})", R"(, "normalizer": {"type": "StripAccents"})");
+      with_added(R"({"content": "<s>", "normalized": true})", R"(, "normalizer": {"type": "StripAccents"})");
   const std::string text = "<s><\u0301s><s>";
   std::vector<ByteRange> allowed = {{0, 4}, {6, 11}};
   const auto added = [&] {

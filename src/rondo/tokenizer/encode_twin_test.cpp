@@ -27,7 +27,7 @@ using MergeTexts = std::vector<std::pair<std::string, std::string>>;
 std::size_t below(Random& random, std::size_t count) { return random() % count; }
 
 // The expressions of tokenizer files for which there is a scanner.
-const std::string kPatterns[] = {
+const std::string kSplits[] = {
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)",
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
@@ -213,7 +213,7 @@ std::string random_text(const Twin& twin, Random& random) {
   return text;
 }
 
-std::string show(const std::vector<Piece>& pieces) {
+std::string shown(const std::vector<Piece>& pieces) {
   std::string out;
   for (const Piece& piece : pieces) {
     out += std::to_string(piece.id) + "[" + std::to_string(piece.begin) + "," + std::to_string(piece.end) + ")";
@@ -237,21 +237,21 @@ void accustom(const Tokenizer& tokenizer) {
 }
 
 void check(const MergeTexts& merges, int texts, Random& random) {
-  const Twin twin(merges, kPatterns[below(random, std::size(kPatterns))], below(random, 3) == 0);
+  const Twin twin(merges, kSplits[below(random, std::size(kSplits))], below(random, 3) == 0);
   const auto loaded = load(twin);
   const Tokenizer& tokenizer = *loaded;
   if (below(random, 4) != 0) accustom(tokenizer);
   for (int i = 0; i < texts; ++i) {
     const std::string text = random_text(twin, random);
-    const std::string expected = show(twin.encode(text));
+    const std::string expected = shown(twin.encode(text));
     for (const bool is_warm : {false, true}) {
       const std::vector<Piece> found = tokenizer.encode(text, {});
       const std::vector<TokenId> ids = tokenizer.encode_ids(text, {});
       const bool same_ids = std::ranges::equal(found, ids, {}, &Piece::id);
-      if (show(found) == expected && same_ids) continue;
+      if (shown(found) == expected && same_ids) continue;
       CAPTURE(is_warm);
       FAIL_CHECK(byte_level::to_text(text) << "\n"
-                                           << show(found) << "\n"
+                                           << shown(found) << "\n"
                                            << expected << (same_ids ? "" : "\nids differ"));
       return;
     }
@@ -329,11 +329,11 @@ bool is_full() { return std::getenv("RONDO_TEST_FULL") != nullptr; }
 
 // The character is complete only after the last of these merges, although the merge that makes it comes first.
 TEST_CASE("a character whose parts merge after it does not merge on too early") {
-  const Twin twin({{"\xE4", "\xB8\x80"}, {"b", "\u4e00"}, {"b", "b"}, {"\xB8", "\x80"}}, kPatterns[0], false);
+  const Twin twin({{"\xE4", "\xB8\x80"}, {"b", "\u4e00"}, {"b", "b"}, {"\xB8", "\x80"}}, kSplits[0], false);
   const std::string text = "bb\u4e00";
   const auto tokenizer = load(twin);
   accustom(*tokenizer);
-  CHECK(show(tokenizer->encode(text, {})) == show(twin.encode(text)));
+  CHECK(shown(tokenizer->encode(text, {})) == shown(twin.encode(text)));
 }
 
 TEST_CASE("a character merges with what stands behind a byte that has no token") {
@@ -378,7 +378,7 @@ TEST_CASE("long pieces are their slow twins") {
     return out;
   };
   for (int i = 0; i < (is_full() ? 60 : 8); ++i) {
-    const Twin twin(random_merges(random), kPatterns[below(random, std::size(kPatterns))], false);
+    const Twin twin(random_merges(random), kSplits[below(random, std::size(kSplits))], false);
     const auto tokenizer = load(twin);
     if (i % 2 == 0) accustom(*tokenizer);
     const std::string token = twin.random_token(random);
@@ -389,7 +389,7 @@ TEST_CASE("long pieces are their slow twins") {
     between += before;
     for (const std::string& part : {token, before, character, between, std::string("a")}) {
       const std::string text = repeated(part, 600);
-      CHECK(show(tokenizer->encode(text, {})) == show(twin.encode(text)));
+      CHECK(shown(tokenizer->encode(text, {})) == shown(twin.encode(text)));
     }
   }
 }
@@ -403,7 +403,7 @@ TEST_CASE("a megabyte in one piece") {
     tokens.push_back(tokens.back() + tokens.back());
   }
   for (const bool whole : {false, true}) {
-    const auto tokenizer = load(Twin(merges, kPatterns[1], whole));
+    const auto tokenizer = load(Twin(merges, kSplits[1], whole));
     const std::string text((std::size_t{1} << 20U) + 64 + 16 + 2 + 1, 'a');
     // Of equal pairs the leftmost merge first, so only the end is short.
     std::vector<TokenId> expected((text.size() >> kDoublings), *tokenizer->find(tokens[kDoublings]));
@@ -417,7 +417,7 @@ TEST_CASE("a megabyte in one piece") {
 
 TEST_CASE("a megabyte of anything comes back") {
   Random random(20261126);
-  const Twin twin(random_merges(random), kPatterns[0], false);
+  const Twin twin(random_merges(random), kSplits[0], false);
   const auto tokenizer = load(twin);
   for (const std::string_view part :
        {" ", "\n", "\r\n ", "'", "1", "a1", "\u00e9", "\u4e2d", "\U0001f600", "a\u0301", "<|e"}) {

@@ -7,7 +7,7 @@
 namespace rondo::tokenizer {
 namespace {
 
-std::shared_ptr<const Tokenizer> make(const std::string& model, const std::string& rest = "") {
+std::shared_ptr<const Tokenizer> with_model(const std::string& model, const std::string& rest = "") {
   model::TokenizerSource source;
   source.path = "tokenizer.json";
   source.tokenizer_json = std::make_shared<const std::string>("{" + rest + "\"model\": " + model + "}");
@@ -29,7 +29,7 @@ constexpr const char* kWords = R"("pre_tokenizer": {"type": "WhitespaceSplit"}, 
 }  // namespace
 
 TEST_CASE("Unigram: the best sum, unknown characters fused") {
-  const auto tokenizer = make(R"({"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["a", 0.0], ["b", 0.0],
+  const auto tokenizer = with_model(R"({"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["a", 0.0], ["b", 0.0],
     ["c", 0.0], ["d", 0.0], ["cd", 1.0], ["ab", 2.0], ["abc", 5.0], ["abcd", 10.0]]})");
   CHECK(show(*tokenizer, "abcdacdxx") == "8[0,4)1[4,5)5[5,7)0[7,9)");
   CHECK(show(*tokenizer, "x<unk>y") == "0[0,7)");
@@ -38,14 +38,14 @@ TEST_CASE("Unigram: the best sum, unknown characters fused") {
 }
 
 TEST_CASE("Unigram: bytes of unknown characters, one token per byte") {
-  const auto tokenizer = make(R"({"type": "Unigram", "unk_id": 0, "byte_fallback": true, "vocab": [["<unk>", 0.0],
+  const auto tokenizer = with_model(R"({"type": "Unigram", "unk_id": 0, "byte_fallback": true, "vocab": [["<unk>", 0.0],
     ["a", -1.0], ["<0xC3>", -2], ["<0xA9>", -2], ["\u00e9!", -20.5]]})");
   CHECK(show(*tokenizer, "a\u00e9!") == "1[0,1)4[1,4)");
   CHECK(show(*tokenizer, "\u00e9a\u00e9x") == "2[0,1)3[1,2)1[2,3)0[3,6)");
 }
 
 TEST_CASE("Unigram: of equal tokens the last counts, of equal sums the first path") {
-  const auto tokenizer = make(R"({"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["a", -9], ["aa", -2],
+  const auto tokenizer = with_model(R"({"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["a", -9], ["aa", -2],
     ["a", -1], ["aaa", -3]]})");
   CHECK(show(*tokenizer, "a") == "3[0,1)");
   CHECK(show(*tokenizer, "aaa") == "4[0,3)");
@@ -54,7 +54,7 @@ TEST_CASE("Unigram: of equal tokens the last counts, of equal sums the first pat
 }
 
 TEST_CASE("Unigram: no text becomes a control token where it may not") {
-  const auto tokenizer = make(R"({"type": "Unigram", "unk_id": 0, "vocab": [["?", 0], ["<", -1], ["s", -1], [">", -1],
+  const auto tokenizer = with_model(R"({"type": "Unigram", "unk_id": 0, "vocab": [["?", 0], ["<", -1], ["s", -1], [">", -1],
     ["<s>", 0]]})",
                               R"("added_tokens": [{"id": 4, "content": "<s>", "special": true}], )");
   CHECK(show(*tokenizer, "<s>", {.parse_special = false}) == "4[0,3)");
@@ -79,12 +79,12 @@ TEST_CASE("scores are what the reference's JSON library makes of them") {
 }
 
 TEST_CASE("Unigram: a long piece") {
-  const auto tokenizer = make(R"({"type": "Unigram", "unk_id": 0, "vocab": [["?", 0], ["a", -1], ["aa", -1.5]]})");
+  const auto tokenizer = with_model(R"({"type": "Unigram", "unk_id": 0, "vocab": [["?", 0], ["a", -1], ["aa", -1.5]]})");
   CHECK(tokenizer->encode_ids(std::string(1000001, 'a'), {}).size() == 500001);
 }
 
 TEST_CASE("WordPiece: the longest parts, whole words unknown") {
-  const auto tokenizer = make(R"({"type": "WordPiece", "unk_token": "?", "continuing_subword_prefix": "##",
+  const auto tokenizer = with_model(R"({"type": "WordPiece", "unk_token": "?", "continuing_subword_prefix": "##",
     "max_input_chars_per_word": 8, "vocab": {"?": 0, "un": 1, "##aff": 2, "##able": 3, "u": 4, "##n": 5, "a": 6,
     "##": 7}})",
                               kWords);
@@ -93,12 +93,12 @@ TEST_CASE("WordPiece: the longest parts, whole words unknown") {
 }
 
 TEST_CASE("WordLevel: words or unknown") {
-  const auto tokenizer = make(R"({"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0, "un": 1, "a": 6}})", kWords);
+  const auto tokenizer = with_model(R"({"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0, "un": 1, "a": 6}})", kWords);
   CHECK(show(*tokenizer, "un a b una") == "1[0,2)6[3,4)0[5,6)0[7,10)");
 }
 
 TEST_CASE("BPE: prefix and suffix") {
-  const auto tokenizer = make(R"({"type": "BPE", "unk_token": "?", "end_of_word_suffix": "</w>",
+  const auto tokenizer = with_model(R"({"type": "BPE", "unk_token": "?", "end_of_word_suffix": "</w>",
     "continuing_subword_prefix": "##", "vocab": {"?": 0, "a": 1, "##b": 2, "##b</w>": 3, "ab</w>": 4, "a</w>": 5,
     "ab": 6, "##c": 7, "abc": 8}, "merges": ["#version: 0.2", "a ##b", "a ##b</w>", "ab ##c"]})",
                               kWords);
@@ -107,7 +107,7 @@ TEST_CASE("BPE: prefix and suffix") {
 }
 
 TEST_CASE("BPE: an unknown character stands behind the bytes of the next, as in the reference") {
-  const auto tokenizer = make(R"({"type": "BPE", "unk_token": "?", "byte_fallback": true, "dropout": 0.1,
+  const auto tokenizer = with_model(R"({"type": "BPE", "unk_token": "?", "byte_fallback": true, "dropout": 0.1,
     "vocab": {"?": 0, "a": 1, "<0xC3>": 2, "<0xA9>": 3}, "merges": []})",
                               R"("truncation": {"max_length": 2}, )");
   CHECK(show(*tokenizer, "x\u00e9a") == "2[0,1)3[1,2)0[2,3)1[3,4)");
@@ -115,7 +115,7 @@ TEST_CASE("BPE: an unknown character stands behind the bytes of the next, as in 
 }
 
 TEST_CASE("BPE: marks meet where the character between them vanishes") {
-  const auto tokenizer = make(R"({"type": "BPE", "unk_token": null, "vocab": {"\u2581": 0, "a": 1, "\u2581\u2581": 2},
+  const auto tokenizer = with_model(R"({"type": "BPE", "unk_token": null, "vocab": {"\u2581": 0, "a": 1, "\u2581\u2581": 2},
     "merges": ["\u2581 \u2581"]})");
   CHECK(show(*tokenizer, "a\u2581x\u2581a") == "1[0,1)2[1,8)1[8,9)");
 }
