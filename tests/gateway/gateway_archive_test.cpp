@@ -69,7 +69,7 @@ class Recorder final : public gateway::ReplySink {
  public:
   explicit Recorder(bool takes_events) : takes_events_(takes_events) {}
   [[nodiscard]] bool takes_events() const override { return takes_events_; }
-  void refuse(chat::Api, const apis::Fault& fault) override { said += "refused: " + fault.message + "\n"; }
+  void refuse(chat::Api, const apis::Fault& why) override { said += "refused: " + why.message + "\n"; }
   void start(const net::Headers&) override { said += "start\n"; }
   void send(std::span<const apis::StreamEvent> events) override {
     for (const apis::StreamEvent& event : events) said += event.name + "\n";

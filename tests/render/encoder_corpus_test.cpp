@@ -147,7 +147,7 @@ class Recorded {
       call.conversation.add_generation_prompt = true;
       auto parser = model.parser(call, {});
       REQUIRE(parser.ok());
-      parser.value().feed(completion);
+      (void)parser.value().feed(completion);
       REQUIRE(parser.value().finish().ok());
       CHECK(shown(parser.value().message()) == shown(*parsed));
       ++out;

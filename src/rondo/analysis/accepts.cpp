@@ -8,7 +8,7 @@
 namespace rondo::analysis {
 
 ProbeMessage message_of(const Parts& parts) {
-  ProbeMessage message{parts.reasoning, parts.content, {}, false};
+  ProbeMessage message{.reasoning = parts.reasoning, .content = parts.content};
   if (parts.calls > 0) message.calls.push_back({std::string(probe::kFirstTool), json::Object{{"k0", "v0"}}});
   if (parts.calls > 1) message.calls.push_back({std::string(probe::kSecondTool), json::Object{{"q0", "w0"}}});
   return message;

@@ -76,7 +76,7 @@ TEST_CASE("a number that the template counts is any number in a marker") {
   CHECK(parameters->calls.parameters.close == "</p\x1A>");
   CHECK(parameters->calls.call_close == "</do>");
   const auto section = verified_format(with_calls("{%- if m.tool_calls %}<calls n=\"{{ m.tool_calls | length }}\">" +
-                                            kJsonCalls + "</calls>{%- endif %}"));
+                                                  kJsonCalls + "</calls>{%- endif %}"));
   CHECK(section->calls.section_open == "<calls n=\"\x1A\">");
 }
 
@@ -144,10 +144,10 @@ TEST_CASE("parameters are known although two calls of one tool are refused") {
   REQUIRE(plain->calls.present);
   CHECK(plain->calls.parameters.open == "<p ");
   CHECK(plain->calls.parameters.close == "</p>");
-  const auto refusing =
-      verified_format(with_calls("{%- if m.tool_calls and m.tool_calls | length > 1 and m.tool_calls[0].function.name == "
-                           "m.tool_calls[1].function.name %}{{- raise_exception('twice') }}{%- endif %}" +
-                           parameters));
+  const auto refusing = verified_format(
+      with_calls("{%- if m.tool_calls and m.tool_calls | length > 1 and m.tool_calls[0].function.name == "
+                 "m.tool_calls[1].function.name %}{{- raise_exception('twice') }}{%- endif %}" +
+                 parameters));
   CHECK(refusing->calls.present);
   CHECK(refusing->to_string() == plain->to_string());
 }
@@ -177,8 +177,8 @@ TEST_CASE("characters that are written in another way inside values and names") 
   const auto escapes = [](const std::string& value, const std::string& key) {
     const auto format =
         verified_format(with_calls("{%- for c in m.tool_calls or [] %}{{- '<do ' + c.function.name + '>' }}"
-                             "{%- for k, v in c.function.arguments.items() %}{{- '<p ' + " +
-                             key + " + '>' + " + value + " + '</p>' }}{%- endfor %}{{- '</do>' }}{%- endfor %}"));
+                                   "{%- for k, v in c.function.arguments.items() %}{{- '<p ' + " +
+                                   key + " + '>' + " + value + " + '</p>' }}{%- endfor %}{{- '</do>' }}{%- endfor %}"));
     REQUIRE(format->calls.present);
     std::string out;
     const auto add = [&out](const std::vector<format::Escape>& all) {
@@ -242,7 +242,8 @@ TEST_CASE("attributes: white space between two quoted values separates them") {
 
 TEST_CASE("characters that are written in another way inside names of tools and whole arguments") {
   const auto escapes = [](const std::string& call) {
-    const auto format = verified_format(with_calls("{%- for c in m.tool_calls or [] %}{{- " + call + " }}{%- endfor %}"));
+    const auto format =
+        verified_format(with_calls("{%- for c in m.tool_calls or [] %}{{- " + call + " }}{%- endfor %}"));
     REQUIRE(format->calls.present);
     std::string out;
     for (const format::Escape& escape : format->calls.name_escapes) out += escape.text + escape.written + " ";
@@ -300,8 +301,9 @@ TEST_CASE("content and calls that close with the same mark behind other white sp
 TEST_CASE("reasoning behind the content") {
   const auto format_with = [](const std::string& content, const std::string& calls, const std::string& end) {
     return verified_format("{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n" + content +
-                     "{%- if m.reasoning_content %}{{- '<why>' + m.reasoning_content + '</why>' }}{%- endif %}" +
-                     calls + end + "{%- endfor %}\n{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}");
+                           "{%- if m.reasoning_content %}{{- '<why>' + m.reasoning_content + '</why>' }}{%- endif %}" +
+                           calls + end +
+                           "{%- endfor %}\n{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}");
   };
   const std::string wrapped = "{%- if m.content %}{{- '<say>' + m.content + '</say>' }}{%- endif %}";
   const std::string calls =

@@ -17,8 +17,8 @@
 namespace rondo::apis {
 namespace {
 
-using testing::parsed;
 using parse::EventKind;
+using testing::parsed;
 
 struct Random {
   std::uint64_t state;

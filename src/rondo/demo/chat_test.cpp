@@ -111,8 +111,7 @@ TEST_CASE("each prompt of a conversation is a bridge, and its turns print as JSO
   CHECK(count(turns[0], "prompt_tokens") == 11);  // <bos>, [[, user, :, space, hello, ~fin~, [[, assistant, :, space
   CHECK(count(turns[0], "reused_tokens") == 0);
   for (std::size_t i = 0; i < turns.size(); ++i) {
-    CHECK(count(turns[i], "reused_tokens") + count(turns[i], "prefilled_tokens") ==
-          count(turns[i], "prompt_tokens"));
+    CHECK(count(turns[i], "reused_tokens") + count(turns[i], "prefilled_tokens") == count(turns[i], "prompt_tokens"));
     CHECK(count(turns[i], "generated_tokens") <= 6);
     CHECK((text(turns[i], "stop") == "length") == (count(turns[i], "generated_tokens") == 6));
     if (i > 0) {

@@ -225,7 +225,8 @@ TEST_CASE("a folder's tokenizer counts, the one in the weights where it has none
   folder.file("tokenizer.json", as_large);
   CHECK(loaded(options_for(folder.path())).tokenizer->vocab_size() == 289);
   folder.file("tokenizer.json", with_tokens(as_large, {"<x>"}));
-  CHECK(refused(options_for(folder.path())).message == "the tokenizer has more ids than the model: they do not belong together");
+  CHECK(refused(options_for(folder.path())).message ==
+        "the tokenizer has more ids than the model: they do not belong together");
   folder.file("tokenizer.json", "{");
   CHECK_FALSE(load_embedded(options_for(folder.path()), ignore_notes).ok());
 }

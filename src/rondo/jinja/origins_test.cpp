@@ -42,7 +42,9 @@ std::string runs(const Rendered& rendered) {
 
 std::string runs(const std::string& source) { return runs(rendered(source)); }
 
-std::string owners_of(const std::string& source, bool elements = false) { return test::owners(rendered(source), elements); }
+std::string owners_of(const std::string& source, bool elements = false) {
+  return test::owners(rendered(source), elements);
+}
 
 struct Row {
   std::string source;
@@ -222,7 +224,8 @@ TEST_CASE("origins: whose text it is") {
       {"{% set text %}{% for m in messages[:2] %}{{ m.role }}{% endfor %}{% endset %}[{{ text }}]",
        "-:[ 0:system 1:user -:]"},
   };
-  for (const Row& row : rows) CHECK_MESSAGE(owners_of(row.source) == row.want, row.source << "\n  " << owners_of(row.source));
+  for (const Row& row : rows)
+    CHECK_MESSAGE(owners_of(row.source) == row.want, row.source << "\n  " << owners_of(row.source));
 }
 
 TEST_CASE("origins: loops inside a message name their element and keep the message") {

@@ -41,14 +41,14 @@ bool has_no_body(int status) { return status < 200 || status == 204 || status ==
 
 // --- Exchange ---
 
-void Exchange::State::start(int status, const Headers& headers, std::optional<std::size_t> length) {
+void Exchange::State::start(int code, const Headers& headers, std::optional<std::size_t> length) {
   if (connection == nullptr || started) return;
   started = true;
-  this->status = status;
+  status = code;
   keeps_alive = keeps_alive && !connection->is_draining();
   Headers own = request.answer_headers;
-  if (length && !has_no_body(status)) own.add("Content-Length", std::to_string(*length));
-  if (!length && !has_no_body(status)) {
+  if (length && !has_no_body(code)) own.add("Content-Length", std::to_string(*length));
+  if (!length && !has_no_body(code)) {
     chunked = minor == 1;
     if (chunked) own.add("Transfer-Encoding", "chunked");
     keeps_alive = keeps_alive && chunked;
@@ -58,7 +58,7 @@ void Exchange::State::start(int status, const Headers& headers, std::optional<st
   } else if (minor == 0) {
     own.add("Connection", "keep-alive");
   }
-  connection->channel().send(head_bytes(connection->server(), status, headers, own));
+  connection->channel().send(head_bytes(connection->server(), code, headers, own));
 }
 
 void Exchange::State::write(std::string_view bytes) {

@@ -21,7 +21,7 @@ struct WebSocketState;
 struct Exchange::State : std::enable_shared_from_this<Exchange::State> {
   State(Loop& on, ServerConnection& of) : loop(on), connection(&of) {}
 
-  void start(int status, const Headers& headers, std::optional<std::size_t> length);
+  void start(int code, const Headers& headers, std::optional<std::size_t> length);
   void write(std::string_view bytes);
   void finish();
   void abort();

@@ -45,8 +45,8 @@ TEST_CASE("the definition of a tool is no call, unless it is marked as one") {
       CHECK(in_any_chunks(format, text, offering_tools()) == "C(" + text + ")");
   }
   // Arguments may have those names too, as long as they are no schema.
-  CHECK(in_any_chunks(tags_json(), "{\"name\": \"find\", \"parameters\": {\"type\": \"x\", \"q\": 1}}", offering_tools()) ==
-        "C() find{\"type\": \"x\", \"q\": 1}!malformed");
+  CHECK(in_any_chunks(tags_json(), "{\"name\": \"find\", \"parameters\": {\"type\": \"x\", \"q\": 1}}",
+                      offering_tools()) == "C() find{\"type\": \"x\", \"q\": 1}!malformed");
   CHECK(in_any_chunks(json_object(), "<do>{\"name\": \"find\", \"args\": {\"type\": \"object\"}}</do>") ==
         "C() find{\"type\": \"object\"}");
 }

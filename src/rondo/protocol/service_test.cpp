@@ -17,8 +17,8 @@ namespace {
 constexpr const char* kModel = RONDO_SOURCE_DIR "/tests/golden/batch/model";
 
 json::Value request(const std::string& op, const std::string& more) {
-  return json::parse(R"({"op": ")" + op + R"(", "template_file": ")" + kModel + R"(", "tokenizer": ")" + kModel +
-                     "\"" + more + "}")
+  return json::parse(R"({"op": ")" + op + R"(", "template_file": ")" + kModel + R"(", "tokenizer": ")" + kModel + "\"" +
+                     more + "}")
       .value();
 }
 

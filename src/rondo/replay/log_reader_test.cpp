@@ -96,7 +96,7 @@ TEST_CASE("times in numbers and texts") {
 TEST_CASE("lines are read whole, whatever the pieces") {
   const std::string line = R"({"messages": [{"role": "user", "content": "Hi"}]})";
   const std::string log = line + "\n\n" + line + "\r\n" + line;  // the last line has no end
-  for (const std::size_t piece : {1, 7, 100000}) {
+  for (const std::size_t piece : {1U, 7U, 100000U}) {
     LogReader reader = reader_of(log, piece);
     std::vector<std::uint64_t> lines;
     while (const auto entry = reader.next()) lines.push_back(entry->line);

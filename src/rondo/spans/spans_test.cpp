@@ -11,8 +11,8 @@
 namespace rondo::spans {
 namespace {
 
-using testing::parsed;
 using core::testing::call_of;
+using testing::parsed;
 using Ids = std::vector<TokenId>;
 
 // A gateway for a model that says what it is told to.

@@ -150,12 +150,12 @@ TEST_CASE("added tokens: the same content twice, ids and normalised text") {
   CHECK(added_in(R"({"content": "[A]"}, {"content": "[A]", "lstrip": true})", "x [A]") == "5[1,5)");
   CHECK(with_added(R"({"content": "[A]", "special": true}, {"content": "[A]"})")->is_special(5));
   // The ids in the file do not count.
-  CHECK(with_added(R"({"content": "[A]", "id": 77}, {"content": "q", "id": 9}, {"content": "[B]", "id": 3})")->find("[B]") ==
-        6);
+  CHECK(with_added(R"({"content": "[A]", "id": 77}, {"content": "q", "id": 9}, {"content": "[B]", "id": 3})")
+            ->find("[B]") == 6);
   const std::string lower = R"(, "normalizer": {"type": "Lowercase"})";
   CHECK(added_in(R"({"content": "[A]", "normalized": true})", "[a]x[A]", lower) == "5[0,3)5[4,7)");
-  const auto tokenizer =
-      with_added(R"({"content": "[A]", "special": true, "normalized": true}, {"content": "[B]", "special": true})", lower);
+  const auto tokenizer = with_added(
+      R"({"content": "[A]", "special": true, "normalized": true}, {"content": "[B]", "special": true})", lower);
   const std::vector<TokenId> ids = {5, 6};
   CHECK(tokenizer->decode(ids, {}).value() == "[a][B]");
   CHECK(tokenizer->decode(ids, {.skip_special = true}).value() == "[a]");

@@ -29,7 +29,8 @@ constexpr const char* kWords = R"("pre_tokenizer": {"type": "WhitespaceSplit"}, 
 }  // namespace
 
 TEST_CASE("Unigram: the best sum, unknown characters fused") {
-  const auto tokenizer = with_model(R"({"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["a", 0.0], ["b", 0.0],
+  const auto tokenizer =
+      with_model(R"({"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["a", 0.0], ["b", 0.0],
     ["c", 0.0], ["d", 0.0], ["cd", 1.0], ["ab", 2.0], ["abc", 5.0], ["abcd", 10.0]]})");
   CHECK(show(*tokenizer, "abcdacdxx") == "8[0,4)1[4,5)5[5,7)0[7,9)");
   CHECK(show(*tokenizer, "x<unk>y") == "0[0,7)");
@@ -54,9 +55,10 @@ TEST_CASE("Unigram: of equal tokens the last counts, of equal sums the first pat
 }
 
 TEST_CASE("Unigram: no text becomes a control token where it may not") {
-  const auto tokenizer = with_model(R"({"type": "Unigram", "unk_id": 0, "vocab": [["?", 0], ["<", -1], ["s", -1], [">", -1],
+  const auto tokenizer =
+      with_model(R"({"type": "Unigram", "unk_id": 0, "vocab": [["?", 0], ["<", -1], ["s", -1], [">", -1],
     ["<s>", 0]]})",
-                              R"("added_tokens": [{"id": 4, "content": "<s>", "special": true}], )");
+                 R"("added_tokens": [{"id": 4, "content": "<s>", "special": true}], )");
   CHECK(show(*tokenizer, "<s>", {.parse_special = false}) == "4[0,3)");
   const std::vector<ByteRange> none;
   CHECK(show(*tokenizer, "<s>", {.allowed = &none}) == "1[0,1)2[1,2)3[2,3)");
@@ -79,7 +81,8 @@ TEST_CASE("scores are what the reference's JSON library makes of them") {
 }
 
 TEST_CASE("Unigram: a long piece") {
-  const auto tokenizer = with_model(R"({"type": "Unigram", "unk_id": 0, "vocab": [["?", 0], ["a", -1], ["aa", -1.5]]})");
+  const auto tokenizer =
+      with_model(R"({"type": "Unigram", "unk_id": 0, "vocab": [["?", 0], ["a", -1], ["aa", -1.5]]})");
   CHECK(tokenizer->encode_ids(std::string(1000001, 'a'), {}).size() == 500001);
 }
 
@@ -87,13 +90,14 @@ TEST_CASE("WordPiece: the longest parts, whole words unknown") {
   const auto tokenizer = with_model(R"({"type": "WordPiece", "unk_token": "?", "continuing_subword_prefix": "##",
     "max_input_chars_per_word": 8, "vocab": {"?": 0, "un": 1, "##aff": 2, "##able": 3, "u": 4, "##n": 5, "a": 6,
     "##": 7}})",
-                              kWords);
+                                    kWords);
   CHECK(show(*tokenizer, "unaffable una unaffablea ## un## ##aff") == "0[0,9)0[10,13)0[14,24)7[25,27)0[28,32)2[33,38)");
   CHECK(show(*tokenizer, "unn x") == "1[0,2)5[2,3)0[4,5)");
 }
 
 TEST_CASE("WordLevel: words or unknown") {
-  const auto tokenizer = with_model(R"({"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0, "un": 1, "a": 6}})", kWords);
+  const auto tokenizer =
+      with_model(R"({"type": "WordLevel", "unk_token": "?", "vocab": {"?": 0, "un": 1, "a": 6}})", kWords);
   CHECK(show(*tokenizer, "un a b una") == "1[0,2)6[3,4)0[5,6)0[7,10)");
 }
 
@@ -101,7 +105,7 @@ TEST_CASE("BPE: prefix and suffix") {
   const auto tokenizer = with_model(R"({"type": "BPE", "unk_token": "?", "end_of_word_suffix": "</w>",
     "continuing_subword_prefix": "##", "vocab": {"?": 0, "a": 1, "##b": 2, "##b</w>": 3, "ab</w>": 4, "a</w>": 5,
     "ab": 6, "##c": 7, "abc": 8}, "merges": ["#version: 0.2", "a ##b", "a ##b</w>", "ab ##c"]})",
-                              kWords);
+                                    kWords);
   CHECK(show(*tokenizer, "ab a abb abc abcb") == "4[0,2)5[3,4)6[5,7)3[7,8)6[9,11)0[11,12)8[13,16)3[16,17)");
   CHECK(show(*tokenizer, "xab") == "0[0,1)0[1,2)3[2,3)");
 }
@@ -109,13 +113,14 @@ TEST_CASE("BPE: prefix and suffix") {
 TEST_CASE("BPE: an unknown character stands behind the bytes of the next, as in the reference") {
   const auto tokenizer = with_model(R"({"type": "BPE", "unk_token": "?", "byte_fallback": true, "dropout": 0.1,
     "vocab": {"?": 0, "a": 1, "<0xC3>": 2, "<0xA9>": 3}, "merges": []})",
-                              R"("truncation": {"max_length": 2}, )");
+                                    R"("truncation": {"max_length": 2}, )");
   CHECK(show(*tokenizer, "x\u00e9a") == "2[0,1)3[1,2)0[2,3)1[3,4)");
   CHECK(tokenizer->to_string().ends_with("; ignored: dropout, truncation"));
 }
 
 TEST_CASE("BPE: marks meet where the character between them vanishes") {
-  const auto tokenizer = with_model(R"({"type": "BPE", "unk_token": null, "vocab": {"\u2581": 0, "a": 1, "\u2581\u2581": 2},
+  const auto tokenizer =
+      with_model(R"({"type": "BPE", "unk_token": null, "vocab": {"\u2581": 0, "a": 1, "\u2581\u2581": 2},
     "merges": ["\u2581 \u2581"]})");
   CHECK(show(*tokenizer, "a\u2581x\u2581a") == "1[0,1)2[1,8)1[8,9)");
 }

@@ -176,10 +176,12 @@ bool Vm::begin_writing(const Instruction& writer, Value* result) {
 bool Vm::write_call(const Instruction& instruction, const Instruction& writer) {
   const CallShape& shape = program_.calls[instruction.a];
   const Value& callee = *(top_ - shape.size() - 1);
-  if (!callee.is_object() || typeid(callee.as_object()) != typeid(Macro)) return false;
+  if (!callee.is_object()) return false;
+  const auto& called = callee.as_object();
+  if (typeid(called) != typeid(Macro)) return false;
   // Escaping needs the whole text, and generation blocks count positions in the text that they write to.
   if (runtime_.autoescape || program_.has_generation || !begin_writing(writer, top_ - shape.size() - 1)) return false;
-  const auto& macro = static_cast<const Macro&>(callee.as_object());
+  const auto& macro = static_cast<const Macro&>(called);
   with_arguments(shape, [&](const Args& args) {
     const DepthGuard guard(runtime_);
     const PartEmission part(runtime_, *output_);
