@@ -12,6 +12,7 @@
 #include "base/common_prefix.h"
 #include "base/digest.h"
 #include "base/files.h"
+#include "base/hex.h"
 #include "base/pages.h"
 #include "base/utf8.h"
 #include "rondo/result.h"
@@ -190,7 +191,7 @@ TEST_CASE("bytes are the same or not, whatever their number") {
 }
 
 TEST_CASE("numbers have in common what stands in front of the first that differs") {
-  for (const std::size_t size : {0, 1, 31, 32, 33, 64, 100}) {
+  for (const std::size_t size : {0U, 1U, 31U, 32U, 33U, 64U, 100U}) {
     std::vector<std::int32_t> a(size, 7);
     CHECK(common_prefix(a, a) == size);
     for (std::size_t at = 0; at < size; ++at) {
@@ -212,6 +213,19 @@ TEST_CASE("a digest is that of its texts, and of how they are parted") {
   CHECK(hex_digest({"a"}) == "089bc907b544c769");
   CHECK(hex_digest({"ab", ""}) != hex_digest({"a", "b"}));
   CHECK(hex_digest({"ab"}) != hex_digest({"ab", ""}));
+}
+
+TEST_CASE("hexadecimal digits are written in lower case and read in either") {
+  std::string out = "0x";
+  hex::append(out, 0x1F09AU, 4);
+  hex::append(out, 0xAU, 1);
+  CHECK(out == "0xf09aa");
+  for (int c = 0; c < 256; ++c) {
+    const std::size_t at = std::string_view("0123456789abcdef0123456789ABCDEF").find(static_cast<char>(c));
+    CHECK(hex::digit(static_cast<char>(c)).value_or(99) == (at == std::string_view::npos ? 99 : at % 16));
+  }
+  CHECK(hex::byte("%fF", 1) == '\xFF');
+  for (const char* text : {"%", "%f", "%fg", "%gf", "%-1"}) CHECK_FALSE(hex::byte(text, 1));
 }
 
 TEST_CASE("pages of any size can be written everywhere, and move") {

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "base/hex.h"
+
 namespace rondo {
 
 std::string hex_digest(std::initializer_list<std::string_view> texts) {
@@ -11,8 +13,7 @@ std::string hex_digest(std::initializer_list<std::string_view> texts) {
     value = (value ^ 0xFFU) * 0x100000001B3U;
   }
   std::string out;
-  for (int shift = 60; shift >= 0; shift -= 4)
-    out += "0123456789abcdef"[(value >> static_cast<unsigned>(shift)) & 0xFU];
+  hex::append(out, value, 16);
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/hex.h"
 #include "edge/format.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -120,7 +121,6 @@ std::string generation_prompt(const EdgeTemplate& edge_template) {
 }  // namespace
 
 std::string jinja_constant(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -131,8 +131,7 @@ std::string jinja_constant(std::string_view text) {
       out += "\\n";
     } else if (byte < 0x20U || byte == 0x7fU) {
       out += "\\x";
-      out += kDigits[byte >> 4U];
-      out += kDigits[byte & 0xfU];
+      hex::append(out, byte, 2);
     } else {
       out += c;
     }

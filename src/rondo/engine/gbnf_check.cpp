@@ -7,6 +7,8 @@
 #include <map>
 #include <string>
 
+#include "base/hex.h"
+
 namespace rondo::engine {
 namespace {
 
@@ -14,7 +16,6 @@ constexpr std::uint64_t kMostRepetitions = 2000;  // the library's own limit on 
 constexpr int kMostNesting = 200;                 // the library reads groups recursively
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 bool is_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-'; }
 
 class Reader {
@@ -187,7 +188,7 @@ class Reader {
     at_ += 2;
     if (const std::size_t digits = kind == 'x' ? 2 : kind == 'u' ? 4 : kind == 'U' ? 8 : 0; digits > 0) {
       for (std::size_t i = 0; i < digits; ++i, ++at_) {
-        if (!is_hex(peek())) return fail("an escape has too few digits");
+        if (!hex::digit(peek())) return fail("an escape has too few digits");
       }
     } else if (std::string_view("trn\\\"[]-").find(kind) == std::string_view::npos) {
       fail(std::string("there is no escape `\\") + kind + "`");

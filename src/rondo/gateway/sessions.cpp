@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/hex.h"
 #include "json/parse.h"
 #include "json/print.h"
 
@@ -18,13 +19,13 @@ using spans::Turn;
 
 constexpr std::string_view kBase = "/rondo/v1/sessions";
 
-std::optional<Digest> digest_of_hex(std::string_view hex) {
+std::optional<Digest> digest_of_hex(std::string_view text) {
   Digest digest;
-  if (hex.size() != 2 * digest.bytes.size()) return std::nullopt;
+  if (text.size() != 2 * digest.bytes.size()) return std::nullopt;
   for (std::size_t i = 0; i < digest.bytes.size(); ++i) {
-    const char* begin = hex.data() + 2 * i;
-    const auto read = std::from_chars(begin, begin + 2, digest.bytes[i], 16);
-    if (read.ec != std::errc() || read.ptr != begin + 2) return std::nullopt;
+    const std::optional<char> byte = hex::byte(text, 2 * i);
+    if (!byte) return std::nullopt;
+    digest.bytes[i] = static_cast<std::uint8_t>(*byte);
   }
   return digest;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/hex.h"
 #include "base/utf8.h"
 #include "grammar/matcher.h"
 
@@ -274,14 +275,12 @@ class PatternReader {
   char32_t hex(int digits) {
     char32_t value = 0;
     for (int i = 0; i < digits; ++i) {
-      const std::size_t digit = at_ < text_.size()
-                                    ? std::string_view("0123456789abcdef0123456789ABCDEF").find(text_[at_])
-                                    : std::string::npos;
-      if (digit == std::string_view::npos) {
+      const std::optional<unsigned> digit = at_ < text_.size() ? hex::digit(text_[at_]) : std::nullopt;
+      if (!digit) {
         fail(ErrorCode::kInvalidArgument, "an escape without enough digits");
         return 0;
       }
-      value = value * 16 + static_cast<char32_t>(digit % 16);
+      value = value * 16 + *digit;
       ++at_;
     }
     return value;

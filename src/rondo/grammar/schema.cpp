@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/hex.h"
 #include "grammar/matcher.h"
 #include "grammar/schema_types.h"
 #include "json/print.h"
@@ -110,12 +111,10 @@ bool is_among(const std::array<std::string_view, N>& list, std::string_view word
 std::string unescaped(std::string_view token) {
   std::string out;
   for (std::size_t i = 0; i < token.size(); ++i) {
-    const auto digit = [](char byte) { return std::string_view("0123456789abcdef0123456789ABCDEF").find(byte); };
     if (token[i] == '~' && i + 1 < token.size()) {
       out += token[++i] == '1' ? '/' : '~';
-    } else if (token[i] == '%' && i + 2 < token.size() && digit(token[i + 1]) != std::string_view::npos &&
-               digit(token[i + 2]) != std::string_view::npos) {
-      out += static_cast<char>(digit(token[i + 1]) % 16 * 16 + digit(token[i + 2]) % 16);
+    } else if (const auto byte = token[i] == '%' ? hex::byte(token, i + 1) : std::nullopt) {
+      out += *byte;
       i += 2;
     } else {
       out += token[i];

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/hex.h"
 #include "base/utf8.h"
 #include "json/append.h"
 
@@ -14,9 +15,8 @@ namespace rondo::json {
 namespace {
 
 void append_hex_escape(std::string& out, unsigned code) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   out += "\\u";
-  for (int shift = 12; shift >= 0; shift -= 4) out += kDigits[(code >> static_cast<unsigned>(shift)) & 0xFU];
+  hex::append(out, code, 4);
 }
 
 // The escape for an ASCII character that needs one in either form.

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "base/bytes16.h"
+#include "base/hex.h"
 #include "base/utf8.h"
 
 namespace rondo::json {
@@ -260,15 +261,9 @@ bool Reader::hex4(std::size_t at, char32_t& out) const {
   if (at + 4 > text_.size()) return false;
   out = 0;
   for (std::size_t i = at; i < at + 4; ++i) {
-    const char c = text_[i];
-    const char lower = static_cast<char>(c | 0x20);
-    if (is_digit(c)) {
-      out = out * 16 + static_cast<char32_t>(c - '0');
-    } else if (lower >= 'a' && lower <= 'f') {
-      out = out * 16 + static_cast<char32_t>(lower - 'a' + 10);
-    } else {
-      return false;
-    }
+    const std::optional<unsigned> digit = hex::digit(text_[i]);
+    if (!digit) return false;
+    out = out * 16 + *digit;
   }
   return true;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/hex.h"
 #include "base/utf8.h"
 
 namespace rondo::model {
@@ -13,13 +14,6 @@ constexpr std::size_t kTextBytes = 1 << 16;  // of one text; real ones have some
 constexpr std::size_t kAllBytes = 1 << 22;
 constexpr std::size_t kConstants = 1000;
 constexpr std::size_t kDictionaryEntries = 1000;
-
-std::optional<unsigned> digit(char c) {
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
-  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
-  return std::nullopt;
-}
 
 // Reads a Python expression of string literals: adjacent literals, sums, parentheses, "SEPARATOR".join([...]), and
 // names of `known` texts.
@@ -196,7 +190,7 @@ class Literals {
     }
     char32_t value = 0;
     for (std::size_t i = 0; i < digits; ++i) {
-      const auto next = digit(peek());
+      const auto next = hex::digit(peek());
       if (!next) return false;
       value = value * 16 + *next;
       ++at_;

@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "base/hex.h"
+
 namespace rondo::net {
 namespace {
 
@@ -13,12 +15,6 @@ std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
   return text;
-}
-
-int hex_digit(char digit) {
-  if (digit >= '0' && digit <= '9') return digit - '0';
-  const char letter = lower(digit);
-  return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
 }
 
 // Whether these are characters of a field's name or of a method (RFC 9110, `tchar`).
@@ -155,12 +151,9 @@ Result<std::string> percent_decoded(std::string_view text) {
       out += text[at];
       continue;
     }
-    const int high = at + 2 < text.size() ? hex_digit(text[at + 1]) : -1;
-    const int low = at + 2 < text.size() ? hex_digit(text[at + 2]) : -1;
-    if (high < 0 || low < 0) {
-      return Error(ErrorCode::kInvalidArgument, "`%` without two hexadecimal digits").at_offset(at);
-    }
-    out += static_cast<char>(high * 16 + low);
+    const std::optional<char> byte = hex::byte(text, at + 1);
+    if (!byte) return Error(ErrorCode::kInvalidArgument, "`%` without two hexadecimal digits").at_offset(at);
+    out += *byte;
     at += 2;
   }
   return out;

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "base/hex.h"
 #include "base/limits.h"
 #include "format/units.h"
 
@@ -141,7 +142,7 @@ JsonScanner::Step JsonScanner::in_string(char byte) {
     return {};
   }
   if (escape_ > 1) {  // four hexadecimal digits, counted down from 5 to 2
-    if (std::string_view("0123456789abcdefABCDEF").find(byte) == std::string_view::npos) {
+    if (!hex::digit(byte)) {
       is_loose_ = true;
       escape_ = 0;
       return in_string(byte);

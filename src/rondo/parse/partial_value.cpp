@@ -1,6 +1,7 @@
 #include "parse/partial_value.h"
 
 #include <algorithm>
+#include "base/hex.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "format/units.h"
@@ -186,9 +187,9 @@ void PartialValue::escape(char byte) {
     text() += kTo[found];
     return;
   }
-  const std::size_t digit = std::string_view("0123456789abcdef0123456789ABCDEF").find(byte);
-  is_valid_ = digit != std::string_view::npos;
-  code_ = code_ * 16 + static_cast<char32_t>(digit % 16);
+  const std::optional<unsigned> digit = hex::digit(byte);
+  is_valid_ = digit.has_value();
+  code_ = code_ * 16 + digit.value_or(0);
   if (--escape_ > 1) return;
   escape_ = 0;
   append_code(code_);

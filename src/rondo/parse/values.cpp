@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/hex.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 #include "format/escapes.h"
@@ -216,9 +217,9 @@ class LiteralReader {
   bool digits_value(std::size_t count, char32_t& out) {
     if (text_.size() - at_ < count) return false;
     for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t digit = std::string_view("0123456789abcdef0123456789ABCDEF").find(text_[at_ + i]);
-      if (digit == std::string_view::npos) return false;
-      out = out * 16 + static_cast<char32_t>(digit % 16);
+      const std::optional<unsigned> digit = hex::digit(text_[at_ + i]);
+      if (!digit) return false;
+      out = out * 16 + *digit;
     }
     at_ += count;
     return true;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/digest.h"
+#include "base/hex.h"
 #include "base/utf8.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -153,13 +154,8 @@ std::string salt_of(std::string_view tenant) {
   constexpr std::size_t kWhole = 56;  // servers accept 128 characters
   if (tenant.size() > kWhole)
     return hex_digest({tenant}) + hex_digest({"salt", tenant}) + std::to_string(tenant.size());
-  static constexpr char kDigits[] = "0123456789abcdef";
   std::string out = "t";
-  for (const char c : tenant) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += kDigits[byte >> 4U];
-    out += kDigits[byte & 15U];
-  }
+  for (const char c : tenant) hex::append(out, static_cast<unsigned char>(c), 2);
   return out;
 }
 

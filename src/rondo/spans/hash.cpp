@@ -4,6 +4,7 @@
 #include <bit>
 #include <cassert>
 
+#include "base/hex.h"
 #include "spans/bytes.h"
 
 namespace rondo::spans {
@@ -76,12 +77,8 @@ Digest digest_of(std::string_view bytes) {
 }
 
 std::string to_hex(const Digest& digest) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out;
-  for (const std::uint8_t byte : digest.bytes) {
-    out += kDigits[byte >> 4U];
-    out += kDigits[byte & 15U];
-  }
+  for (const std::uint8_t byte : digest.bytes) hex::append(out, byte, 2);
   return out;
 }
 

@@ -12,6 +12,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/hex.h"
+
 namespace rondo::spans {
 namespace {
 
@@ -84,11 +86,9 @@ std::optional<std::string> decoded(std::string_view text) {
       out += text[i];
       continue;
     }
-    unsigned value = 0;
-    const std::string_view hex = text.substr(i + 1, 2);
-    const auto read = std::from_chars(hex.data(), hex.data() + hex.size(), value, 16);
-    if (hex.size() != 2 || read.ptr != hex.data() + 2) return std::nullopt;
-    out += static_cast<char>(value);
+    const std::optional<char> byte = hex::byte(text, i + 1);
+    if (!byte) return std::nullopt;
+    out += *byte;
     i += 2;
   }
   return out;

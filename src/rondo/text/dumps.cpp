@@ -4,6 +4,8 @@
 #include <array>
 #include <cassert>
 
+#include "base/hex.h"
+
 namespace rondo::text {
 namespace {
 
@@ -23,9 +25,7 @@ char unescaped(std::string_view escape) {
   if (const std::size_t at = kLetters.find(escape[1]); at != std::string_view::npos) return kBytes[at];
   if (escape[1] != 'u') return escape[1];
   unsigned value = 0;
-  for (const char c : escape.substr(2)) {
-    value = value * 16 + static_cast<unsigned>(c <= '9' ? c - '0' : (static_cast<unsigned char>(c) | 0x20U) - 'a' + 10);
-  }
+  for (const char c : escape.substr(2)) { value = value * 16 + hex::digit(c).value_or(0); }
   return static_cast<char>(value);
 }
 

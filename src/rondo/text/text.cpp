@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/hex.h"
 #include "text/dumps.h"
 
 namespace rondo::text {
@@ -149,7 +150,6 @@ std::string_view to_string(RunKind kind) {
 }
 
 std::string quoted(std::string_view bytes) {
-  static constexpr char kHex[] = "0123456789abcdef";
   std::string out = "\"";
   for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
@@ -162,7 +162,8 @@ std::string quoted(std::string_view bytes) {
     } else if (c == '"' || c == '\\') {
       out += {'\\', c};
     } else if (byte < 0x20 || byte == 0x7F) {
-      out += {'\\', 'x', kHex[byte >> 4U], kHex[byte & 15U]};
+      out += "\\x";
+      hex::append(out, byte, 2);
     } else {
       out += c;
     }

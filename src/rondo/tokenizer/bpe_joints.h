@@ -33,7 +33,8 @@ constexpr std::size_t neighbour_bit(char32_t before, char32_t behind) {
 // How many bits index Obstacles::halves; and the bit of a character and a byte of its neighbour.
 constexpr unsigned kHalfBits = 17;
 constexpr std::size_t half_bit(char32_t whole, char part, bool is_behind) {
-  const std::uint64_t key = std::uint64_t{whole} << 9U | static_cast<unsigned char>(part) << 1U | unsigned{is_behind};
+  const std::uint64_t key =
+      std::uint64_t{whole} << 9U | std::uint64_t{static_cast<unsigned char>(part)} << 1U | unsigned{is_behind};
   return static_cast<std::size_t>(mix(mix(key)) >> (64 - kHalfBits));
 }
 

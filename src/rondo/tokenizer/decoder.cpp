@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "base/hex.h"
 #include "base/utf8.h"
 #include "tokenizer/byte_level.h"
 #include "tokenizer/json_steps.h"
@@ -16,16 +17,9 @@ std::optional<char> fallback_byte(std::string_view token) {
   unsigned value = 0;
   // The reference also reads "+5" as a number.
   for (const char c : token.substr(token[3] == '+' ? 4 : 3, token[3] == '+' ? 1 : 2)) {
-    unsigned digit = 0;
-    if (c >= '0' && c <= '9')
-      digit = static_cast<unsigned>(c - '0');
-    else if (c >= 'A' && c <= 'F')
-      digit = static_cast<unsigned>(c - 'A' + 10);
-    else if (c >= 'a' && c <= 'f')
-      digit = static_cast<unsigned>(c - 'a' + 10);
-    else
-      return std::nullopt;
-    value = value * 16 + digit;
+    const std::optional<unsigned> digit = hex::digit(c);
+    if (!digit) return std::nullopt;
+    value = value * 16 + *digit;
   }
   return static_cast<char>(value);
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/hex.h"
 #include "base/utf8.h"
 #include "json/parse.h"
 #include "tokenizer/backward_unigram.h"
@@ -27,13 +28,6 @@ std::string original_word_piece(const std::string& text) {
   return text.starts_with(kSpaceMark) ? text.substr(kSpaceMark.size()) : std::string(kContinues) + text;
 }
 
-std::optional<unsigned> digit(char c) {
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
-  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
-  return std::nullopt;
-}
-
 // Tokens are bytes, written with the escapes \t \n \r \xHH.  A backslash before anything else is literal.
 std::optional<std::string> unescape(std::string_view text) {
   std::string bytes;
@@ -47,10 +41,9 @@ std::optional<std::string> unescape(std::string_view text) {
       bytes.push_back(kind == 't' ? '\t' : kind == 'n' ? '\n' : kind == 'r' ? '\r' : kind);
       continue;
     }
-    const auto high = at + 2 < text.size() ? digit(text[at + 1]) : std::nullopt;
-    const auto low = at + 2 < text.size() ? digit(text[at + 2]) : std::nullopt;
-    if (!high || !low) return std::nullopt;
-    bytes.push_back(static_cast<char>(*high * 16 + *low));
+    const std::optional<char> byte = hex::byte(text, at + 1);
+    if (!byte) return std::nullopt;
+    bytes.push_back(*byte);
     at += 2;
   }
   return bytes;

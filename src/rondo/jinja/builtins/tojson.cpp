@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/hex.h"
 #include "jinja/builtins/json_sink.h"
 #include "jinja/common/characters.h"
 #include "jinja/types/views.h"
@@ -22,9 +23,8 @@ namespace {
 using text::RunKind;
 
 void append_hex(std::string& out, unsigned unit) {
-  static constexpr char kDigits[] = "0123456789abcdef";
   out += "\\u";
-  for (int shift = 12; shift >= 0; shift -= 4) out += kDigits[unit >> static_cast<unsigned>(shift) & 15U];
+  hex::append(out, unit, 4);
 }
 
 // The JSON escape for `c`, or "" for the character itself.  `out` may hold the result.

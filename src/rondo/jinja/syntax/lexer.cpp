@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "base/hex.h"
 #include "base/utf8.h"
 #include "jinja/common/characters.h"
 #include "jinja/common/options.h"
@@ -92,8 +93,7 @@ std::size_t float_end(std::string_view source, std::size_t at) {
 }
 
 bool is_digit_of(char c, int base) {
-  const char l = lower(c);
-  if (base == 16) return is_digit(c) || (l >= 'a' && l <= 'f');
+  if (base == 16) return hex::digit(c).has_value();
   return c >= '0' && c < '0' + base;
 }
 
@@ -135,13 +135,13 @@ constexpr std::array<Operator, 26> kOperators = {{
     {",", TokenKind::kComma},     {";", TokenKind::kSemicolon},
 }};
 
-std::optional<char32_t> hex(std::string_view text, std::size_t at, std::size_t digits) {
+std::optional<char32_t> code_of(std::string_view text, std::size_t at, std::size_t digits) {
   char32_t value = 0;
   if (at + digits > text.size()) return std::nullopt;
   for (std::size_t i = at; i < at + digits; ++i) {
-    const char c = lower(text[i]);
-    if (!is_digit_of(c, 16)) return std::nullopt;
-    value = value * 16 + static_cast<char32_t>(is_digit(c) ? c - '0' : c - 'a' + 10);
+    const std::optional<unsigned> digit = hex::digit(text[i]);
+    if (!digit) return std::nullopt;
+    value = value * 16 + *digit;
   }
   return value;
 }
@@ -153,7 +153,8 @@ std::string quoted_char(std::string_view shown) {
   std::string out(shown);
   if (c == '\\') out = "\\\\";
   if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-    out = {'\\', 'x', "0123456789abcdef"[static_cast<unsigned char>(c) >> 4U], "0123456789abcdef"[c & 15]};
+    out = "\\x";
+    hex::append(out, static_cast<unsigned char>(c), 2);
   }
   return "'" + out + "'";
 }
@@ -225,7 +226,7 @@ class Unescaper {
   }
 
   bool code_point(std::size_t digits, const char* truncated) {
-    const std::optional<char32_t> value = hex(text_, at_, digits);
+    const std::optional<char32_t> value = code_of(text_, at_, digits);
     if (!value) {
       error_ = truncated;
       return false;
@@ -243,9 +244,9 @@ class Unescaper {
   bool escaped_non_ascii() {
     const utf8::Decoded decoded = utf8::decode(text_, at_);
     at_ += decoded.size;
-    const std::size_t digits = decoded.code_point < 0x100 ? 2 : decoded.code_point < 0x10000 ? 4 : 8;
+    const unsigned digits = decoded.code_point < 0x100 ? 2 : decoded.code_point < 0x10000 ? 4 : 8;
     out_ += digits == 2 ? "\\x" : digits == 4 ? "\\u" : "\\U";
-    for (std::size_t i = digits; i-- > 0;) out_ += "0123456789abcdef"[(decoded.code_point >> (4 * i)) & 0xFU];
+    hex::append(out_, decoded.code_point, digits);
     return true;
   }
 

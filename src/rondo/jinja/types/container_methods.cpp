@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 
+#include "base/hex.h"
 #include "jinja/types/access.h"
 #include "jinja/types/arithmetic.h"
 #include "jinja/types/iteration.h"
@@ -286,9 +287,8 @@ Value float_hex(Runtime& runtime, const Value& self, const Args& args) {
   constexpr std::uint64_t kFraction = (std::uint64_t{1} << 52U) - 1;
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const auto exponent = static_cast<int>(bits >> 52U & 0x7FFU);
-  std::string digits(13, '0');
-  std::uint64_t fraction = bits & kFraction;
-  for (std::size_t i = digits.size(); i-- > 0; fraction >>= 4U) digits[i] = "0123456789abcdef"[fraction & 15U];
+  std::string digits;
+  hex::append(digits, bits & kFraction, 13);
   const int power = exponent == 0 ? -1022 : exponent - 1023;
   return make_computed(runtime, sign + (exponent == 0 ? "0x0." : "0x1.") + digits + "p" + (power < 0 ? "" : "+") +
                                     std::to_string(power));

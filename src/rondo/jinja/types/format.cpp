@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/hex.h"
 #include "jinja/types/access.h"
 #include "jinja/types/format_spec.h"
 #include "jinja/types/markup.h"
@@ -428,9 +429,8 @@ class PercentFormatter {
   }
 
   [[noreturn]] void unsupported(char type) {
-    static constexpr char kHex[] = "0123456789abcdef";
-    const auto byte = static_cast<unsigned char>(type);
-    const std::string code = {'0', 'x', kHex[byte >> 4U], kHex[byte & 15U]};
+    std::string code = "0x";
+    hex::append(code, static_cast<unsigned char>(type), 2);
     runtime_.fail(std::string("unsupported format character '") + type + "' (" + code + ") at index " +
                   std::to_string(at_ - 1));
   }

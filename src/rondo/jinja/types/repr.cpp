@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/hex.h"
 #include "jinja/common/characters.h"
 #include "jinja/types/markup.h"
 #include "jinja/value/dicts.h"
@@ -145,10 +146,9 @@ class ReprWriter {
 }  // namespace
 
 std::string hex_escape(char32_t c) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  const int digits = c < 0x100 ? 2 : c < 0x10000 ? 4 : 8;
+  const unsigned digits = c < 0x100 ? 2 : c < 0x10000 ? 4 : 8;
   std::string out = digits == 2 ? "\\x" : digits == 4 ? "\\u" : "\\U";
-  for (int i = digits - 1; i >= 0; --i) out += kDigits[c >> (4 * static_cast<unsigned>(i)) & 15U];
+  hex::append(out, c, digits);
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "base/hex.h"
 #include "base/utf8.h"
 #include "jinja/types/entities.h"
 
@@ -35,8 +36,7 @@ std::string numbered(std::uint32_t number) {
 }
 
 int digit_value(char c, int base) {
-  const char lower = static_cast<char>(c | 0x20);
-  const int value = c >= '0' && c <= '9' ? c - '0' : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : 99;
+  const int value = static_cast<int>(hex::digit(c).value_or(99));
   return value < base ? value : -1;
 }
 
