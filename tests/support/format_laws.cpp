@@ -453,8 +453,9 @@ std::string_view to_string(Law law) {
   return "";
 }
 
-Specimen specimen_of(const TemplateShape& shape) {
-  const std::string source = template_text(shape);
+Specimen specimen_of(const TemplateShape& shape) { return specimen_of(shape, template_text(shape)); }
+
+Specimen specimen_of(const TemplateShape& shape, const std::string& source) {
   auto compiled = jinja::Template::compile(source, {}, "generated");
   REQUIRE_MESSAGE(compiled.ok(), compiled.error().to_string() << "\n" << source);
   auto format = analysis::analyse(*compiled.value(), {});

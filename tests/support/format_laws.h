@@ -40,6 +40,8 @@ struct Specimen {
 };
 // Fails the test if the template does not compile, or its analysis ends with an error.
 [[nodiscard]] Specimen specimen_of(const TemplateShape& shape);
+// Of a template that is written by hand, of which `shape` says what the laws need to know: its header and stop.
+[[nodiscard]] Specimen specimen_of(const TemplateShape& shape, const std::string& source);
 
 // A turn as the template writes it.
 struct WrittenTurn {

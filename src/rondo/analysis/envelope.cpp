@@ -94,6 +94,10 @@ std::optional<JsonCall> find_json_call(const Turn& turn, const Turn& lead_turn, 
   if (is_array && first->value.as_array().empty()) return std::nullopt;
   JsonCall out{is_array ? format::Envelope::kJsonArray : format::Envelope::kJsonObject, {}, around};
   find_roles(is_array ? first->value.as_array().front() : first->value, {}, out.roles);
+  if (out.roles.name_is_key) {
+    out.roles.arguments.clear();
+    out.roles.shares_object = !is_array && calls_in_turn > 1 && all.find(name_mark(1)) < first->end;
+  }
   if (!out.roles.name_is_key && (out.roles.name.empty() || out.roles.arguments.empty())) return std::nullopt;
   const std::string lead_all = marked(lead_turn);
   const std::size_t slot = std::min(
@@ -169,8 +173,7 @@ void split_end(const Written& written, const std::string& stop, std::span<const 
 // then tells the call's close from the turn's end.
 void split_only_call(const CallText& text, const std::string& stop, CallPart& part) {
   format::Calls& calls = part.calls;
-  const bool is_array = calls.envelope == format::Envelope::kJsonArray;
-  (is_array ? calls.section_open : calls.call_open) = text.before.text;
+  (calls.is_one_value() ? calls.section_open : calls.call_open) = text.before.text;
   const std::string& after = text.after.text;
   const std::string_view plain = format::trimmed(stop);
   const std::size_t at = plain.empty() ? std::string::npos : after.find(plain);
@@ -187,7 +190,7 @@ void split_only_call(const CallText& text, const std::string& stop, CallPart& pa
       close = after.substr(0, lead + last);
     }
   }
-  (is_array ? calls.section_close : calls.call_close) = is_blank(close) ? "" : close;
+  (calls.is_one_value() ? calls.section_close : calls.call_close) = is_blank(close) ? "" : close;
 }
 
 // The text before the first call and the text between two calls both end with a call's opener.  The text between them

@@ -135,6 +135,9 @@ class Explainer {
     add("calls.parameters.separator", parameters.separator, {Edge::kAny, Edge::kKey});
     add("calls.parameters.item_open", parameters.item_open, {Edge::kAny, Edge::kAny});
     add("calls.parameters.item_close", parameters.item_close, {Edge::kAny, Edge::kAny});
+    add("calls.parameters.member_open", parameters.member_open, {Edge::kAny, Edge::kAny});
+    add("calls.parameters.member_key_close", parameters.member_key_close, {Edge::kAny, Edge::kAny});
+    add("calls.parameters.member_close", parameters.member_close, {Edge::kAny, Edge::kAny});
     for (std::size_t i = 0; i < parameters.forms.size(); ++i) {
       const std::string field = "calls.parameters.forms[" + std::to_string(i) + "].";
       add(field + "key_open", parameters.forms[i].key_open, {Edge::kAny, Edge::kKey});

@@ -4,6 +4,7 @@
 
 #include "analysis/call_text.h"
 #include "analysis/escapes.h"
+#include "analysis/value_forms.h"
 #include "format/escapes.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -77,7 +78,6 @@ Place place_of(const std::vector<Element>& elements, const std::string& key) {
 }
 
 // Returns the literals in [begin, end), up to another slot.  A repeated key is written as kKeyMark.
-constexpr const char* kKeyMark = "\x01";
 Written written_between(const std::vector<Element>& elements, std::size_t begin, std::size_t end) {
   Written out;
   for (std::size_t i = begin; i < std::min(end, elements.size()); ++i) {
@@ -95,55 +95,6 @@ std::string all_text(const std::vector<Element>& elements, std::size_t begin, st
   std::string out;
   for (std::size_t i = begin; i < end; ++i) out += elements[i].text;
   return out;
-}
-
-// One type of value, as written between key k1 and key k2.
-struct Seen {
-  ValueType type = ValueType::kString;
-  json::Value value;
-  std::string key_front;  // the text between the parameter before and the key
-  std::string before, after, text;
-  std::string inner;          // the literal between the first two parts of the value
-  bool has_value = false;     // false: `before` is all of the text between the keys
-  bool has_literals = false;  // literals of the template are inside the value
-};
-
-// Returns what Python prints for a value.  Correct only for the simple values of the probes.
-std::string python_text(const json::Value& value) {
-  if (value.is_null()) return "None";
-  if (value.kind() == json::Kind::kBool) return value.as_bool() ? "True" : "False";
-  if (value.is_number()) return value.number();
-  if (value.is_string()) return "'" + value.as_string() + "'";
-  std::string out;
-  if (value.is_array()) {
-    for (const json::Value& item : value.as_array()) out += (out.empty() ? "" : ", ") + python_text(item);
-    return "[" + out + "]";
-  }
-  for (const json::Member& member : value.as_object())
-    out += (out.empty() ? "'" : ", '") + member.key + "': " + python_text(member.value);
-  return "{" + out + "}";
-}
-
-std::optional<ValueStyle> literal_style(const std::string& text, const json::Value& value) {
-  if (auto parsed = json::parse(text); parsed.ok() && parsed.value() == value) return ValueStyle::kJson;
-  if (text == python_text(value)) return ValueStyle::kPython;
-  return std::nullopt;
-}
-
-// Sets the style of `form`, and those of `escapes`, the escapes of strings, that it uses.
-void find_style(const Seen& seen, const std::vector<format::Escape>& escapes, ValueForm& form) {
-  form.style = ValueStyle::kNested;
-  const bool is_raw = seen.value.is_string() && seen.text == seen.value.as_string();
-  if (is_raw) form.style = ValueStyle::kRaw;
-  if (is_raw) form.escapes = escapes;
-  if (is_raw) return;
-  if (const auto style = seen.has_literals ? std::nullopt : literal_style(seen.text, seen.value)) {
-    form.style = *style;
-  } else if (const auto inner = literal_style(format::unescaped(seen.text, escapes), seen.value);
-             inner && !escapes.empty()) {
-    form.style = *inner;
-    form.escapes = escapes;
-  }
 }
 
 class ParameterProber {
@@ -188,7 +139,7 @@ class ParameterProber {
       seen.text = all_text(*found, place.first_value, place.last_value + 1);
       for (std::size_t i = place.first_value; i < place.last_value; ++i) {
         if ((*found)[i].kind != Element::Kind::kLiteral) continue;
-        if (!seen.has_literals) seen.inner = (*found)[i].text;
+        seen.inner.push_back((*found)[i].text);
         seen.has_literals = true;
       }
     } else {
@@ -206,69 +157,8 @@ class ParameterProber {
 
 json::Value parsed(const char* text) { return json::parse(text).value(); }
 
-// Finds the markers around elements of an array: `open` is before the first element, `inner` between two.
-void find_item_marks(const std::string& open, const std::string& inner, format::Parameters& parameters) {
-  if (format::is_blank(open) || !inner.ends_with(open) || format::is_blank(inner.substr(0, inner.size() - open.size())))
-    return;
-  parameters.item_open = open;
-  parameters.item_close = inner.substr(0, inner.size() - open.size());
-}
-
-// Returns the end that the texts after all values share.  Types whose parameters begin differently also close
-// differently; then the shared text begins with a whole mark, or inside the tag that repeats the key.
-std::string shared_after(const std::vector<Seen>& all, const Evidence& evidence) {
-  const std::string& whole = all.front().after;
-  std::size_t begin = 0;
-  bool has_openers = false;
-  for (const Seen& seen : all) {
-    has_openers = has_openers || seen.key_front != all.front().key_front;
-    if (seen.has_value) begin = std::max(begin, whole.size() - format::alike_behind(whole, seen.after));
-  }
-  if (has_openers && whole.find(kKeyMark, begin) == std::string::npos) {
-    const std::vector<std::size_t> cuts = evidence.boundaries(whole);
-    begin = *std::ranges::lower_bound(cuts, begin);
-  }
-  return whole.substr(begin);
-}
-
-// Infers the forms of all types.  The text that all values share before them becomes `key_close`; `after` is the text
-// that they share behind them.
-void infer_forms(const std::vector<Seen>& all, const std::string& after, const std::vector<format::Escape>& escapes,
-                 format::Parameters& parameters) {
-  std::string before = all.front().before;
-  for (const Seen& seen : all) {
-    if (seen.has_value) before.resize(format::alike_in_front(before, seen.before));
-  }
-  parameters.key_close = before;
-  for (const Seen& seen : all) {
-    ValueForm form;
-    form.type = seen.type;
-    if (seen.has_value) {
-      find_style(seen, escapes, form);
-      if (form.style == ValueStyle::kNested && form.type == ValueType::kArray)
-        find_item_marks(seen.before.substr(before.size()), seen.inner, parameters);
-      if (form.style != ValueStyle::kNested) {
-        form.open = seen.before.substr(before.size());
-        form.close = seen.after.substr(0, seen.after.size() - after.size());
-      }
-    } else {
-      form.style = ValueStyle::kConstant;
-      std::string text = seen.before;
-      if (text.starts_with(before)) text.erase(0, before.size());
-      if (text.ends_with(after)) text.resize(text.size() - after.size());
-      form.constant = text;
-    }
-    const bool is_known =
-        std::any_of(parameters.forms.begin(), parameters.forms.end(), [&form](const ValueForm& known) {
-          return known.type == form.type && known.style == form.style && known.open == form.open &&
-                 known.close == form.close;
-        });
-    if (!is_known) parameters.forms.push_back(std::move(form));
-  }
-}
-
 // Renders each type once.  Further strings, with characters that templates may escape, count only if they are written
-// as they are.
+// as they are, or with their lines indented.
 std::vector<Seen> see_types(ParameterProber& prober, const std::vector<format::Escape>& escapes, Remarks& remarks) {
   // Inside objects and arrays, escapes show only if the values have characters with escapes.
   std::string inner = "y";
@@ -295,7 +185,8 @@ std::vector<Seen> see_types(ParameterProber& prober, const std::vector<format::E
     if (!seen) {
       const std::string name(format::to_string(type));
       remarks.lose(name + " arguments", "arguments of type " + name + " are left out", prober.line_of("k1"));
-    } else if (out.size() < 8 || type != ValueType::kString || seen->text == value.as_string()) {
+    } else if (out.size() < 8 || type != ValueType::kString || seen->text == value.as_string() ||
+               !indented_line_end(*seen).empty()) {
       out.push_back(std::move(*seen));
     }
   }

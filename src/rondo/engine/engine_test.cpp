@@ -193,8 +193,8 @@ TEST_CASE("a request may go to the ends of each range, and the first id is as go
   const auto takes = [](const Sampling& sampling) {
     return check_request({.prompt = {0}, .choices = 128, .sampling = sampling}).ok();
   };
-  CHECK(takes({.temperature = 0, .top_p = 0, .typical_p = 0, .min_p = 0}));
-  CHECK(takes({.temperature = 100, .top_p = 1, .typical_p = 1, .min_p = 1}));
+  CHECK(takes({.temperature = 0, .typical_p = 0, .top_p = 0, .min_p = 0}));
+  CHECK(takes({.temperature = 100, .typical_p = 1, .top_p = 1, .min_p = 1}));
   CHECK(takes({.repetition_penalty = 0.001F, .frequency_penalty = -100, .presence_penalty = -100}));
   CHECK(takes({.repetition_penalty = 100, .frequency_penalty = 100, .presence_penalty = 100}));
   CHECK(takes({.bias = {{.id = 0, .value = -kInfinity}}}));

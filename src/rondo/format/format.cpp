@@ -41,6 +41,9 @@ void print_parameters(std::string& out, const Parameters& parameters) {
   print_marker(out, "  parameter separator", parameters.separator);
   print_marker(out, "  item open", parameters.item_open);
   print_marker(out, "  item close", parameters.item_close);
+  print_marker(out, "  member open", parameters.member_open);
+  print_marker(out, "  member key_close", parameters.member_key_close);
+  print_marker(out, "  member close", parameters.member_close);
   if (!parameters.key_escapes.empty()) line(out, "  in keys", escapes_text(parameters.key_escapes));
   for (const ValueForm& form : parameters.forms) {
     std::string text(to_string(form.style));
@@ -81,6 +84,7 @@ void print_calls(std::string& out, const Calls& calls) {
   print_marker(out, "  call open", calls.call_open);
   if (calls.envelope == Envelope::kTags) line(out, "  pieces", pieces_text(calls.pieces));
   if (calls.roles.name_is_key) line(out, "  name", "is the key");
+  if (calls.roles.shares_object) out += "  all calls are members of one object\n";
   if (!calls.roles.name.empty()) line(out, "  name", dotted(calls.roles.name));
   if (!calls.roles.arguments.empty()) line(out, "  arguments", dotted(calls.roles.arguments));
   print_marker(out, "  heading close", calls.heading_close);
@@ -160,6 +164,8 @@ std::optional<std::string> verify_tags(const Calls& calls) {
 }
 
 std::optional<std::string> verify_roles(const Calls& calls) {
+  if (calls.roles.shares_object && (!calls.roles.name_is_key || calls.envelope != Envelope::kJsonObject))
+    return "calls.roles: calls share an object only where its keys are their names";
   if (!calls.roles.name_is_key && calls.roles.name.empty()) return "calls.roles: there is no name";
   if (!calls.roles.name_is_key && calls.roles.arguments.empty()) return "calls.roles: there are no arguments";
   if (calls.arguments == ArgumentStyle::kParameters) return "calls: a JSON envelope cannot hold tagged parameters";
@@ -186,6 +192,9 @@ std::optional<std::string> verify_parameters(const Parameters& parameters) {
   if (has_empty(parameters.key_escapes)) return "calls.parameters.key_escapes: an escape has no text";
   if (is_blank(parameters.item_open) != is_blank(parameters.item_close))
     return "calls.parameters: item_open and item_close need each other";
+  if (is_blank(parameters.member_open) != is_blank(parameters.member_close) ||
+      is_blank(parameters.member_open) != is_blank(parameters.member_key_close))
+    return "calls.parameters: member_open, member_key_close and member_close need each other";
   const bool is_bare = is_blank(parameters.open) && is_blank(parameters.close) && is_blank(parameters.key_in_close);
   const bool has_lines = parameters.close.find('\n') != std::string::npos;
   if (is_bare && !has_lines && parameters.separator.empty())

@@ -97,7 +97,8 @@ struct JsonRoles {
   std::vector<std::string> name;
   std::vector<std::string> arguments;
   std::vector<std::string> id;
-  bool name_is_key = false;  // {"NAME": ARGUMENTS}
+  bool name_is_key = false;    // {"NAME": ARGUMENTS}
+  bool shares_object = false;  // with name_is_key: all calls are the members of one object
 };
 
 enum class ValueType : std::uint8_t { kString, kInteger, kFloat, kTrue, kFalse, kNull, kObject, kArray };
@@ -132,6 +133,9 @@ struct Parameters {
   std::string key_in_close;  // not empty: the closing tag repeats the key after this text (`</` KEY `>`)
   std::string item_open;     // around the elements of an array, if arrays have a syntax of their own
   std::string item_close;
+  std::string member_open;  // around the members of an object inside a value, if they are not written as parameters are
+  std::string member_key_close;
+  std::string member_close;
   std::vector<Escape> key_escapes;
   std::vector<ValueForm> forms;
 };
@@ -158,6 +162,8 @@ struct Calls {
   std::vector<Escape> argument_escapes;  // of kJson and kJsonText: in the text that JSON gives, single characters
   Parameters parameters;                 // of kParameters
 
+  // Returns whether all calls are parts of one JSON value, an array or an object.
+  [[nodiscard]] bool is_one_value() const { return envelope == Envelope::kJsonArray || roles.shares_object; }
   // Returns the piece behind the last name; the first one if no piece is a name.
   [[nodiscard]] std::vector<CallPiece>::const_iterator behind_name() const;
 };

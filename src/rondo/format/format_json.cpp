@@ -102,6 +102,7 @@ void visit(V& v, JsonRoles& x) {
   v.field("arguments", x.arguments);
   v.field("id", x.id);
   v.field("name_is_key", x.name_is_key);
+  v.field("shares_object", x.shares_object);
 }
 
 template <typename V>
@@ -124,6 +125,9 @@ void visit(V& v, Parameters& x) {
   v.field("key_in_close", x.key_in_close);
   v.field("item_open", x.item_open);
   v.field("item_close", x.item_close);
+  v.field("member_open", x.member_open);
+  v.field("member_key_close", x.member_key_close);
+  v.field("member_close", x.member_close);
   v.field("key_escapes", x.key_escapes);
   v.field("forms", x.forms);
 }

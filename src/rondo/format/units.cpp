@@ -79,6 +79,11 @@ bool is_space(char byte) { return byte == ' ' || byte == '\n' || byte == '\t' ||
 
 bool is_blank(std::string_view text) { return std::all_of(text.begin(), text.end(), is_space); }
 
+std::string_view trailing_space(std::string_view text) {
+  const std::size_t last = text.find_last_not_of(" \t\r\n");
+  return last == std::string_view::npos ? text : text.substr(last + 1);
+}
+
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);

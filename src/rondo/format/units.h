@@ -18,6 +18,8 @@ inline constexpr char kCounter = '\x1A';
 [[nodiscard]] bool is_word(char byte);
 // Returns `text` without white space at both ends.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
+// Returns the white space at the end.
+[[nodiscard]] std::string_view trailing_space(std::string_view text);
 [[nodiscard]] bool is_digit(char byte);
 // Returns `marker` with `number` in place of each counter.
 [[nodiscard]] std::string numbered(std::string_view marker, std::size_t number);

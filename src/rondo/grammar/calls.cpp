@@ -14,15 +14,11 @@ namespace {
 using format::before_counter;
 using format::CallPiece;
 using format::is_blank;
+using format::trailing_space;
 using format::trimmed;
 
 // Shorter words appear in ordinary text too often.
 constexpr std::size_t kShortestWord = 3;
-
-std::string_view trailing_space(std::string_view text) {
-  const std::size_t last = text.find_last_not_of(" \t\r\n");
-  return last == std::string_view::npos ? text : text.substr(last + 1);
-}
 
 // Returns the part of `text` that the model must write as it is: `<a>` of `<a>\n<b`, because a model may write any
 // white space after it.  `Action:\n<b` is not cut.  A counter ends it, because a model may write any number.
@@ -112,13 +108,13 @@ std::vector<CallBuilder::Opening> CallBuilder::openings(bool is_parallel) {
                         (start == Start::kCallOpen || is_blank(calls.call_open));
   const bool is_ordinary = std::ranges::all_of(word, is_letter);
   if (is_distinct(word) && !(is_ordinary && is_named)) {
-    const NodeId first = calls.envelope == format::Envelope::kJsonArray ? array_of_calls(is_parallel) : any_call(start);
+    const NodeId first = calls.is_one_value() ? value_of_calls(is_parallel) : any_call(start);
     Line line(grammar_);
     const std::string_view text = text_of(start);
     line.marker(text.substr(text.find(word) + word.size())).add(section_from(start, first, is_parallel));
     return {{word, line.node(), ""}};
   }
-  if (start == Start::kSectionOpen && !is_blank(calls.call_open) && calls.envelope != format::Envelope::kJsonArray) {
+  if (start == Start::kSectionOpen && !is_blank(calls.call_open) && !calls.is_one_value()) {
     // A bracket is too weak alone, but not together with the opener of the first call.
     const std::string whole(trimmed(calls.section_open + calls.call_open));
     word = before_counter(whole);
@@ -184,8 +180,8 @@ std::size_t CallBuilder::space_before_name() const {
 NodeId CallBuilder::all(bool is_parallel) {
   Line line(grammar_);
   line.marker(format_.calls.section_open).space(space_before_name());
-  if (format_.calls.envelope == format::Envelope::kJsonArray)
-    return line.add(section_from(Start::kNothing, array_of_calls(is_parallel), true)).node();
+  if (format_.calls.is_one_value())
+    return line.add(section_from(Start::kNothing, value_of_calls(is_parallel), true)).node();
   return line.add(section_from(Start::kNothing, any_call(Start::kSectionOpen), is_parallel)).node();
 }
 
@@ -195,7 +191,7 @@ NodeId CallBuilder::section_from(Start start, NodeId first_call, bool is_paralle
   Line line(grammar_);
   if (start == Start::kSectionOpen) line.space(space_before_name());
   line.add(first_call);
-  if (is_parallel && calls.envelope != format::Envelope::kJsonArray && !format_.input.single_call) {
+  if (is_parallel && !calls.is_one_value() && !format_.input.single_call) {
     // White space and the marker are one token, because text may follow the calls too and a lexer must tell them apart.
     Line head(grammar_);
     head.space().marker(calls.separator).space();

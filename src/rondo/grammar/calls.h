@@ -69,10 +69,12 @@ class CallBuilder {
   [[nodiscard]] NodeId heading(const std::string& literal);
   void slot(Line& line, const Tool& tool, const format::CallPiece& piece, std::string_view behind);
   [[nodiscard]] NodeId arguments(const Tool& tool);
-  [[nodiscard]] NodeId array_of_calls(bool is_parallel);
 
   // calls_json.cpp
+  [[nodiscard]] NodeId value_of_calls(bool is_parallel);
+  [[nodiscard]] NodeId call_member(const Tool& tool);
   [[nodiscard]] NodeId call_object(const Tool& tool);
+  [[nodiscard]] NodeId json_or_text(const Tool& tool);
   [[nodiscard]] NodeId json_arguments(const Tool& tool);
 
   // calls_parameters.cpp

@@ -50,40 +50,51 @@ NodeId object_of(const Speller& speller, const Slot& slot) {
 
 }  // namespace
 
-NodeId CallBuilder::array_of_calls(bool is_parallel) {
+// An array whose elements are calls, or an object whose members are calls.
+NodeId CallBuilder::value_of_calls(bool is_parallel) {
   Grammar& g = grammar_;
+  const bool is_object = format_.calls.roles.shares_object;
   const Speller speller(g, Spelling::json());
   const NodeId space = speller.space();
   const RuleId rule = g.declare("call");
   std::vector<NodeId> ways;
-  for (const Tool& tool : tools_) ways.push_back(call_object(tool));
+  for (const Tool& tool : tools_) ways.push_back(is_object ? call_member(tool) : call_object(tool));
   g.define(rule, g.choice(ways));
   const NodeId one = g.reference(rule);
   const NodeId comma = g.sequence({space, g.literal(","), space});
   const NodeId more = is_parallel && !format_.input.single_call ? g.any_number(g.sequence({comma, one})) : g.empty();
-  return g.sequence({g.literal("["), space, one, more, space, g.literal("]")});
+  return g.sequence({g.literal(is_object ? "{" : "["), space, one, more, space, g.literal(is_object ? "}" : "]")});
+}
+
+// "NAME": ARGUMENTS
+NodeId CallBuilder::call_member(const Tool& tool) {
+  const Speller speller(grammar_, Spelling::json());
+  const NodeId space = speller.space();
+  return grammar_.sequence({speller.key(tool.written), space, grammar_.literal(":"), space, json_or_text(tool)});
+}
+
+// The arguments; where the template copies a text, also one that a string spells.
+NodeId CallBuilder::json_or_text(const Tool& tool) {
+  const NodeId made = arguments(tool);
+  if (format_.calls.arguments != format::ArgumentStyle::kJsonText) return made;
+  // A message may have its arguments as a string, and the template then writes that string.
+  context_.warnings.add("arguments that are written as a string of JSON are not held to their schema");
+  return grammar_.choice({made, Speller(grammar_, Spelling::json()).any_string()});
 }
 
 NodeId CallBuilder::call_object(const Tool& tool) {
   Grammar& g = grammar_;
   const Speller speller(g, Spelling::json());
   const format::JsonRoles& roles = format_.calls.roles;
-  NodeId made = arguments(tool);
-  if (format_.calls.arguments == format::ArgumentStyle::kJsonText) {
-    // A message may have its arguments as a string, and the template then writes that string.
-    made = g.choice({made, speller.any_string()});
-    context_.warnings.add("arguments that are written as a string of JSON are not held to their schema");
-  }
   if (roles.name_is_key) {
     const NodeId space = speller.space();
-    return g.sequence(
-        {g.literal("{"), space, speller.key(tool.written), space, g.literal(":"), space, made, space, g.literal("}")});
+    return g.sequence({g.literal("{"), space, call_member(tool), space, g.literal("}")});
   }
   Slot call;
   if (!roles.id.empty()) put(call, roles.id, speller.any_string());
   put(call, roles.name, speller.string(tool.written));
   const Slot bare = call;
-  if (!roles.arguments.empty()) put(call, roles.arguments, made);
+  if (!roles.arguments.empty()) put(call, roles.arguments, json_or_text(tool));
   const NodeId whole = object_of(speller, call);
   return may_omit_arguments(tool) ? g.choice({whole, object_of(speller, bare)}) : whole;
 }

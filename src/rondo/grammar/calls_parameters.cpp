@@ -12,6 +12,7 @@ namespace {
 
 using format::before_counter;
 using format::is_blank;
+using format::trailing_space;
 using format::trimmed;
 using format::ValueForm;
 using format::ValueStyle;
@@ -47,6 +48,13 @@ std::vector<std::string> key_openers(const format::Parameters& syntax) {
     if (std::ranges::find(out, form.key_open) == out.end()) out.push_back(form.key_open);
   }
   return out;
+}
+
+// Returns what stands before each further line of a string; "" where its lines are not indented.
+std::string indentation_of(const std::vector<format::Escape>& escapes) {
+  const auto found = std::ranges::find(escapes, "\n", &format::Escape::text);
+  const bool is_indented = found != escapes.end() && found->written.size() > 1 && found->written.front() == '\n';
+  return is_indented ? found->written.substr(1) : "";
 }
 
 // Adds a marker, with white space before it if the template writes some.
@@ -138,7 +146,12 @@ NodeId CallBuilder::raw_text(const std::string& closing, const std::vector<forma
   const std::string head(before_counter(core));
   if (head.size() > (head == core ? kWeak : 0))
     return Line(g).add(g.token(g.text({}, head))).marker(std::string_view(core).substr(head.size())).node();
-  if (core.empty() && closing.find('\n') != std::string::npos) return g.token(g.text({}, "\n"));
+  if (core.empty() && closing.find('\n') != std::string::npos) {
+    const NodeId line = g.text({}, "\n");
+    const std::string indentation = indentation_of(escapes);
+    if (indentation.empty()) return g.token(line);
+    return g.token(g.sequence({line, g.any_number(g.sequence({g.literal(indentation), line}))}));
+  }
   // A value that writes the closing as an escape ends at the first one.
   const bool is_escaped = !core.empty() && std::ranges::any_of(escapes, [&core](const format::Escape& one) {
     return one.text == core && one.written.find(core) == std::string::npos;
@@ -181,7 +194,10 @@ NodeId CallBuilder::raw_form(SchemaCompiler& schema, const Parts& parts, const V
   Grammar& g = grammar_;
   if ((schema.types(parts) & kStringType) == 0) return g.never();
   Line line(g);
+  const bool is_indented = !indentation_of(form.escapes).empty();
+  if (is_indented) line.space();
   mark(line, form.open);
+  if (is_indented) line.literal(trailing_space(form.open));
   const auto values = schema.enumerated(parts, kStringType);
   const bool is_length_only = !values && std::none_of(parts.begin(), parts.end(), [](const Part& part) {
     return part.schema->find("pattern") != nullptr || part.schema->find("format") != nullptr;
@@ -205,7 +221,7 @@ NodeId CallBuilder::raw_form(SchemaCompiler& schema, const Parts& parts, const V
 Spelling CallBuilder::nested_spelling() const {
   Spelling spelling = Spelling::json();
   for (const ValueForm& other : format_.calls.parameters.forms) {
-    if (other.type == ValueType::kString && !trimmed(other.open).empty())
+    if (other.type == ValueType::kString && !trimmed(other.open).empty() && !trimmed(other.close).empty())
       spelling = Spelling::delimited(other.open, other.close);
   }
   for (const ValueForm& other : format_.calls.parameters.forms) {
@@ -226,7 +242,8 @@ NodeId CallBuilder::form(SchemaCompiler& schema, const Parts& parts, const Value
   const TypeSet types = types_of(form.type);
   Line line(g);
   mark(line, form.open);
-  const bool has_items = form.style == ValueStyle::kNested && !is_blank(format_.calls.parameters.item_open);
+  const bool has_items =
+      form.style == ValueStyle::kNested && (!is_blank(format_.calls.parameters.item_open) || !is_blank(form.open));
   if (has_items || !form.escapes.empty()) {
     context_.warnings.add("values inside objects and arrays are not held to their schema in this format");
     if ((schema.types(parts) & types) == 0) return g.never();

@@ -139,5 +139,25 @@ TEST_CASE("what the template writes without reasoning is no content") {
   CHECK(in_any_chunks(f, "<|no-muse|>now and then<eot>", offering_tools()) == "C(now and then)");
 }
 
+TEST_CASE("calls whose names are keys: each member of an object is a call") {
+  Format format = base();
+  format.calls.present = true;
+  format.calls.call_open = "<do>";
+  format.calls.call_close = "</do>";
+  format.calls.envelope = format::Envelope::kJsonObject;
+  format.calls.roles.name_is_key = true;
+  const auto keyed = share(format);
+  CHECK(in_any_chunks(keyed, R"(<do>{"find": {"q": "a"}, "find": {"q": "b"}}</do><eot>)", offering_tools()) ==
+        R"(C() find{"q": "a"} find{"q": "b"})");
+  CHECK(in_any_chunks(keyed, R"(<do>{"find": {"q": "a"}, "lose": {}}</do><eot>)", offering_tools()) ==
+        R"(C() find{"q": "a"} lose{}!unknown_tool)");
+  CHECK(in_any_chunks(keyed, R"(<do>{"find": {"q": "a"}, "find": {"q": )", offering_tools()) ==
+        R"(C() find{"q": "a"} find{"q": !unclosed ...)");
+  // Without a mark, what is no tool's name is no call.
+  format.calls.call_open = format.calls.call_close = "";
+  CHECK(in_any_chunks(share(format), R"({"find": {"q": "a"}, "note": {"q": "b"}}<eot>)", offering_tools()) ==
+        R"(C(, "note": {"q": "b"}}) find{"q": "a"})");
+}
+
 }  // namespace
 }  // namespace rondo::parse

@@ -15,6 +15,7 @@
 #include "format/format.h"
 #include "json/value.h"
 #include "parse/marker.h"
+#include "parse/markup.h"
 #include "parse/parser.h"
 #include "parse/values.h"
 
@@ -120,14 +121,6 @@ struct Nesting {
   bool begin_quoted(char byte);
   // Takes a byte outside strings that begins no string.
   void take(char byte);
-};
-
-// A parameter's value that may be in the format's own markup.  `depth` counts the inner parameters of the same name
-// that are open, and `seen` is the offset in the whole input up to which they were counted.
-struct Markup {
-  bool is_possible = false;
-  std::size_t depth = 0;
-  std::size_t seen = 0;
 };
 
 struct Parameter {

@@ -167,7 +167,8 @@ void Machine::json_value_begins(char byte) {
   const format::JsonRoles& roles = syntax_->format->calls.roles;
   const std::string& key = scanner_.key_at(frames);
   envelope_.may_define = envelope_.may_define || key == "description" || key == "parameters";
-  const bool is_keyed_call = roles.name_is_key && is_member && !call_.is_reported;
+  if (roles.name_is_key && is_member && call_.is_reported) next_member();
+  const bool is_keyed_call = roles.name_is_key && is_member;
   if (is_keyed_call) {
     call_.name = format::unescaped(scanner_.key_at(envelope_.depth), syntax_->format->calls.name_escapes);
     call_.has_name = true;
@@ -191,6 +192,18 @@ void Machine::json_call_begins() {
     emit(EventKind::kMarker, pos_);
     begin_attempt(section_.is_open, attempt_.opening);
   }
+  forget_call();
+}
+
+// Ends a call whose name was a key: the object has another member, which is another call.
+void Machine::next_member() {
+  end_call(raw(head_));
+  begin_attempt(section_.is_open, attempt_.opening);
+  forget_call();
+}
+
+// Prepares for the parts of a new call.
+void Machine::forget_call() {
   call_.name.clear();
   call_.id.reset();
   call_.has_name = call_.is_reported = false;

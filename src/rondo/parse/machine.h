@@ -238,6 +238,8 @@ class Machine : private Reader {
   bool json_step(JsonUnit unit, bool& failed);
   void json_value_begins(char byte);
   void json_call_begins();
+  void next_member();
+  void forget_call();
   bool json_arguments_begin(char byte);
   bool release_arguments();
   [[nodiscard]] JsonCall::Capture capture_at(std::size_t frames) const;

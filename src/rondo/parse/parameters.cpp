@@ -7,6 +7,7 @@
 #include "json/parse.h"
 #include "json/print.h"
 #include "parse/machine.h"
+#include "parse/markup.h"
 
 namespace rondo::parse {
 namespace {
@@ -220,8 +221,10 @@ void Machine::select_forms(const std::string& open) {
                             !has_choices(parameter_.schema);
   const bool is_nested = std::any_of(parameter_.forms.begin(), parameter_.forms.end(),
                                      [](const ValueForm* form) { return form->style == ValueStyle::kNested; });
+  parameter_.markup.tagged = tagged_among(parameter_.forms);
   parameter_.markup.is_possible =
-      is_nested && !parameters.key_in_close.empty() && !parameter_.is_streaming &&
+      is_nested && (!parameters.key_in_close.empty() || parameter_.markup.tagged != nullptr) &&
+      !parameter_.is_streaming &&
       (!parameter_.types || parameter_.types->has(TypeSet::kObject) || parameter_.types->has(TypeSet::kArray));
   parameter_.is_json = !is_structured() && std::ranges::all_of(parameter_.forms, [](const ValueForm* form) {
     return form->style == ValueStyle::kJson || form->style == ValueStyle::kPython;
@@ -384,6 +387,12 @@ bool Machine::value_line() {
     const std::size_t next = skip_space(pos_);
     const bool is_line_end = buffer_[pos_] == '\n';
     if (next == buffer_.size() && is_line_end) return false;
+    // The value's own lines are indented.
+    if (is_line_end) {
+      const std::size_t unit = format::unit_size(std::string_view(buffer_).substr(pos_), parameter_.escapes);
+      pos_ += unit - 1;
+      if (unit > 1) continue;
+    }
     const MarkerSet::Found found = syntax_->sets.follower.at(buffer_, is_line_end ? next : pos_, is_end_, starts());
     MatchKind kind = found.kind;
     if (kind == MatchKind::kFull && !is_line_end && !found.marker->is_distinct()) kind = MatchKind::kNone;
@@ -426,20 +435,15 @@ std::size_t Machine::value_end_at_stop(std::size_t end) const {
   }
 }
 
-// Returns true if the closer at `at` ends a parameter of the same name inside the value.
+// Returns true if the closer at `at` ends a part of the value: a parameter of the same name, or an object in an object.
 bool Machine::is_inner_close(std::size_t at) {
   const format::Parameters& parameters = syntax_->format->calls.parameters;
   const std::string& opener = parameter_.key_open.empty() ? parameters.open : parameter_.key_open;
-  const std::string open = std::string(format::trimmed(opener)) + parameter_.key + parameters.key_close;
-  const std::string_view seen = std::string_view(buffer_).substr(0, at);
-  for (std::size_t next = seen.find(open, parameter_.markup.seen - base_); next != std::string_view::npos;
-       next = seen.find(open, next + open.size())) {
-    ++parameter_.markup.depth;
-  }
-  parameter_.markup.seen = base_ + at;
-  if (parameter_.markup.depth == 0) return false;
-  --parameter_.markup.depth;
-  return true;
+  Markup& markup = parameter_.markup;
+  const std::size_t from = markup.seen - base_;
+  markup.seen = base_ + at;
+  return markup.is_inner_close(std::string_view(buffer_).substr(from, at - from),
+                               std::string(format::trimmed(opener)) + parameter_.key + parameters.key_close);
 }
 
 // Returns true if an escape begins before `at` and ends after it.
@@ -526,7 +530,11 @@ bool Machine::begin_structured() {
 bool Machine::value_structured() {
   Nesting& nesting = parameter_.nesting;
   if (!parameter_.is_begun && !begin_structured()) return false;
-  if (parameter_.is_json && !json_in_value()) return false;
+  if (parameter_.is_json) {
+    if (!json_in_value()) return false;
+    nesting.has_closed = pos_ > head_;
+    nesting.may_quote = !nesting.has_closed;
+  }
   for (; pos_ < buffer_.size(); ++pos_) {
     if (nesting.take_quoted(buffer_[pos_])) continue;
     bool wait = false;
@@ -569,7 +577,8 @@ void Machine::end_value(std::size_t end, std::size_t terminator_end) {
         [](const ValueForm* form) { return form->type == ValueType::kString && form->style == ValueStyle::kRaw; });
     if (parameter_.closer_set.empty() && !is_bare_string) text = format::trimmed(text);
     std::optional<json::Value> nested;
-    if (parameter_.markup.is_possible) nested = read_markup(text, syntax_->format->calls.parameters, parameter_.schema);
+    const format::Parameters& parameters = syntax_->format->calls.parameters;
+    if (parameter_.markup.is_possible) nested = parameter_.markup.read(text, parameters, parameter_.schema);
     const json::Value read =
         nested ? *nested
                : as_choice(read_value(text, parameter_.forms, parameter_.types, syntax_->values.nested),

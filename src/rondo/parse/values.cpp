@@ -439,91 +439,6 @@ json::Value read_value(std::string_view written, const std::vector<const ValueFo
   return as_string();
 }
 
-namespace {
-
-class MarkupReader {
- public:
-  explicit MarkupReader(const format::Parameters& parameters) : parameters_(parameters) {
-    for (const ValueForm& form : parameters.forms) {
-      if (format::is_blank(form.open)) leaf_forms_.push_back(&form);
-    }
-  }
-
-  std::optional<json::Value> read(std::string_view text, const SchemaPlace& place, int depth) const {
-    text = format::trimmed(text);
-    if (depth > limits::kJsonDepth / 8) return std::nullopt;
-    if (!parameters_.item_open.empty() && text.starts_with(format::trimmed(parameters_.item_open)))
-      return array(text, place, depth);
-    if (!format::is_blank(parameters_.open) && text.starts_with(format::trimmed(parameters_.open)))
-      return object(text, place, depth);
-    return std::nullopt;
-  }
-
- private:
-  json::Value value(std::string_view text, const SchemaPlace& place, int depth) const {
-    if (auto nested = read(text, place, depth + 1)) return std::move(*nested);
-    const auto types = place.schema != nullptr ? schema_types(*place.schema, *place.root) : std::nullopt;
-    return read_value(text, leaf_forms_, types, {});
-  }
-
-  // Returns where the text between `open`, which was already read, and its `close` ends; npos if it does not end.
-  static std::size_t matching(std::string_view text, std::string_view open, std::string_view close) {
-    std::size_t depth = 0;
-    for (std::size_t at = 0;;) {
-      const std::size_t end = text.find(close, at);
-      if (end == std::string_view::npos) return end;
-      for (std::size_t next = text.find(open, at); next < end; next = text.find(open, next + open.size())) ++depth;
-      if (depth == 0) return end;
-      --depth;
-      at = end + close.size();
-    }
-  }
-
-  std::optional<json::Value> array(std::string_view text, const SchemaPlace& place, int depth) const {
-    const std::string_view open = format::trimmed(parameters_.item_open);
-    const std::string_view close = format::trimmed(parameters_.item_close);
-    SchemaPlace inside = place;
-    inside.schema = place.schema != nullptr ? place.schema->find("items") : nullptr;
-    json::Array out;
-    while (!text.empty()) {
-      if (!text.starts_with(open)) return std::nullopt;
-      text.remove_prefix(open.size());
-      const std::size_t end = matching(text, open, close);
-      if (end == std::string_view::npos) return std::nullopt;
-      out.push_back(value(text.substr(0, end), inside, depth));
-      text = format::trimmed(text.substr(end + close.size()));
-    }
-    return json::Value(std::move(out));
-  }
-
-  std::optional<json::Value> object(std::string_view text, const SchemaPlace& place, int depth) const {
-    const std::string_view open = format::trimmed(parameters_.open);
-    json::Object out;
-    while (!text.empty()) {
-      if (!text.starts_with(open)) return std::nullopt;
-      const std::size_t key_end = text.find(parameters_.key_close, open.size());
-      if (key_end == std::string_view::npos) return std::nullopt;
-      const std::string key(format::trimmed(text.substr(open.size(), key_end - open.size())));
-      const std::string opening(text.substr(0, key_end + parameters_.key_close.size()));
-      const std::string closing =
-          (parameters_.key_in_close.empty() ? "" : parameters_.key_in_close + key) + parameters_.close;
-      text.remove_prefix(opening.size());
-      const std::size_t end = matching(text, opening, closing);
-      if (end == std::string_view::npos) return std::nullopt;
-      SchemaPlace inside = place;
-      inside.schema = place.schema != nullptr ? property_schema(*place.schema, *place.root, key) : nullptr;
-      out.set(key, value(text.substr(0, end), inside, depth));
-      text = format::trimmed(text.substr(end + closing.size()));
-    }
-    return json::Value(std::move(out));
-  }
-
-  const format::Parameters& parameters_;
-  std::vector<const ValueForm*> leaf_forms_;
-};
-
-}  // namespace
-
 bool has_choices(const SchemaPlace& place) {
   const json::Value* choices = place.schema != nullptr ? place.schema->find("enum") : nullptr;
   return choices != nullptr && choices->is_array();
@@ -535,11 +450,6 @@ json::Value as_choice(json::Value value, const SchemaPlace& place) {
   if (std::find(choices.begin(), choices.end(), value) != choices.end()) return value;
   json::Value inner(std::string(format::trimmed(value.as_string())));
   return std::find(choices.begin(), choices.end(), inner) != choices.end() ? inner : value;
-}
-
-std::optional<json::Value> read_markup(std::string_view text, const format::Parameters& parameters,
-                                       const SchemaPlace& place) {
-  return MarkupReader(parameters).read(text, place, 0);
 }
 
 }  // namespace rondo::parse

@@ -75,11 +75,6 @@ struct SchemaPlace {
 // otherwise returns `value` unchanged.
 [[nodiscard]] json::Value as_choice(json::Value value, const SchemaPlace& place);
 
-// Reads `text` as an object or array in the format's own markup: a sequence of parameters or of items.  Returns nullopt
-// if it begins with neither or is not well formed.
-[[nodiscard]] std::optional<json::Value> read_markup(std::string_view text, const format::Parameters& parameters,
-                                                     const SchemaPlace& place);
-
 // Reads `text` as a value.  `forms` are the forms that it may have.  Without `types`, valid JSON becomes that value,
 // and other text a string.  If nothing else fits, the value is a string.
 //

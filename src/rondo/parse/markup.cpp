@@ -1,0 +1,234 @@
+#include "parse/markup.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/limits.h"
+#include "format/escapes.h"
+#include "format/units.h"
+#include "parse/schema_check.h"
+
+namespace rondo::parse {
+namespace {
+
+using format::ValueForm;
+
+std::ptrdiff_t count_of(std::string_view text, std::string_view mark) {
+  std::ptrdiff_t count = 0;
+  for (std::size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at + mark.size())) ++count;
+  return count;
+}
+
+class MarkupReader {
+ public:
+  explicit MarkupReader(const format::Parameters& parameters) : parameters_(parameters) {
+    for (const ValueForm& form : parameters.forms) {
+      if (format::is_blank(form.open)) leaf_forms_.push_back(&form);
+    }
+  }
+
+  std::optional<json::Value> read(std::string_view text, const SchemaPlace& place, int depth) const {
+    text = format::trimmed(text);
+    if (depth > limits::kJsonDepth / 8) return std::nullopt;
+    if (!parameters_.item_open.empty() && text.starts_with(format::trimmed(parameters_.item_open)))
+      return array(text, place, depth);
+    if (!format::is_blank(parameters_.open) && text.starts_with(format::trimmed(parameters_.open)))
+      return object(text, place, depth);
+    return std::nullopt;
+  }
+
+ private:
+  json::Value value(std::string_view text, const SchemaPlace& place, int depth) const {
+    if (auto nested = read(text, place, depth + 1)) return std::move(*nested);
+    const auto types = place.schema != nullptr ? schema_types(*place.schema, *place.root) : std::nullopt;
+    return read_value(text, leaf_forms_, types, {});
+  }
+
+  // Returns where the text between `open`, which was already read, and its `close` ends; npos if it does not end.
+  static std::size_t matching(std::string_view text, std::string_view open, std::string_view close) {
+    std::size_t depth = 0;
+    for (std::size_t at = 0;;) {
+      const std::size_t end = text.find(close, at);
+      if (end == std::string_view::npos) return end;
+      for (std::size_t next = text.find(open, at); next < end; next = text.find(open, next + open.size())) ++depth;
+      if (depth == 0) return end;
+      --depth;
+      at = end + close.size();
+    }
+  }
+
+  std::optional<json::Value> array(std::string_view text, const SchemaPlace& place, int depth) const {
+    const std::string_view open = format::trimmed(parameters_.item_open);
+    const std::string_view close = format::trimmed(parameters_.item_close);
+    SchemaPlace inside = place;
+    inside.schema = place.schema != nullptr ? place.schema->find("items") : nullptr;
+    json::Array out;
+    while (!text.empty()) {
+      if (!text.starts_with(open)) return std::nullopt;
+      text.remove_prefix(open.size());
+      const std::size_t end = matching(text, open, close);
+      if (end == std::string_view::npos) return std::nullopt;
+      out.push_back(value(text.substr(0, end), inside, depth));
+      text = format::trimmed(text.substr(end + close.size()));
+    }
+    return json::Value(std::move(out));
+  }
+
+  std::optional<json::Value> object(std::string_view text, const SchemaPlace& place, int depth) const {
+    const std::string_view open = format::trimmed(parameters_.open);
+    json::Object out;
+    while (!text.empty()) {
+      if (!text.starts_with(open)) return std::nullopt;
+      const std::size_t key_end = text.find(parameters_.key_close, open.size());
+      if (key_end == std::string_view::npos) return std::nullopt;
+      const std::string key(format::trimmed(text.substr(open.size(), key_end - open.size())));
+      const std::string opening(text.substr(0, key_end + parameters_.key_close.size()));
+      const std::string closing =
+          (parameters_.key_in_close.empty() ? "" : parameters_.key_in_close + key) + parameters_.close;
+      text.remove_prefix(opening.size());
+      const std::size_t end = matching(text, opening, closing);
+      if (end == std::string_view::npos) return std::nullopt;
+      SchemaPlace inside = place;
+      inside.schema = place.schema != nullptr ? property_schema(*place.schema, *place.root, key) : nullptr;
+      out.set(key, value(text.substr(0, end), inside, depth));
+      text = format::trimmed(text.substr(end + closing.size()));
+    }
+    return json::Value(std::move(out));
+  }
+
+  const format::Parameters& parameters_;
+  std::vector<const ValueForm*> leaf_forms_;
+};
+
+// Reads values that begin and end with the marks of their forms, inside each other.
+class TaggedReader {
+ public:
+  TaggedReader(std::string_view text, const format::Parameters& parameters) : text_(text), parameters_(parameters) {
+    for (const ValueForm& form : parameters.forms) {
+      if (format::is_blank(form.open) && form.style != format::ValueStyle::kConstant) bare_forms_.push_back(&form);
+    }
+  }
+
+  std::optional<json::Value> whole(const ValueForm& form, const SchemaPlace& place) {
+    auto out = parts(form, place, 0);
+    skip_space();
+    return at_ == text_.size() ? std::move(out) : std::nullopt;
+  }
+
+ private:
+  void skip_space() {
+    while (at_ < text_.size() && format::is_space(text_[at_])) ++at_;
+  }
+
+  // Returns true past the mark, with the white space around it.
+  bool eat(std::string_view mark) {
+    const std::size_t begin = at_;
+    skip_space();
+    mark = format::trimmed(mark);
+    if (text_.substr(at_).starts_with(mark)) {
+      at_ += mark.size();
+      return true;
+    }
+    at_ = begin;
+    return false;
+  }
+
+  std::optional<json::Value> parts(const ValueForm& form, const SchemaPlace& place, int depth) {
+    if (depth > limits::kJsonDepth / 8) return std::nullopt;
+    return form.type == format::ValueType::kArray ? items(place, depth) : members(place, depth);
+  }
+
+  std::optional<json::Value> items(const SchemaPlace& place, int depth) {
+    SchemaPlace inside = place;
+    inside.schema = place.schema != nullptr ? place.schema->find("items") : nullptr;
+    json::Array out;
+    while (!format::is_blank(parameters_.item_open) && eat(parameters_.item_open)) {
+      auto item = value(parameters_.item_close, inside, depth);
+      if (!item) return std::nullopt;
+      out.push_back(std::move(*item));
+    }
+    return json::Value(std::move(out));
+  }
+
+  std::optional<json::Value> members(const SchemaPlace& place, int depth) {
+    json::Object out;
+    const std::string_view key_close = format::trimmed(parameters_.member_key_close);
+    while (!format::is_blank(parameters_.member_open) && eat(parameters_.member_open)) {
+      const std::size_t end = text_.find(key_close, at_);
+      if (end == std::string_view::npos) return std::nullopt;
+      const std::string key = format::unescaped(format::trimmed(text_.substr(at_, end - at_)), parameters_.key_escapes);
+      at_ = end + key_close.size();
+      SchemaPlace inside = place;
+      inside.schema = place.schema != nullptr ? property_schema(*place.schema, *place.root, key) : nullptr;
+      auto member = value(parameters_.member_close, inside, depth);
+      if (!member) return std::nullopt;
+      out.set(key, std::move(*member));
+    }
+    return json::Value(std::move(out));
+  }
+
+  // Reads a value in any form, and `closing`.
+  std::optional<json::Value> value(std::string_view closing, const SchemaPlace& place, int depth) {
+    const std::size_t begin = at_;
+    for (const ValueForm& form : parameters_.forms) {
+      at_ = begin;
+      if (form.style == format::ValueStyle::kConstant) {
+        if (eat(form.constant) && eat(closing)) return read_value(form.constant, {&form}, {}, {});
+        continue;
+      }
+      if (format::is_blank(form.open) || !eat(form.open)) continue;
+      const bool is_nested = form.style == format::ValueStyle::kNested;
+      auto out = is_nested ? parts(form, place, depth + 1) : leaf(form.close, closing, {&form}, place);
+      if (out && eat(form.close) && eat(closing)) return out;
+    }
+    at_ = begin;
+    auto out = bare_forms_.empty() ? std::nullopt : leaf("", closing, bare_forms_, place);
+    return out && eat(closing) ? std::move(out) : std::nullopt;
+  }
+
+  // Reads a value without parts, up to `close` and then `closing`.
+  std::optional<json::Value> leaf(std::string_view close, std::string_view closing,
+                                  const std::vector<const ValueForm*>& forms, const SchemaPlace& place) {
+    const std::string_view mark = format::trimmed(format::is_blank(close) ? closing : close);
+    const std::size_t begin = at_;
+    for (std::size_t end = text_.find(mark, begin); end != std::string_view::npos; end = text_.find(mark, end + 1)) {
+      at_ = end;
+      if (!eat(close) || !eat(closing)) continue;
+      at_ = end;
+      const auto types = place.schema != nullptr ? schema_types(*place.schema, *place.root) : std::nullopt;
+      return read_value(text_.substr(begin, end - begin), forms, types, {});
+    }
+    return std::nullopt;
+  }
+
+  std::string_view text_;
+  const format::Parameters& parameters_;
+  std::vector<const ValueForm*> bare_forms_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+bool Markup::is_inner_close(std::string_view unseen, std::string_view open) {
+  if (tagged != nullptr) open = format::trimmed(tagged->open);
+  depth += count_of(unseen, open);
+  if (tagged != nullptr) depth = std::max<std::ptrdiff_t>(0, depth - count_of(unseen, format::trimmed(tagged->close)));
+  if (depth == 0) return false;
+  if (tagged == nullptr) --depth;
+  return true;
+}
+
+std::optional<json::Value> Markup::read(std::string_view text, const format::Parameters& parameters,
+                                        const SchemaPlace& place) const {
+  if (tagged != nullptr) return TaggedReader(text, parameters).whole(*tagged, place);
+  return MarkupReader(parameters).read(text, place, 0);
+}
+
+const ValueForm* tagged_among(const std::vector<const ValueForm*>& forms) {
+  const bool is_one = forms.size() == 1 && forms.front()->style == format::ValueStyle::kNested;
+  return is_one && !format::is_blank(forms.front()->open) ? forms.front() : nullptr;
+}
+
+}  // namespace rondo::parse

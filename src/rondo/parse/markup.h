@@ -1,0 +1,35 @@
+// Objects and arrays that are written in the markup of the format's own.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "format/format.h"
+#include "json/value.h"
+#include "parse/values.h"
+
+namespace rondo::parse {
+
+// A parameter's value that may be in the format's own markup.
+struct Markup {
+  bool is_possible = false;
+  const format::ValueForm* tagged = nullptr;  // the value's form, where objects and arrays have marks of their own
+  std::ptrdiff_t depth = 0;                   // how many parts of the value that close as it does are open
+  std::size_t seen = 0;                       // the offset in the whole input up to which they were counted
+
+  // Returns whether a closer of the value ends a part of it.  `unseen` is the text before the closer that was not
+  // counted yet, and `open` what opens a parameter of the same name.
+  [[nodiscard]] bool is_inner_close(std::string_view unseen, std::string_view open);
+
+  // Reads `text` as an object or array: a sequence of parameters, members or items.  Returns nullopt if it is none, or
+  // not well formed.
+  [[nodiscard]] std::optional<json::Value> read(std::string_view text, const format::Parameters& parameters,
+                                                const SchemaPlace& place) const;
+};
+
+// Returns the form of an object or array whose parts have marks of their own, if a value may have that form alone.
+[[nodiscard]] const format::ValueForm* tagged_among(const std::vector<const format::ValueForm*>& forms);
+
+}  // namespace rondo::parse
