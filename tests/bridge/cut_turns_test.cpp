@@ -108,7 +108,7 @@ class Subject {
   std::vector<TokenId> prompt_;
 };
 
-std::optional<Subject> subject_of(const test::Corpus& corpus, const test::CorpusRow& row) {
+std::optional<Subject> subject_of(const test::CorpusRow& row) {
   auto model = core::Model::load({.path = row.model_folder});
   if (!model.ok()) return std::nullopt;
   Subject subject(model.value(), row, test::kClock);
@@ -175,7 +175,7 @@ TEST_CASE("a turn that is cut off anywhere is closed as its parser reads it") {
   Tally families;
   Tally others;
   for (const test::CorpusRow& row : rows) {
-    const auto subject = subject_of(*corpus, row);
+    const auto subject = subject_of(row);
     if (!subject) continue;
     const bool is_family = std::ranges::find(kFamilies, row.id) != std::end(kFamilies) || test::is_small_corpus();
     for (const test::MessageParts& parts : turns())

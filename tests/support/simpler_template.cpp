@@ -26,9 +26,9 @@ void add_bracket_steps(std::vector<Simplification>& out) {
       {"call", &TemplateShape::call},       {"ids", &TemplateShape::id_marks},
       {"name", &TemplateShape::name},       {"args", &TemplateShape::argument_marks}};
   for (const auto& [word, brackets] : kinds) {
-    out.push_back({"plain", [word = std::string(word), brackets](TemplateShape& shape) {
+    out.push_back({"plain", [name = std::string(word), member = brackets](TemplateShape& shape) {
                      const TemplateShape plain;
-                     if (shape.*brackets != plain.*brackets) make_plain(shape.*brackets, word);
+                     if (shape.*member != plain.*member) make_plain(shape.*member, name);
                    }});
   }
 }

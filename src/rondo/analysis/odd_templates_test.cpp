@@ -353,7 +353,7 @@ TEST_CASE("what history looks for in content ends the reasoning that the prompt 
   };
   CHECK(markers("", "{{- '(mull:' }}") == "(mull: :mull)");
   // Other questions about the content do not show where reasoning ends.
-  CHECK(markers("{%- if text.endswith('stop!') %}{{- '!' }}{%- endif %}{%- if '??' in text %}{{- '?' }}{%- endif %}\n",
+  CHECK(markers("{%- if text.endswith('stop!') %}{{- '!' }}{%- endif %}{%- if '?!' in text %}{{- '?' }}{%- endif %}\n",
                 "{{- '(mull:' }}") == "(mull: :mull)");
   // The prompt may also close the block if thinking is off.  White space before a close opens nothing.
   CHECK(markers("", "{{- '(mull::mull)' if enable_thinking is false else '' }}") == "(mull: :mull)");
