@@ -154,6 +154,40 @@ bool find_element_marks(const Seen& seen, const Leaves& leaves, ValueForm& form,
   return true;
 }
 
+// Returns the form of a value; of an array in markup, `parameters` gets the marks of its items.
+ValueForm form_of(const Seen& seen, const std::string& before, const std::string& after,
+                  std::span<const format::Escape> escapes, format::Parameters& parameters) {
+  ValueForm form;
+  form.type = seen.type;
+  if (!seen.has_value) {
+    form.style = ValueStyle::kConstant;
+    form.constant = seen.before;
+    if (form.constant.starts_with(before)) form.constant.erase(0, before.size());
+    if (form.constant.ends_with(after)) form.constant.resize(form.constant.size() - after.size());
+    return form;
+  }
+  find_style(seen, escapes, form);
+  if (form.style != ValueStyle::kNested) {
+    form.open = seen.before.substr(before.size());
+    form.close = seen.after.substr(0, seen.after.size() - after.size());
+  } else if (form.type == ValueType::kArray) {
+    find_item_marks(seen.before.substr(before.size()), seen.inner.empty() ? "" : seen.inner.front(), parameters);
+  }
+  return form;
+}
+
+// Adds a form that is not known yet.  Of two that are alike, the one with more escapes counts.
+void add_form(ValueForm form, format::Parameters& parameters) {
+  const auto known = std::ranges::find_if(parameters.forms, [&form](const ValueForm& other) {
+    return other.type == form.type && other.style == form.style && other.open == form.open && other.close == form.close;
+  });
+  if (known == parameters.forms.end()) {
+    parameters.forms.push_back(std::move(form));
+  } else if (form.escapes.size() > known->escapes.size()) {
+    known->escapes = std::move(form.escapes);
+  }
+}
+
 // Finds the marks of objects and arrays whose parts are written as values with marks of their own.
 void find_nested_marks(const std::vector<Seen>& all, const std::string& before, const std::string& after,
                        format::Parameters& parameters) {
@@ -216,34 +250,7 @@ void infer_forms(const std::vector<Seen>& all, const std::string& after, std::sp
   };
   while (!before.empty() && std::ranges::any_of(all, is_cut)) before.pop_back();
   parameters.key_close = before;
-  for (const Seen& seen : all) {
-    ValueForm form;
-    form.type = seen.type;
-    if (seen.has_value) {
-      find_style(seen, escapes, form);
-      if (form.style == ValueStyle::kNested && form.type == ValueType::kArray)
-        find_item_marks(seen.before.substr(before.size()), seen.inner.empty() ? "" : seen.inner.front(), parameters);
-      if (form.style != ValueStyle::kNested) {
-        form.open = seen.before.substr(before.size());
-        form.close = seen.after.substr(0, seen.after.size() - after.size());
-      }
-    } else {
-      form.style = ValueStyle::kConstant;
-      std::string text = seen.before;
-      if (text.starts_with(before)) text.erase(0, before.size());
-      if (text.ends_with(after)) text.resize(text.size() - after.size());
-      form.constant = text;
-    }
-    const auto known = std::ranges::find_if(parameters.forms, [&form](const ValueForm& other) {
-      return other.type == form.type && other.style == form.style && other.open == form.open &&
-             other.close == form.close;
-    });
-    if (known == parameters.forms.end()) {
-      parameters.forms.push_back(std::move(form));
-    } else if (form.escapes.size() > known->escapes.size()) {
-      known->escapes = std::move(form.escapes);
-    }
-  }
+  for (const Seen& seen : all) add_form(form_of(seen, before, after, escapes, parameters), parameters);
   find_nested_marks(all, before, after, parameters);
 }
 

@@ -167,12 +167,8 @@ void Machine::json_value_begins(char byte) {
   const format::JsonRoles& roles = syntax_->format->calls.roles;
   const std::string& key = scanner_.key_at(frames);
   envelope_.may_define = envelope_.may_define || key == "description" || key == "parameters";
-  if (roles.name_is_key && is_member && call_.is_reported) next_member();
   const bool is_keyed_call = roles.name_is_key && is_member;
-  if (is_keyed_call) {
-    call_.name = format::unescaped(scanner_.key_at(envelope_.depth), syntax_->format->calls.name_escapes);
-    call_.has_name = true;
-  }
+  if (is_keyed_call) next_member();
   if (is_keyed_call || (!roles.name_is_key && has_role(roles.arguments, frames))) {
     if (!json_arguments_begin(byte)) return;
   } else {
@@ -195,11 +191,15 @@ void Machine::json_call_begins() {
   forget_call();
 }
 
-// Ends a call whose name was a key: the object has another member, which is another call.
+// A member begins whose key is the name of a call.  The member before was a call of its own, which ends.
 void Machine::next_member() {
-  end_call(raw(head_));
-  begin_attempt(section_.is_open, attempt_.opening);
-  forget_call();
+  if (call_.is_reported) {
+    end_call(raw(head_));
+    begin_attempt(section_.is_open, attempt_.opening);
+    forget_call();
+  }
+  call_.name = format::unescaped(scanner_.key_at(envelope_.depth), syntax_->format->calls.name_escapes);
+  call_.has_name = true;
 }
 
 // Prepares for the parts of a new call.
