@@ -138,9 +138,7 @@ class ParameterProber {
       seen.after = text_between(*found, place.last_value + 1, next.key);
       seen.text = all_text(*found, place.first_value, place.last_value + 1);
       for (std::size_t i = place.first_value; i < place.last_value; ++i) {
-        if ((*found)[i].kind != Element::Kind::kLiteral) continue;
-        seen.inner.push_back((*found)[i].text);
-        seen.has_literals = true;
+        if ((*found)[i].kind == Element::Kind::kLiteral) seen.inner.push_back((*found)[i].text);
       }
     } else {
       seen.before = text_between(*found, place.key + 1, next.key);

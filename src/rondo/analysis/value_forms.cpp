@@ -44,7 +44,7 @@ void find_style(const Seen& seen, std::span<const format::Escape> escapes, Value
   if (is_raw) form.escapes.assign(escapes.begin(), escapes.end());
   if (!line_end.empty()) form.escapes.push_back({"\n", line_end});
   if (is_raw) return;
-  if (const auto style = seen.has_literals ? std::nullopt : literal_style(seen.text, seen.value)) {
+  if (const auto style = !seen.inner.empty() ? std::nullopt : literal_style(seen.text, seen.value)) {
     form.style = *style;
   } else if (const auto inner = literal_style(format::unescaped(seen.text, escapes), seen.value);
              inner && !escapes.empty()) {
@@ -65,15 +65,11 @@ constexpr std::string_view kOpeners = "<[({";
 constexpr std::string_view kClosers = ">])}";
 bool is_closing(char byte) { return kClosers.find(byte) != std::string_view::npos; }
 
-// Returns whether `close` closes a bracket that `text` opens and does not close.
-bool closes_mark(char close, std::string_view text) {
-  const std::size_t kind = kClosers.find(close);
-  return kind != std::string_view::npos && std::ranges::count(text, kOpeners[kind]) > std::ranges::count(text, close);
-}
-// Returns whether `open` opens a bracket that `text` closes and does not open.
-bool opens_mark(char open, std::string_view text) {
-  const std::size_t kind = kOpeners.find(open);
-  return kind != std::string_view::npos && std::ranges::count(text, kClosers[kind]) > std::ranges::count(text, open);
+// Returns whether `text` has an unpaired partner of the bracket `byte`, which is one of `own`; those of `partners` pair
+// with them.
+bool has_partner(char byte, std::string_view own, std::string_view partners, std::string_view text) {
+  const std::size_t kind = own.find(byte);
+  return kind != std::string_view::npos && std::ranges::count(text, partners[kind]) > std::ranges::count(text, byte);
 }
 
 // Returns `text` without `end` at its end; nullopt if it ends otherwise.
@@ -112,46 +108,46 @@ struct Leaves {
   std::string before, after;
 };
 
+// Returns what stands behind the integer, the last part of a value that shows, up to what all values have behind them.
+std::optional<std::string> behind_integer(const Seen& seen, const Leaves& leaves) {
+  return without_front(seen.after.substr(0, seen.after.size() - leaves.after.size()), leaves.integer->close);
+}
+
 // Finds the marks of an object inside a value, which begins {"x": STRING, "z": INTEGER}.
-bool find_member_marks(const Seen& seen, const Leaves& leaves, ValueForm& form, format::Parameters& parameters) {
-  if (seen.inner.size() != 3) return false;
+void find_member_marks(const Seen& seen, const Leaves& leaves, ValueForm& form, format::Parameters& parameters) {
+  if (seen.inner.size() != 3) return;
   const auto key_close = without_end(seen.inner[0], leaves.string->open);
   const auto between = without_front(seen.inner[1], leaves.string->close);
-  const auto before = without_front(seen.before, leaves.before);
-  const auto rest = without_end(seen.after, leaves.after);
-  const auto behind = rest ? without_front(*rest, leaves.integer->close) : std::nullopt;
+  const std::string before = seen.before.substr(leaves.before.size());
+  const auto behind = behind_integer(seen, leaves);
   if (!key_close || format::is_blank(*key_close) || seen.inner[2] != *key_close + leaves.integer->open || !between ||
-      !before || !behind)
-    return false;
-  const auto marks = part_marks(*before, *between, *behind);
-  if (!marks) return false;
+      !behind)
+    return;
+  const auto marks = part_marks(before, *between, *behind);
+  if (!marks) return;
   form.open = marks->open;
   form.close = marks->close;
   parameters.member_open = marks->front;
   parameters.member_key_close = *key_close;
   parameters.member_close = marks->back;
-  return true;
 }
 
 // Finds the marks of an array inside a value, which is [STRING, INTEGER, null].
-bool find_element_marks(const Seen& seen, const Leaves& leaves, ValueForm& form, format::Parameters& parameters) {
-  if (seen.inner.empty() || leaves.null->style != ValueStyle::kConstant) return false;
+void find_element_marks(const Seen& seen, const Leaves& leaves, ValueForm& form, format::Parameters& parameters) {
+  if (seen.inner.empty() || leaves.null->style != ValueStyle::kConstant) return;
   const auto joint = without_front(seen.inner[0], leaves.string->close);
   const auto between = joint ? without_end(*joint, leaves.integer->open) : std::nullopt;
-  const auto front = without_front(seen.before, leaves.before);
-  const auto before = front ? without_end(*front, leaves.string->open) : std::nullopt;
-  const auto rest = without_end(seen.after, leaves.after);
-  const auto behind = rest ? without_front(*rest, leaves.integer->close) : std::nullopt;
-  if (!between || !before || !behind) return false;
-  auto marks = part_marks(*before, *between, *behind);
+  const auto before = without_end(seen.before.substr(leaves.before.size()), leaves.string->open);
+  const auto behind = behind_integer(seen, leaves);
+  if (!between || !before || !behind) return;
+  const auto marks = part_marks(*before, *between, *behind);
   const auto close =
       marks ? without_front(marks->close, marks->front + leaves.null->constant + marks->back) : std::nullopt;
-  if (!close || format::is_blank(*close)) return false;
+  if (!close || format::is_blank(*close)) return;
   form.open = marks->open;
   form.close = *close;
   parameters.item_open = marks->front;
   parameters.item_close = marks->back;
-  return true;
 }
 
 // Returns the form of a value; of an array in markup, `parameters` gets the marks of its items.
@@ -191,15 +187,14 @@ void add_form(ValueForm form, format::Parameters& parameters) {
 // Finds the marks of objects and arrays whose parts are written as values with marks of their own.
 void find_nested_marks(const std::vector<Seen>& all, const std::string& before, const std::string& after,
                        format::Parameters& parameters) {
-  const auto form_of = [&](ValueType type) -> ValueForm* {
+  const auto known = [&](ValueType type) -> ValueForm* {
     const auto found = std::ranges::find(parameters.forms, type, &ValueForm::type);
     return found == parameters.forms.end() ? nullptr : &*found;
   };
-  const Leaves leaves{form_of(ValueType::kString), form_of(ValueType::kInteger), form_of(ValueType::kNull), before,
-                      after};
+  const Leaves leaves{known(ValueType::kString), known(ValueType::kInteger), known(ValueType::kNull), before, after};
   if (leaves.string == nullptr || leaves.integer == nullptr || leaves.null == nullptr) return;
   for (const Seen& seen : all) {
-    ValueForm* form = form_of(seen.type);
+    ValueForm* form = known(seen.type);
     if (form == nullptr || form->style != ValueStyle::kNested || !format::is_blank(form->open)) continue;
     if (seen.type == ValueType::kObject) find_member_marks(seen, leaves, *form, parameters);
     if (seen.type == ValueType::kArray) find_element_marks(seen, leaves, *form, parameters);
@@ -233,7 +228,8 @@ std::string shared_after(const std::vector<Seen>& all, const Evidence& evidence)
   // What closes a mark of one type alone belongs to that mark.
   const auto is_cut = [&](const Seen& seen) {
     return seen.has_value &&
-           closes_mark(whole[begin], seen.after.substr(0, seen.after.size() - (whole.size() - begin)));
+           has_partner(whole[begin], kClosers, kOpeners,
+                       std::string_view(seen.after).substr(0, seen.after.size() - (whole.size() - begin)));
   };
   while (begin < whole.size() && std::ranges::any_of(all, is_cut)) ++begin;
   return whole.substr(begin);
@@ -246,7 +242,8 @@ void infer_forms(const std::vector<Seen>& all, const std::string& after, std::sp
     if (seen.has_value) before.resize(format::alike_in_front(before, seen.before));
   }
   const auto is_cut = [&](const Seen& seen) {
-    return seen.has_value && opens_mark(before.back(), std::string_view(seen.before).substr(before.size()));
+    return seen.has_value &&
+           has_partner(before.back(), kOpeners, kClosers, std::string_view(seen.before).substr(before.size()));
   };
   while (!before.empty() && std::ranges::any_of(all, is_cut)) before.pop_back();
   parameters.key_close = before;

@@ -20,9 +20,8 @@ struct Seen {
   json::Value value;
   std::string key_front;  // the text between the parameter before and the key
   std::string before, after, text;
-  std::vector<std::string> inner;  // the literals between parts of the value
+  std::vector<std::string> inner;  // the literals of the template inside the value, between its parts
   bool has_value = false;          // false: `before` is all of the text between the keys
-  bool has_literals = false;       // literals of the template are inside the value
 };
 
 // Returns how a line end in the string is written where the lines behind it are indented, "\n    "; "" where not.

@@ -225,6 +225,9 @@ TEST_CASE("hexadecimal digits are written in lower case and read in either") {
     CHECK(hex::digit(static_cast<char>(c)).value_or(99) == (at == std::string_view::npos ? 99 : at % 16));
   }
   CHECK(hex::byte("%fF", 1) == '\xFF');
+  CHECK(hex::number("x1F09aBcD", 1, 8) == 0x1F09ABCDU);
+  CHECK_FALSE(hex::number("12", 0, 3));
+  CHECK_FALSE(hex::number("12", 3, 1));
   for (const char* text : {"%", "%f", "%fg", "%gf", "%-1"}) CHECK_FALSE(hex::byte(text, 1));
 }
 

@@ -22,12 +22,22 @@ constexpr std::optional<unsigned> digit(char c) {
   return std::nullopt;
 }
 
+// Returns the number that `digits` digits at `at` spell, eight at most; nothing where there are not so many.
+constexpr std::optional<std::uint32_t> number(std::string_view text, std::size_t at, std::size_t digits) {
+  if (text.size() < digits || at > text.size() - digits) return std::nullopt;
+  std::uint32_t out = 0;
+  for (const char c : text.substr(at, digits)) {
+    const std::optional<unsigned> value = digit(c);
+    if (!value) return std::nullopt;
+    out = out * 16 + *value;
+  }
+  return out;
+}
+
 // Returns the byte that the two digits at `at` spell; nothing where they are not two digits.
 constexpr std::optional<char> byte(std::string_view text, std::size_t at) {
-  const std::optional<unsigned> high = at < text.size() ? digit(text[at]) : std::nullopt;
-  const std::optional<unsigned> low = at + 1 < text.size() ? digit(text[at + 1]) : std::nullopt;
-  if (!high || !low) return std::nullopt;
-  return static_cast<char>(*high * 16 + *low);
+  const std::optional<std::uint32_t> value = number(text, at, 2);
+  return value ? std::optional(static_cast<char>(*value)) : std::nullopt;
 }
 
 }  // namespace rondo::hex

@@ -242,12 +242,12 @@ NodeId CallBuilder::form(SchemaCompiler& schema, const Parts& parts, const Value
   const TypeSet types = types_of(form.type);
   Line line(g);
   mark(line, form.open);
-  const bool has_items =
+  const bool has_marks =
       form.style == ValueStyle::kNested && (!is_blank(format_.calls.parameters.item_open) || !is_blank(form.open));
-  if (has_items || !form.escapes.empty()) {
+  if (has_marks || !form.escapes.empty()) {
     context_.warnings.add("values inside objects and arrays are not held to their schema in this format");
     if ((schema.types(parts) & types) == 0) return g.never();
-    line.add(has_items ? markup_text(ending, form.escapes, name) : raw_text(ending, form.escapes));
+    line.add(has_marks ? markup_text(ending, form.escapes, name) : raw_text(ending, form.escapes));
     return line.node();
   }
   const auto compiled = [&](const Spelling& spelling) {

@@ -258,14 +258,9 @@ bool Reader::escape(std::string& out) {
 }
 
 bool Reader::hex4(std::size_t at, char32_t& out) const {
-  if (at + 4 > text_.size()) return false;
-  out = 0;
-  for (std::size_t i = at; i < at + 4; ++i) {
-    const std::optional<unsigned> digit = hex::digit(text_[i]);
-    if (!digit) return false;
-    out = out * 16 + *digit;
-  }
-  return true;
+  const std::optional<std::uint32_t> code = hex::number(text_, at, 4);
+  out = code.value_or(0);
+  return code.has_value();
 }
 
 bool Reader::digits() {

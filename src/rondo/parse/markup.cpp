@@ -21,6 +21,20 @@ std::ptrdiff_t count_of(std::string_view text, std::string_view mark) {
   return count;
 }
 
+SchemaPlace items_in(const SchemaPlace& place) {
+  return {place.schema != nullptr ? place.schema->find("items") : nullptr, place.root};
+}
+
+SchemaPlace member_in(const SchemaPlace& place, std::string_view key) {
+  return {place.schema != nullptr ? property_schema(*place.schema, *place.root, key) : nullptr, place.root};
+}
+
+// Reads the text of a value that has no parts.
+json::Value read_leaf(std::string_view text, const std::vector<const ValueForm*>& forms, const SchemaPlace& place) {
+  const auto types = place.schema != nullptr ? schema_types(*place.schema, *place.root) : std::nullopt;
+  return read_value(text, forms, types, {});
+}
+
 class MarkupReader {
  public:
   explicit MarkupReader(const format::Parameters& parameters) : parameters_(parameters) {
@@ -42,8 +56,7 @@ class MarkupReader {
  private:
   json::Value value(std::string_view text, const SchemaPlace& place, int depth) const {
     if (auto nested = read(text, place, depth + 1)) return std::move(*nested);
-    const auto types = place.schema != nullptr ? schema_types(*place.schema, *place.root) : std::nullopt;
-    return read_value(text, leaf_forms_, types, {});
+    return read_leaf(text, leaf_forms_, place);
   }
 
   // Returns where the text between `open`, which was already read, and its `close` ends; npos if it does not end.
@@ -62,8 +75,7 @@ class MarkupReader {
   std::optional<json::Value> array(std::string_view text, const SchemaPlace& place, int depth) const {
     const std::string_view open = format::trimmed(parameters_.item_open);
     const std::string_view close = format::trimmed(parameters_.item_close);
-    SchemaPlace inside = place;
-    inside.schema = place.schema != nullptr ? place.schema->find("items") : nullptr;
+    const SchemaPlace inside = items_in(place);
     json::Array out;
     while (!text.empty()) {
       if (!text.starts_with(open)) return std::nullopt;
@@ -90,9 +102,7 @@ class MarkupReader {
       text.remove_prefix(opening.size());
       const std::size_t end = matching(text, opening, closing);
       if (end == std::string_view::npos) return std::nullopt;
-      SchemaPlace inside = place;
-      inside.schema = place.schema != nullptr ? property_schema(*place.schema, *place.root, key) : nullptr;
-      out.set(key, value(text.substr(0, end), inside, depth));
+      out.set(key, value(text.substr(0, end), member_in(place, key), depth));
       text = format::trimmed(text.substr(end + closing.size()));
     }
     return json::Value(std::move(out));
@@ -141,8 +151,7 @@ class TaggedReader {
   }
 
   std::optional<json::Value> items(const SchemaPlace& place, int depth) {
-    SchemaPlace inside = place;
-    inside.schema = place.schema != nullptr ? place.schema->find("items") : nullptr;
+    const SchemaPlace inside = items_in(place);
     json::Array out;
     while (!format::is_blank(parameters_.item_open) && eat(parameters_.item_open)) {
       auto item = value(parameters_.item_close, inside, depth);
@@ -160,9 +169,7 @@ class TaggedReader {
       if (end == std::string_view::npos) return std::nullopt;
       const std::string key = format::unescaped(format::trimmed(text_.substr(at_, end - at_)), parameters_.key_escapes);
       at_ = end + key_close.size();
-      SchemaPlace inside = place;
-      inside.schema = place.schema != nullptr ? property_schema(*place.schema, *place.root, key) : nullptr;
-      auto member = value(parameters_.member_close, inside, depth);
+      auto member = value(parameters_.member_close, member_in(place, key), depth);
       if (!member) return std::nullopt;
       out.set(key, std::move(*member));
     }
@@ -197,8 +204,7 @@ class TaggedReader {
       at_ = end;
       if (!eat(close) || !eat(closing)) continue;
       at_ = end;
-      const auto types = place.schema != nullptr ? schema_types(*place.schema, *place.root) : std::nullopt;
-      return read_value(text_.substr(begin, end - begin), forms, types, {});
+      return read_leaf(text_.substr(begin, end - begin), forms, place);
     }
     return std::nullopt;
   }

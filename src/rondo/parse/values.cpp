@@ -215,12 +215,9 @@ class LiteralReader {
   }
 
   bool digits_value(std::size_t count, char32_t& out) {
-    if (text_.size() - at_ < count) return false;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::optional<unsigned> digit = hex::digit(text_[at_ + i]);
-      if (!digit) return false;
-      out = out * 16 + *digit;
-    }
+    const std::optional<std::uint32_t> code = hex::number(text_, at_, count);
+    if (!code) return false;
+    out = *code;
     at_ += count;
     return true;
   }

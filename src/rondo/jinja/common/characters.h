@@ -1,8 +1,10 @@
 // Classes of characters in the template language and in Python's string methods.
 #pragma once
 
+#include <string>
 #include <string_view>
 
+#include "base/hex.h"
 #include "unicode/case.h"
 #include "unicode/classes.h"
 
@@ -24,6 +26,14 @@ namespace rondo::jinja {
 // Returns the quote that Python's repr() puts around a string.
 [[nodiscard]] inline char repr_quote(std::string_view text) {
   return text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos ? '"' : '\'';
+}
+
+// Returns a character as \xHH, \uHHHH or \UHHHHHHHH.
+[[nodiscard]] inline std::string hex_escape(char32_t c) {
+  const unsigned digits = c < 0x100 ? 2 : c < 0x10000 ? 4 : 8;
+  std::string out = digits == 2 ? "\\x" : digits == 4 ? "\\u" : "\\U";
+  hex::append(out, c, digits);
+  return out;
 }
 
 // True for what `\w` matches in Python's regular expressions.

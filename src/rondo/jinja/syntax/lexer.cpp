@@ -135,27 +135,13 @@ constexpr std::array<Operator, 26> kOperators = {{
     {",", TokenKind::kComma},     {";", TokenKind::kSemicolon},
 }};
 
-std::optional<char32_t> code_of(std::string_view text, std::size_t at, std::size_t digits) {
-  char32_t value = 0;
-  if (at + digits > text.size()) return std::nullopt;
-  for (std::size_t i = at; i < at + digits; ++i) {
-    const std::optional<unsigned> digit = hex::digit(text[i]);
-    if (!digit) return std::nullopt;
-    value = value * 16 + *digit;
-  }
-  return value;
-}
-
 // repr() of one character.
 std::string quoted_char(std::string_view shown) {
   const char c = shown[0];
   if (c == '\'') return "\"'\"";
   std::string out(shown);
   if (c == '\\') out = "\\\\";
-  if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-    out = "\\x";
-    hex::append(out, static_cast<unsigned char>(c), 2);
-  }
+  if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) out = hex_escape(static_cast<unsigned char>(c));
   return "'" + out + "'";
 }
 
@@ -226,7 +212,7 @@ class Unescaper {
   }
 
   bool code_point(std::size_t digits, const char* truncated) {
-    const std::optional<char32_t> value = code_of(text_, at_, digits);
+    const std::optional<std::uint32_t> value = hex::number(text_, at_, digits);
     if (!value) {
       error_ = truncated;
       return false;
@@ -244,9 +230,7 @@ class Unescaper {
   bool escaped_non_ascii() {
     const utf8::Decoded decoded = utf8::decode(text_, at_);
     at_ += decoded.size;
-    const unsigned digits = decoded.code_point < 0x100 ? 2 : decoded.code_point < 0x10000 ? 4 : 8;
-    out_ += digits == 2 ? "\\x" : digits == 4 ? "\\u" : "\\U";
-    hex::append(out_, decoded.code_point, digits);
+    out_ += hex_escape(decoded.code_point);
     return true;
   }
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/hex.h"
+#include "jinja/common/characters.h"
 #include "jinja/types/access.h"
 #include "jinja/types/format_spec.h"
 #include "jinja/types/markup.h"

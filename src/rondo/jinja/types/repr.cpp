@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/hex.h"
 #include "jinja/common/characters.h"
 #include "jinja/types/markup.h"
 #include "jinja/value/dicts.h"
@@ -144,13 +143,6 @@ class ReprWriter {
 };
 
 }  // namespace
-
-std::string hex_escape(char32_t c) {
-  const unsigned digits = c < 0x100 ? 2 : c < 0x10000 ? 4 : 8;
-  std::string out = digits == 2 ? "\\x" : digits == 4 ? "\\u" : "\\U";
-  hex::append(out, c, digits);
-  return out;
-}
 
 Value to_repr(Runtime& runtime, const Value& value) {
   ReprWriter writer(runtime);

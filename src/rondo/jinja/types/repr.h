@@ -16,7 +16,5 @@ namespace rondo::jinja {
 // repr(value) as a string with origins.
 [[nodiscard]] Value to_repr(Runtime& runtime, const Value& value);
 [[nodiscard]] std::string repr(Runtime& runtime, const Value& value);  // Python's repr, without origins
-// Returns a character as \xHH, \uHHHH or \UHHHHHHHH.
-[[nodiscard]] std::string hex_escape(char32_t c);
 
 }  // namespace rondo::jinja
