@@ -37,7 +37,8 @@ std::vector<test::MessageParts> messages() {
         R"({"city": "one\n\n  two\n", "n": 1})", R"({"deep": {"k": [1, {"q": "x"}], "z": null}, "l": ["a", 2, []]})",
         R"({"l": [], "deep": {}})", R"({"l": [1], "n": 3})",
         R"({"deep": {"deep": {"deep": 1}, "deep2": {"x": {}}}, "n": 1})", R"({"city": "say \"hi\" & c", "x": 1.5})",
-        R"({"z": null})", R"({"city": "", "n": -1})", R"({"city": "7"})"}) {
+        R"({"z": null})", R"({"city": "", "n": -1})", R"({"city": "7"})",
+        R"({"city": "one\n  n: 1\nb: true", "n": 2})"}) {
     const json::Object arguments = json::parse(text).value().as_object();
     for (const char* content : {"", "Sure."}) out.push_back({"", content, {arguments}});
     out.push_back({"", "", {arguments, json::parse(R"({"n": 1})").value().as_object()}, {"search", "get_weather"}});
