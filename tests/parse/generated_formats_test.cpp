@@ -176,5 +176,46 @@ TEST_CASE("random messages are what their seeds say, and can be made simple") {
   }
 }
 
+// What all laws object to in a template and a message.
+std::string objections(const test::TemplateShape& shape, const test::MessageParts& message) {
+  const test::Specimen specimen = test::specimen_of(shape);
+  std::string out;
+  for (const Law law : test::kLaws) {
+    const test::Verdict verdict = test::check_law(law, specimen, message, 1);
+    if (verdict.applies && !verdict.objection.empty())
+      out.append(test::to_string(law)).append(": ").append(verdict.objection).append("\n");
+  }
+  return out;
+}
+
+TEST_CASE("bug: a call without arguments was closed twice where its close has a number") {
+  test::TemplateShape shape;
+  shape.form = test::CallForm::kTags;
+  shape.argument_form = test::ArgumentForm::kParameters;
+  shape.stop.clear();
+  shape.header = {"<|turn|>", "<|says|>"};
+  shape.call = {"<do>", "[/do]</over#\x1A>"};
+  shape.parameter = {"<p:", ">", ">", "</p:", "", false};
+  CHECK(objections(shape, {.reasoning = "", .content = "", .calls = {json::Object()}, .names = {"search"}}) == "");
+}
+
+TEST_CASE("bug: white space behind the calls became the content's where only the next turn ends one") {
+  test::TemplateShape shape;
+  shape.form = test::CallForm::kTags;
+  shape.stop.clear();
+  shape.section = {"<:acts#:>", "<:/acts:> "};
+  shape.name.close.clear();
+  shape.content_behind = true;
+  CHECK(objections(shape, {.reasoning = "", .content = "x", .calls = {json::Object()}, .names = {"search"}}) == "");
+}
+
+TEST_CASE("bug: an answer that is one quote was taken for the close of quoted reasoning") {
+  test::TemplateShape shape;
+  shape.reasoning = test::ReasoningPlace::kWhereThere;
+  shape.thought = {"<|why|>", " <|/why|>"};
+  shape.reasoning_filter = "|tojson";
+  CHECK(objections(shape, {.reasoning = "", .content = "\"", .calls = {}}) == "");
+}
+
 }  // namespace
 }  // namespace rondo

@@ -112,7 +112,6 @@ CallPart with_content_behind(const Evidence& evidence, const Ending& ending, Cal
   if (last == kNone || content == kNone || content < last) return part;
   format::Calls& calls = part.calls;
   calls.content_behind = true;
-  std::string& close = is_blank(calls.section_close) ? calls.call_close : calls.section_close;
   const std::string between = both->turn.literals(last + 1, content);
   // A stop of calls that precedes content, and ends no other turn, cannot end a turn.  It closes the section.
   const bool is_open = is_blank(calls.section_close) && !is_blank(calls.section_open);
@@ -122,8 +121,8 @@ CallPart with_content_behind(const Evidence& evidence, const Ending& ending, Cal
     calls.section_close = part.stops.front();
     part.stops.clear();
     part.remarks.note("only the calls' close ends a turn of calls: who stops at it sees no content behind it");
-    return part;
   }
+  std::string& close = is_blank(calls.section_close) ? calls.call_close : calls.section_close;
   const std::size_t at = is_blank(close) ? std::string::npos : between.rfind(trimmed(close));
   if (at == std::string::npos) return part;
   const std::string rest = between.substr(at + trimmed(close).size());

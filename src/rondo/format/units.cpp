@@ -42,6 +42,17 @@ std::string numbered(std::string_view marker, std::size_t number) {
 
 std::string_view before_counter(std::string_view marker) { return marker.substr(0, marker.find(kCounter)); }
 
+std::size_t numbered_suffix(std::string_view text, std::string_view marker) {
+  std::size_t at = text.size();
+  for (std::size_t left = marker.size(); left > 0; --left) {
+    const bool is_counter = marker[left - 1] == kCounter;
+    if (at == 0 || (is_counter ? !is_digit(text[at - 1]) : text[at - 1] != marker[left - 1])) return 0;
+    --at;
+    while (is_counter && at > 0 && is_digit(text[at - 1])) --at;
+  }
+  return text.size() - at;
+}
+
 namespace {
 
 // The size of the longest atom at the beginning of `text`; 0 if there is none.

@@ -25,6 +25,8 @@ inline constexpr char kCounter = '\x1A';
 [[nodiscard]] std::string numbered(std::string_view marker, std::size_t number);
 // Returns `marker` up to its first counter.
 [[nodiscard]] std::string_view before_counter(std::string_view marker);
+// Returns how many bytes at the end of `text` are `marker` with a number for each of its counters; 0 if none are.
+[[nodiscard]] std::size_t numbered_suffix(std::string_view text, std::string_view marker);
 
 // Returns whether all brackets in `text` are paired.
 [[nodiscard]] bool is_paired(std::string_view text);

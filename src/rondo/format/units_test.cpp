@@ -44,6 +44,11 @@ TEST_CASE("a counter stands for a number") {
   CHECK(before_counter("<call#\x1A>\x1A") == "<call#");
   CHECK(before_counter("\x1A.") == "");
   CHECK(before_counter("<call>") == "<call>");
+  CHECK(numbered_suffix("a</call#12>", "</call#\x1A>") == 10);
+  CHECK(numbered_suffix("12", "\x1A") == 2);
+  CHECK(numbered_suffix("</b>", "</b>") == 4);
+  for (const char* other : {"</call#>", "</call#1x>", "all#1>", ""}) CHECK(numbered_suffix(other, "</call#\x1A>") == 0);
+  CHECK(numbered_suffix("a", "") == 0);
   for (const char byte : {'0', '5', '9'}) CHECK(is_digit(byte));
   for (const char byte : {'/', ':', 'a', '_'}) CHECK(!is_digit(byte));
 }

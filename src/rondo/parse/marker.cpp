@@ -79,6 +79,11 @@ Agreement agreement(std::string_view text, std::string_view marker, bool is_toke
   return out;
 }
 
+// Returns whether `text` has a word, which ordinary text does not have in the place of a marker by chance.
+bool has_word(std::string_view text) {
+  return std::ranges::any_of(text, [](char byte) { return is_word(byte) || static_cast<unsigned char>(byte) >= 0x80; });
+}
+
 // Returns where the first of `tokens` begins in `text`; npos if there is none.
 std::size_t find_token(std::string_view text, std::span<const std::string> tokens) {
   std::size_t first = std::string_view::npos;
@@ -104,8 +109,7 @@ Marker::Marker(std::string_view text, std::span<const std::string> tokens) {
   cuts_ = format::unit_boundaries(core);
   is_reserved_ = has_reserved_shape(core);
   is_varied_ = core.find(kBlankSign) != std::string_view::npos || core.find(format::kCounter) != std::string_view::npos;
-  is_distinct_ = std::any_of(core.begin(), core.end(),
-                             [](char byte) { return is_word(byte) || static_cast<unsigned char>(byte) >= 0x80; });
+  is_distinct_ = has_word(core);
   const std::size_t token = find_token(core, tokens);
   has_token_ = token != std::string_view::npos;
   std::string chunk;
@@ -148,14 +152,15 @@ Match Marker::chunk_at(std::size_t chunk, std::string_view text, const TokenStar
   return {is_whole ? MatchKind::kFull : MatchKind::kPartial, size};
 }
 
-// Matches `text` if it ends inside the marker.
+// Matches `text` if it ends inside the marker.  What a marker has before its first word (`"` of `" <|end|>`) may be text.
 Match Marker::cut_off(std::string_view text, bool is_end) const {
   if (!is_end) return {MatchKind::kPartial, text.size()};
   const Agreement with = agreement(text, core_, has_token_);
   const bool is_in_number = with.in_text < text.size();
   const bool is_units =
       with.has_ended && std::binary_search(cuts_.begin(), cuts_.end(), with.in_marker + (is_in_number ? 1 : 0));
-  return {is_units ? MatchKind::kFull : MatchKind::kNone, text.size()};
+  const bool is_telling = is_units && (has_word(text) || !is_distinct_);
+  return {is_telling ? MatchKind::kFull : MatchKind::kNone, text.size()};
 }
 
 Match Marker::match(std::string_view text, bool is_end, const TokenStarts* starts) const {

@@ -63,7 +63,7 @@ class Marker {
 
   // Returns whether the marker is at the start of `text`.  kPartial means that `text` is too short to tell.  With
   // `is_end` the result is never kPartial: a marker that the end cuts off after some of its whole units counts as
-  // complete.  `starts` tells where added tokens begin in the buffer that contains `text`; with nullptr, tokens do not
+  // complete, unless only the rest has words.  `starts` tells where added tokens begin in the buffer that contains `text`; with nullptr, tokens do not
   // matter.
   [[nodiscard]] Match match(std::string_view text, bool is_end, const TokenStarts* starts = nullptr) const;
 

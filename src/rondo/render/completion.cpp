@@ -253,8 +253,7 @@ Result<ParsedCompletion> CompletionReader::read(const TurnProfile& profile, std:
     reading.finish();
   }
   if (!format_->calls.heading_close.empty()) out.block_ends = block_ends(*format_);
-  const std::string calls_end = format_->calls.call_close + format_->calls.section_close;
-  if (calls_end.find(format::kCounter) == std::string::npos) out.calls_end = format::trimmed(calls_end);
+  out.calls_end = format::trimmed(format_->calls.call_close + format_->calls.section_close);
   out.input = format_->input;
   out.message = parser.message();
   out.reasoning = reading.reasoning();

@@ -35,7 +35,7 @@ struct ParsedCompletion {
   std::string closing_text;
   // If a turn consists of blocks with headings: the texts that end a block, including the last one.
   std::vector<std::string> block_ends;
-  std::string calls_end;     // what the format writes at the end of its calls; "" for nothing, or with a number in it
+  std::string calls_end;     // what the format writes at the end of its calls, with its counters; "" for nothing
   format::InputShape input;  // the shape in which the template needs the message in history
   std::string raw;           // the text up to the stop token; ranges in `message` refer to it
   std::optional<ReasoningSpan> reasoning;

@@ -33,16 +33,17 @@ std::string missing_behind_calls(const tokenizer::Tokenizer& tokenizer, std::str
   return !format::is_blank(content) && text.ends_with(content) ? std::string(closers) : "";
 }
 
-// Where the end of calls last stands in `text`; npos if it does not.  Punctuation alone, such as `>`, may be a part of
-// something else unless it is whole units.
-std::size_t calls_end_in(std::string_view text, std::string_view end) {
-  std::size_t at = text.rfind(end);
-  if (std::ranges::any_of(end, format::is_word)) return at;
+// Where the text behind the last end of calls in `text` begins; npos if none is there.  Punctuation alone, such as `>`,
+// may be a part of something else unless it is whole units.
+std::size_t behind_calls_end(std::string_view text, std::string_view end) {
   const std::vector<std::size_t> cuts = format::unit_boundaries(text);
   const auto is_cut = [&cuts](std::size_t place) { return std::ranges::binary_search(cuts, place); };
-  while (at != std::string_view::npos && !(is_cut(at) && is_cut(at + end.size())))
-    at = at == 0 ? std::string_view::npos : text.rfind(end, at - 1);
-  return at;
+  const bool has_words = std::ranges::any_of(end, format::is_word);
+  for (std::size_t behind = text.size(); behind > 0; --behind) {
+    const std::size_t size = format::numbered_suffix(text.substr(0, behind), end);
+    if (size > 0 && (has_words || (is_cut(behind - size) && is_cut(behind)))) return behind;
+  }
+  return std::string_view::npos;
 }
 
 // The part of `closing` that follows the end of the calls, if `text`, the completion with its closing text, ends with
@@ -52,14 +53,15 @@ std::optional<std::string> missing_behind_whole_calls(const tokenizer::Tokenizer
                                                       const ParsedCompletion& said, std::string_view text,
                                                       std::string_view closing) {
   const std::string& end = said.calls_end;
-  const std::size_t at = calls_end_in(closing, end);
+  const std::size_t behind = behind_calls_end(closing, end);
   const bool has_calls = !said.message.tool_calls.empty() || !said.closing_text.empty();
-  if (end.empty() || !has_calls || at == std::string_view::npos) return std::nullopt;
-  const std::string rest(closing.substr(at + end.size()));
+  if (!has_calls || behind == std::string_view::npos) return std::nullopt;
+  const auto ends_calls = [&end](std::string_view written) { return format::numbered_suffix(written, end) > 0; };
+  const std::string rest(closing.substr(behind));
   const std::size_t there = overlap(tokenizer, text, rest);
-  if (there > 0 && text.substr(0, text.size() - there).ends_with(end)) return rest.substr(there);
+  if (there > 0 && ends_calls(text.substr(0, text.size() - there))) return rest.substr(there);
   const bool ends_with_content = !format::is_blank(said.message.content) && text.ends_with(said.message.content);
-  return ends_with_content || !text.ends_with(end) ? std::nullopt : std::optional(rest);
+  return ends_with_content || !ends_calls(text) ? std::nullopt : std::optional(rest);
 }
 
 // The part of `closers`, the template's text between a turn's data and its stop, that is missing after `text`.  The
