@@ -62,7 +62,8 @@ std::shared_ptr<const format::Format> the_format() {
 // The cause if a model wrote `completion` after a question, the client keeps `kept`, and `following` comes next.
 Found found(const std::string& source, const std::string& completion, const std::string& kept,
             json::Array following = {kMore}, json::Array before = {kQuestion},
-            std::optional<probe::Extent> parted = std::nullopt) {
+            std::optional<probe::Extent> parted = std::nullopt,
+            std::shared_ptr<const format::Format> format = the_format()) {
   const auto chat_template = jinja::Template::compile(source, {}, "invented").value();
   const chat::Conversation base;
   const tmpl::ApplyOptions options;
@@ -75,7 +76,7 @@ Found found(const std::string& source, const std::string& completion, const std:
   auto out = find_cause(Exchange{.chat_template = *chat_template,
                                  .base = base,
                                  .options = options,
-                                 .format = the_format(),
+                                 .format = std::move(format),
                                  .before = before,
                                  .completion = completion,
                                  .stop_size = 0,
@@ -198,6 +199,47 @@ TEST_CASE("breaks in front of the turn") {
   CHECK(told(found(head, "Yes[fin]", kAnswer)) == "moved-tools 1 messages[2].content");
 }
 
+TEST_CASE("a system text that stands elsewhere once messages follow") {
+  const json::Array before = {probe::plain_message("system", "rule"), kQuestion};
+  const std::string source =
+      changed("{{- '[' + m.role + '>' }}",
+              "{%- if m.role == 'system' and messages | length > 2 %}{%- continue %}{%- endif %}{{- '[' }}"
+              "{{- 'sys' if m.role == 'system' else m.role }}{{- '>' }}"
+              "{%- if loop.last and messages[0].role == 'system' and not loop.first %}{{- messages[0].content + '~' }}{%- "
+              "endif %}");
+  const Found out = found(source, "Yes[fin]", kAnswer, {kMore}, before);
+  CHECK(told(out) == "moved-tools 3 messages[0].content");
+  CHECK(out.cause.sentence.starts_with("the system text stands elsewhere"));
+}
+
+TEST_CASE("white space that a client put in front of the content, beside a call") {
+  CHECK(told(found(kClean, "Yes{do:f|{}:do}[fin]", R"({"role": "assistant", "content": " Yes", "tool_calls":
+    [{"type": "function", "function": {"name": "f", "arguments": {}}}]})")) == "lost-markup 6");
+}
+
+// Calls are JSON that the template's own literals write.
+TEST_CASE("JSON around a call that a literal spells") {
+  const std::string source = R"JINJA({%- for m in messages %}{{- '[' + m.role + '>' + m.content }}
+{%- for c in m.tool_calls or [] %}
+{{- '<do>{"name": "' + c.function.name + '", "arguments": ' }}{{- c.function.arguments | tojson }}{{- '}</do>' }}
+{%- endfor %}{{- '[fin]' }}{%- endfor %}
+{%- if add_generation_prompt %}{{- '[assistant>' }}{%- endif %})JINJA";
+  const json::Value written = json::parse(R"JSON({
+    "input": {"no_content": "empty"}, "header": "[assistant>",
+    "calls": {"present": true, "call_open": "<do>", "call_close": "</do>", "envelope": "json_object",
+      "roles": {"name": ["name"], "arguments": ["arguments"]}, "arguments": "json"},
+    "stops": {"content": ["[fin]"], "tool": ["[fin]"]}})JSON").value();
+  const auto format = std::make_shared<const format::Format>(format::from_json(written).value());
+  const std::string kept = R"({"role": "assistant", "content": "", "tool_calls":
+    [{"type": "function", "function": {"name": "f", "arguments": {}}}]})";
+  const auto cause = [&](const std::string& completion) {
+    return told(found(source, completion, kept, {kMore}, {kQuestion}, std::nullopt, format));
+  };
+  CHECK(cause(R"(<do>{"name":"f", "arguments": {}}</do>[fin])") == "literal-envelope 3");
+  CHECK(cause(R"(<do>{'name': 'f', 'arguments': {}}</do>[fin])") == "literal-envelope 3");
+  CHECK(cause("<do>\n{\"name\": \"f\", \"arguments\": {}}</do>[fin]") == "lost-markup 3");
+}
+
 TEST_CASE("reasoning of an earlier turn that is gone, or back") {
   const json::Array before = {kQuestion, json::parse(kThought).value(), kMore};
   const std::string gone =
@@ -266,6 +308,35 @@ TEST_CASE("a sampled text is read by the format's parser") {
   const Sampled other = read_sampled(the_format(), "[assistant>", "Yes~", 1);
   CHECK(other.stop_begin == 3);
   CHECK_FALSE(other.is_cut);
+}
+
+TEST_CASE("places: each character of text between tags, and an expression for what it prints") {
+  const std::string source =
+      "{%- for m in messages %}\nturn {{ m.role }}>\n  says\n{{ m.content }}</turn>{{ '[fin]' }}\n{%- endfor %}";
+  const auto chat_template = jinja::Template::compile(source, {}, "t").value();
+  const json::Array messages{kQuestion, kMore};
+  const chat::Conversation base;
+  tmpl::ReadyConversation all(base, messages);
+  const auto rendered = all.render(*chat_template, false, {});
+  REQUIRE(rendered.ok());
+  const std::string& text = rendered.value().text.bytes();
+  REQUIRE(text == "turn user>\n  says\nask</turn>[fin]turn user>\n  says\nmore</turn>[fin]");
+  const auto place = [&](std::size_t at) {
+    const text::Literal written = written_at(*chat_template, rendered.value(), at);
+    return std::to_string(written.line) + ":" + std::to_string(written.column);
+  };
+  for (const std::size_t turn : {std::size_t{0}, text.rfind("turn user")}) {
+    CHECK(place(turn) == "2:1");
+    CHECK(place(text.find("user", turn) + 1) == "2:9");
+    CHECK(place(text.find("says", turn) + 1) == "3:4");
+    CHECK(place(text.find("</turn", turn) + 2) == "4:18");
+    CHECK(place(text.find("[fin]", turn) + 1) == "4:26");
+    const TemplatePlace says = place_at(*chat_template, rendered.value(), text.find("says", turn) + 1);
+    CHECK(says.line == 3);
+    CHECK(says.column == 4);
+    CHECK(says.source == "says");
+  }
+  CHECK(place_at(*chat_template, rendered.value(), text.size() + 9).line == 4);
 }
 
 TEST_CASE("places: marks, lines and quotes") {
