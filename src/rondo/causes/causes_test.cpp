@@ -201,12 +201,12 @@ TEST_CASE("breaks in front of the turn") {
 
 TEST_CASE("a system text that stands elsewhere once messages follow") {
   const json::Array before = {probe::plain_message("system", "rule"), kQuestion};
-  const std::string source =
-      changed("{{- '[' + m.role + '>' }}",
-              "{%- if m.role == 'system' and messages | length > 2 %}{%- continue %}{%- endif %}{{- '[' }}"
-              "{{- 'sys' if m.role == 'system' else m.role }}{{- '>' }}"
-              "{%- if loop.last and messages[0].role == 'system' and not loop.first %}{{- messages[0].content + '~' }}{%- "
-              "endif %}");
+  const std::string source = changed(
+      "{{- '[' + m.role + '>' }}",
+      "{%- if m.role == 'system' and messages | length > 2 %}{%- continue %}{%- endif %}{{- '[' }}"
+      "{{- 'sys' if m.role == 'system' else m.role }}{{- '>' }}"
+      "{%- if loop.last and messages[0].role == 'system' and not loop.first %}{{- messages[0].content + '~' }}{%- "
+      "endif %}");
   const Found out = found(source, "Yes[fin]", kAnswer, {kMore}, before);
   CHECK(told(out) == "moved-tools 3 messages[0].content");
   CHECK(out.cause.sentence.starts_with("the system text stands elsewhere"));
@@ -228,7 +228,8 @@ TEST_CASE("JSON around a call that a literal spells") {
     "input": {"no_content": "empty"}, "header": "[assistant>",
     "calls": {"present": true, "call_open": "<do>", "call_close": "</do>", "envelope": "json_object",
       "roles": {"name": ["name"], "arguments": ["arguments"]}, "arguments": "json"},
-    "stops": {"content": ["[fin]"], "tool": ["[fin]"]}})JSON").value();
+    "stops": {"content": ["[fin]"], "tool": ["[fin]"]}})JSON")
+                                  .value();
   const auto format = std::make_shared<const format::Format>(format::from_json(written).value());
   const std::string kept = R"({"role": "assistant", "content": "", "tool_calls":
     [{"type": "function", "function": {"name": "f", "arguments": {}}}]})";
