@@ -123,8 +123,13 @@ TEST_CASE("roles that nobody knows are refused for people") {
   const auto message = [&](const std::string& chat_template, const std::string& role) {
     json::Object request{{"op", "render"}, {"template", chat_template}};
     request.set("messages", json::Array{json::Object{{"role", role}, {"content", "hi"}}});
-    auto reply = service.run(request, {.refuse_unknown_roles = true});
-    return reply.ok() ? std::string(*reply.value().find_string("text")) : reply.error().message;
+    auto reply = service.run(request, {.refuse_unknown_roles = true, .trace = true});
+    const std::string said = reply.ok() ? std::string(*reply.value().find_string("text")) : reply.error().message;
+    request.set("op", "encode");
+    request.set("tokenizer", "model");
+    auto encoded = service.run(request, {.refuse_unknown_roles = true, .trace = true});
+    CHECK((encoded.ok() ? std::string(*encoded.value().find_string("text")) : encoded.error().message) == said);
+    return said;
   };
   const std::string any = "{% for m in messages %}{{ m.role }}:{{ m.content }}{% endfor %}";
   const std::string some =

@@ -150,6 +150,7 @@ TEST_CASE_FIXTURE(Shell, "bad input gives one sentence with the place, and statu
       {"render --model model", "[{\"role\": \"user\"}, 3]", "rondo: messages[1] must be an object, found an integer"},
       {"render --model model", "[{\"content\": \"x\"}]", "rondo: messages[0] has no `role`"},
       {"render --model model", "[{\"role\": \"wizard\"}]", "rondo: messages[0].role: unknown role `wizard`"},
+      {"encode --model model", "[{\"role\": \"wizard\"}]", "rondo: messages[0].role: unknown role `wizard`"},
       {"render --mode strict --model model", "[{\"role\": \"function\"}]", "rondo: model/chat_template.jinja:"},
       {"render --model model", "[1,\n2", "rondo: standard input:2:2: expected `,` or `]` after the element"},
       {"render --model model", "", "rondo: standard input:1:1: expected a value, found the end of the text"},

@@ -31,7 +31,7 @@ int run_encode(const EncodeArguments& arguments) {
   auto request = make_request(filled);
   if (!request.ok()) return report(request.error());
   const protocol::Service service(service_options());
-  auto reply = service.run(request.value(), {.trace = true});
+  auto reply = service.run(request.value(), {.refuse_unknown_roles = true, .trace = true});
   if (!reply.ok()) return report(reply.error());
   const TokenView& view = arguments.view;
   const std::string text(reply.value().find_string("text").value_or(""));

@@ -49,6 +49,20 @@ std::string sentence(const UnknownRole& unknown) {
          "`";
 }
 
+Status check_roles(const jinja::Template& chat_template, const json::Array& messages) {
+  if (Status shape = chat::check_messages(messages, "messages"); !shape.ok()) return shape;
+  const auto unknown = misspelled_role(chat_template.compared_roles(), messages);
+  if (unknown) return Error(ErrorCode::kInvalidArgument, sentence(*unknown));
+  return Done{};
+}
+
+Status check_all_written(const jinja::Template& chat_template, const json::Array& messages,
+                         std::span<const std::int32_t> owners) {
+  const auto unknown = unwritten_role(chat_template.compared_roles(), messages, owners);
+  if (unknown) return Error(ErrorCode::kInvalidArgument, sentence(*unknown));
+  return Done{};
+}
+
 void note_unwritten_role(const jinja::Template& chat_template, const json::Array& messages,
                          std::span<const std::int32_t> owners, std::vector<std::string>& notes) {
   const auto unknown = unwritten_role(chat_template.compared_roles(), messages, owners);

@@ -11,6 +11,7 @@
 
 #include "jinja/template.h"
 #include "json/value.h"
+#include "rondo/result.h"
 
 namespace rondo::core {
 
@@ -35,6 +36,12 @@ struct UnknownRole {
 
 // Returns a sentence: "messages[2].role: unknown role `robot`".
 [[nodiscard]] std::string sentence(const UnknownRole& unknown);
+
+// Fail with kInvalidArgument and that sentence if misspelled_role() (unwritten_role()) finds a message.  check_roles()
+// also fails if a message has not the shape that chat::check_messages() demands.
+[[nodiscard]] Status check_roles(const jinja::Template& chat_template, const json::Array& messages);
+[[nodiscard]] Status check_all_written(const jinja::Template& chat_template, const json::Array& messages,
+                                       std::span<const std::int32_t> owners);
 
 // What unwritten_role() finds, among the notes.
 void note_unwritten_role(const jinja::Template& chat_template, const json::Array& messages,

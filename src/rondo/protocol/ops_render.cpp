@@ -15,21 +15,10 @@
 namespace rondo::protocol {
 namespace {
 
-Status check_roles_before(const OpContext& context, const jinja::Template& chat_template, const json::Array& messages) {
-  if (!context.options.refuse_unknown_roles) return Done{};
-  if (Status shape = chat::check_messages(messages, "messages"); !shape.ok()) return shape;
-  const auto unknown = core::misspelled_role(chat_template.compared_roles(), messages);
-  if (unknown) return Error(ErrorCode::kInvalidArgument, core::sentence(*unknown));
-  return Done{};
-}
-
-Status check_all_written(const jinja::Template& chat_template, const json::Array& messages,
-                         const jinja::Rendered& rendered) {
+std::vector<std::int32_t> owners_in(const jinja::Rendered& rendered) {
   std::vector<std::int32_t> owners;
   for (const text::Run& run : rendered.text.runs()) owners.push_back(rendered.origins.paths.message(run.path()));
-  const auto unknown = core::unwritten_role(chat_template.compared_roles(), messages, owners);
-  if (unknown) return Error(ErrorCode::kInvalidArgument, core::sentence(*unknown));
-  return Done{};
+  return owners;
 }
 
 }  // namespace
@@ -47,8 +36,10 @@ Reply op_render(const OpContext& context, Fields& fields) {
   auto prepared = model.value()->prepare(call, core::TokenizerUse::kOptional);
   if (!prepared.ok()) return prepared.error();
   const jinja::Template& chat_template = *prepared.value().chat_template;
-  if (Status roles = check_roles_before(context, chat_template, conversation.messages); !roles.ok())
-    return roles.error();
+  if (context.options.refuse_unknown_roles) {
+    Status known = core::check_roles(chat_template, conversation.messages);
+    if (!known.ok()) return known.error();
+  }
   tmpl::ApplyOptions& options = prepared.value().options;
   options.origins = spans || context.options.trace || context.options.refuse_unknown_roles;
   auto prompt = model.value()->prompt(prepared.value(), conversation, options);
@@ -56,7 +47,7 @@ Reply op_render(const OpContext& context, Fields& fields) {
   const jinja::Rendered& rendered = prompt.value().rendered;
   std::vector<std::string> notes = std::move(prompt.value().notes);
   if (context.options.refuse_unknown_roles) {
-    Status written = check_all_written(chat_template, conversation.messages, rendered);
+    Status written = core::check_all_written(chat_template, conversation.messages, owners_in(rendered));
     if (!written.ok()) return written.error();
     if (!options.strict && !conversation.continue_final_message)
       std::ranges::move(core::unwritten_fields(conversation.messages, call.shaping, rendered),

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "core/roles.h"
 #include "protocol/ops.h"
 #include "protocol/readers.h"
 #include "protocol/reply.h"
@@ -121,15 +122,27 @@ Reply op_encode(const OpContext& context, Fields& fields) {
 
   auto model = context.models.model(template_fields);
   if (!model.ok()) return model.error();
+  auto prepared = model.value()->prepare(call, core::TokenizerUse::kRequired);
+  if (!prepared.ok()) return prepared.error();
+  const jinja::Template& chat_template = *prepared.value().chat_template;
+  const json::Array& messages = call.conversation.messages;
+  if (context.options.refuse_unknown_roles) {
+    Status known = core::check_roles(chat_template, messages);
+    if (!known.ok()) return known.error();
+  }
   auto encoded = model.value()->encode(call);
   if (!encoded.ok()) return encoded.error();
   const render::Encoded& out = encoded.value();
+  if (context.options.refuse_unknown_roles) {
+    Status written = core::check_all_written(chat_template, messages, out.message_indices);
+    if (!written.ok()) return written.error();
+  }
   json::Object reply{{"ids", numbers_to_json(out.ids)},
                      {"message_indices", numbers_to_json(out.message_indices)},
                      {"content_mask", numbers_to_json(out.content_mask)},
                      {"sampled_mask", numbers_to_json(out.sampled_mask)}};
   if (asked.mask) {
-    auto mask = render::loss_mask(out, call.conversation.messages, *asked.mask);
+    auto mask = render::loss_mask(out, messages, *asked.mask);
     if (!mask.ok()) return Error(ErrorCode::kInvalidArgument, mask.error().message);
     reply.set("loss_mask", numbers_to_json(mask.value()));
   }
@@ -142,7 +155,7 @@ Reply op_encode(const OpContext& context, Fields& fields) {
     reply.set("offsets", ranges(out.begins, out.ends));
     reply.set("straddles", numbers_to_json(out.straddles));
     reply.set("kinds", kinds(*model.value()->tokenizer(), out.ids));
-    reply.set("roles", roles(call.conversation.messages));
+    reply.set("roles", roles(messages));
   }
   return json::Value(std::move(reply));
 }

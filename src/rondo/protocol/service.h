@@ -46,7 +46,8 @@ struct RunOptions {
   const TextStream* stream = nullptr;  // borrowed; both functions are called on the calling thread
   const LogStream* log = nullptr;      // borrowed, and called in the same way
   // Refuse messages whose role neither the template nor the public chat APIs know, and messages that the template drops
-  // because it does not know their role.  For people; the line protocol leaves roles to the template.
+  // because it does not know their role: for `render` and `encode`.  For people; the line protocol leaves roles to the
+  // template.
   bool refuse_unknown_roles = false;
   // Make `render` also reply with `trace` (docs/render.md): what each line of the template wrote, and why.  Make
   // `tokenize` and `encode` also reply with what people want to see of each id (docs/tokenize.md).
