@@ -376,7 +376,8 @@ NodeId CallBuilder::parameters(const Tool& tool) {
     const bool is_forgotten = std::any_of(format_.losses.begin(), format_.losses.end(),
                                           [](const format::Loss& loss) { return loss.what == "several arguments"; });
     const NodeId between = is_forgotten ? g.optional(separator.node()) : separator.node();
-    ways.push_back(in_any_order(g, members, between, tool.name));
+    if (schema.can_afford(members.required.size() * kWorkOfRequired, alternative))
+      ways.push_back(in_any_order(g, members, between, tool.name));
   }
   is_exhausted_ = is_exhausted_ || schema.is_exhausted();
   return g.choice(ways);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <functional>
+#include <unordered_set>
 #include <utility>
 
 #include "format/escapes.h"
@@ -101,9 +102,15 @@ NodeId Grammar::sequence(const std::vector<NodeId>& parts) {
 NodeId Grammar::choice(const std::vector<NodeId>& alternatives) {
   Node made;
   made.kind = NodeKind::kChoice;
+  std::unordered_set<NodeId> seen;  // the children, once there are many
+  const auto is_new = [&](NodeId id) {
+    constexpr std::size_t kFew = 16;
+    if (made.children.size() < kFew) return std::ranges::find(made.children, id) == made.children.end();
+    if (seen.empty()) seen.insert(made.children.begin(), made.children.end());
+    return seen.insert(id).second;
+  };
   const auto append = [&](NodeId id) {
-    if (id != never_ && std::find(made.children.begin(), made.children.end(), id) == made.children.end())
-      made.children.push_back(id);
+    if (id != never_ && is_new(id)) made.children.push_back(id);
   };
   for (const NodeId id : alternatives) {
     if (node(id).kind == NodeKind::kChoice) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 #include <utility>
 
 #include "base/hex.h"
@@ -15,7 +16,8 @@ namespace {
 // The most schemas inside schemas.  Deeper ones are treated as any value.
 constexpr int kDeepestSchema = 160;
 // The most schemas to compile, counting repetitions.  263 tools with 100 KB of schemas take some 3,000.
-constexpr std::size_t kMostWork = 400'000;
+constexpr std::size_t kMostWork = 1'000'000;
+constexpr std::size_t kWorkOfConstant = 2;  // a listed value takes the time of so many schemas
 constexpr int kDeepestReference = 100;
 constexpr std::size_t kMostAlternatives = 4096;
 
@@ -451,20 +453,23 @@ bool SchemaCompiler::is_free_text(const Parts& alternative) {
   });
 }
 
-// Returns whether type, const and enum of all parts allow `value`.
-bool SchemaCompiler::is_listed(const Parts& parts, const json::Value& value) {
+// Drops the values that type, const or enum of any of the parts do not allow.
+void SchemaCompiler::keep_listed(const Parts& parts, std::vector<json::Value>& values) {
   for (const Part& part : parts) {
     bool is_said = false;
-    if ((types_by_type(*part.schema, is_said) & type_of(value)) == 0) return false;
+    const TypeSet types = types_by_type(*part.schema, is_said);
     const json::Value* constant = part.schema->find("const");
-    if (constant != nullptr && !are_equal(*constant, value)) return false;
     const json::Value* list = part.schema->find("enum");
-    if (list == nullptr || !list->is_array()) continue;
-    const auto& items = list->as_array();
-    if (std::none_of(items.begin(), items.end(), [&](const json::Value& item) { return are_equal(item, value); }))
-      return false;
+    std::unordered_set<std::string> listed;
+    const bool has_list = list != nullptr && list->is_array();
+    if (has_list) {
+      for (const json::Value& item : list->as_array()) listed.insert(equality_key(item));
+    }
+    std::erase_if(values, [&](const json::Value& value) {
+      return (types & type_of(value)) == 0 || (constant != nullptr && !are_equal(*constant, value)) ||
+             (has_list && !listed.contains(equality_key(value)));
+    });
   }
-  return true;
 }
 
 // Drops the listed values that other keywords exclude.  For that it compiles the schema without its enumeration, and
@@ -509,10 +514,8 @@ std::optional<std::vector<json::Value>> SchemaCompiler::enumerated(const Parts& 
       found = list->as_array();
   }
   if (!found) return std::nullopt;
-  // Comparing each value with every other list takes the product of their sizes, but schemas have short lists.
-  std::erase_if(*found, [&](const json::Value& value) {
-    return (type_of(value) & types) == 0 || !is_listed(alternative, value);
-  });
+  std::erase_if(*found, [&](const json::Value& value) { return (type_of(value) & types) == 0; });
+  keep_listed(alternative, *found);
   drop_excluded(alternative, *found);
   return found;
 }
@@ -533,18 +536,22 @@ std::string SchemaCompiler::memo_key(const Parts& parts, const Speller& speller,
   return out;
 }
 
+bool SchemaCompiler::can_afford(std::size_t work, const Parts& parts) {
+  work_ += work;
+  if (work_ <= kMostWork && depth_ <= kDeepestSchema) return true;
+  if (!is_exhausted_ || depth_ > kDeepestSchema)
+    warn(parts.empty() ? "" : parts[0].where, "the schema nests too deep or is too large; taken for any value");
+  is_exhausted_ = true;
+  return false;
+}
+
 // Equal schemas give the same node.  Beyond the limits on size and depth, a schema stands for any value.
 NodeId SchemaCompiler::value(const Parts& parts, const Speller& speller, const std::string& name, TypeSet types) {
   const auto followed = flat(parts);
   if (!followed) return grammar_.never();
   const std::string key = memo_key(*followed, speller, types);
   if (const auto found = values_.find(key); found != values_.end()) return found->second;
-  if (++work_ > kMostWork || depth_ > kDeepestSchema) {
-    if (!is_exhausted_ || depth_ > kDeepestSchema)
-      warn(parts.empty() ? "" : parts[0].where, "the schema nests too deep or is too large; taken for any value");
-    is_exhausted_ = true;
-    return anything(speller, types);
-  }
+  if (!can_afford(1, parts)) return anything(speller, types);
   ++depth_;
   std::vector<NodeId> ways;
   for (const Parts& alternative : alternatives(parts)) ways.push_back(compile(alternative, speller, name, types));
@@ -561,6 +568,7 @@ NodeId SchemaCompiler::compile(const Parts& alternative, const Speller& speller,
   if (alternative.empty()) return anything(speller, asked);
   const bool looks_at_values = !ignores_values_ || depth_ > outermost_ + 1;
   if (const auto values = looks_at_values ? enumerated(alternative, allowed) : std::nullopt) {
+    if (!can_afford(values->size() * kWorkOfConstant, alternative)) return anything(speller, allowed);
     std::vector<NodeId> ways;
     for (const json::Value& value : *values) ways.push_back(speller.constant(value));
     return grammar_.choice(ways);

@@ -119,6 +119,9 @@ class SchemaCompiler {
   NodeId anything(const Speller& speller, TypeSet types = kAnyType);
   // Returns true once a limit on size or depth was reached.  Everything after that is treated as any value.
   [[nodiscard]] bool is_exhausted() const { return is_exhausted_; }
+  // Counts the work of so many schemas for `parts`.  Returns false once a limit on size or depth is
+  // reached.
+  [[nodiscard]] bool can_afford(std::size_t work, const Parts& parts);
 
  private:
   struct Branch {
@@ -140,7 +143,7 @@ class SchemaCompiler {
   void expand(const Parts& parts, std::vector<Parts>& out, int depth);
   void check_keywords(const Part& part);
   void check_one_of(const Part& part, const json::Value& list);
-  [[nodiscard]] static bool is_listed(const Parts& parts, const json::Value& value);
+  static void keep_listed(const Parts& parts, std::vector<json::Value>& values);
   void drop_excluded(const Parts& parts, std::vector<json::Value>& values) const;
   NodeId compile(const Parts& alternative, const Speller& speller, const std::string& name, TypeSet types);
 
@@ -187,6 +190,7 @@ struct Members {
   std::uint32_t most = kUnbounded;
 };
 inline constexpr std::size_t kTracked = 4;
+inline constexpr std::size_t kWorkOfRequired = 60;  // one required member takes the time of so many schemas
 // `separator` is between two members.  Without required members the list may be empty, unless `least` forbids it.
 [[nodiscard]] NodeId in_any_order(Grammar& grammar, const Members& members, NodeId separator, const std::string& name);
 // Returns whether in_any_order() keeps to `least` and `most` exactly.

@@ -1,9 +1,12 @@
 #include "grammar/schema_types.h"
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <optional>
 #include <string_view>
+
+#include "json/print.h"
 
 namespace rondo::grammar {
 namespace {
@@ -41,10 +44,13 @@ TypeSet type_of(const json::Value& value) {
   return 0;
 }
 
-bool are_equal(const json::Value& a, const json::Value& b) {
-  if (a.is_number() && b.is_number()) return a == b || a.to_double() == b.to_double();
-  return a == b;
+std::string equality_key(const json::Value& value) {
+  const double number = value.is_number() ? value.to_double().value_or(0) : std::nan("");
+  if (std::isnan(number)) return json::to_compact(value);
+  return json::to_compact(json::Value(number == 0 ? 0.0 : number));  // there is no negative zero
 }
+
+bool are_equal(const json::Value& a, const json::Value& b) { return equality_key(a) == equality_key(b); }
 
 TypeSet types_by_type(const json::Value& schema, bool& is_said) {
   const json::Value* type = schema.find("type");

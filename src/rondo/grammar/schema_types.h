@@ -1,6 +1,8 @@
 // The types that a schema allows.  Internal to grammar/.
 #pragma once
 
+#include <string>
+
 #include "grammar/schema.h"
 #include "json/value.h"
 
@@ -8,6 +10,8 @@ namespace rondo::grammar {
 
 // Returns the type of `value`.  A whole number with a fraction, such as 1.0, is both an integer and a number.
 [[nodiscard]] TypeSet type_of(const json::Value& value);
+// Returns a text that exactly the values have in common that are equal.
+[[nodiscard]] std::string equality_key(const json::Value& value);
 // Returns whether the values are equal.  The numbers 1 and 1.0 are.
 [[nodiscard]] bool are_equal(const json::Value& a, const json::Value& b);
 // Returns the types that the schema's `type` allows; kAnyType, with `is_said` false, if it has none that is known.

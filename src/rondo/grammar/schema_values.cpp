@@ -1,6 +1,7 @@
 // The values of each type, as the schemas that hold for them allow.
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <utility>
 
 #include "base/utf8.h"
@@ -13,6 +14,7 @@ namespace {
 
 // The most elements of an array that have schemas of their own.
 constexpr std::size_t kMostPrefixItems = 1000;
+constexpr std::size_t kWorkOfName = 8;  // the name of a member takes the time of so many schemas
 
 // Writes a number without an exponent: "1e3" becomes "1000".  Returns nullopt if that takes too many digits.
 std::optional<std::string> plain_decimal(const json::Value& number) {
@@ -262,13 +264,14 @@ NodeId SchemaCompiler::object(const Parts& parts, const Speller& speller, const 
 NodeId SchemaCompiler::extra_key(const Properties& properties, const Speller& speller) {
   std::vector<std::string> names;
   for (const Property& property : properties.known) names.push_back(property.name);
+  const std::set<std::string_view> known(names.begin(), names.end());
   if (properties.names.empty()) return speller.key_except(names);
   if (speller.spelling().bare_keys) return speller.key_except(names);
   std::vector<NodeId> ways;
   for (const Parts& alternative : alternatives(properties.names)) {
     if (const auto values = enumerated(alternative, kStringType)) {
       for (const json::Value& value : *values) {
-        if (std::find(names.begin(), names.end(), value.as_string()) == names.end())
+        if (!known.contains(value.as_string()))
           ways.push_back(speller.string(value.as_string()));
       }
     } else if (is_free_text(alternative)) {
@@ -286,11 +289,13 @@ NodeId SchemaCompiler::object_body(const Parts& parts, const Speller& speller, c
   const NodeId space = speller.space();
   const NodeId colon = g.sequence({space, g.literal(":"), space});
   Members members{{}, {}, all.least, all.most};
+  if (!can_afford(all.known.size() * kWorkOfName, parts)) return anything(speller, kObjectType);
   for (const Property& property : all.known) {
     const NodeId content = value(property.parts, speller, rule_name(name, property.name));
     const NodeId member = g.sequence({speller.key(property.name), colon, content});
     (property.required ? members.required : members.others).push_back(member);
   }
+  if (!can_afford(members.required.size() * kWorkOfRequired, parts)) return anything(speller, kObjectType);
   for (const auto& [pattern, schema] : all.patterns) {
     bool is_taken = true;
     const NodeId key = speller.quoted([&](const Speller& inner) {
