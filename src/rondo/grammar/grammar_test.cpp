@@ -206,6 +206,28 @@ TEST_CASE("a set of characters and what it lacks are all characters but surrogat
   CHECK(CharSet::range('a', 'b').united(CharSet::range('d', 'e')).ranges().size() == 2);
 }
 
+TEST_CASE("what a schema lists has a limit: required members, names, values") {
+  const auto names = [](std::size_t count) {
+    std::string out;
+    for (std::size_t i = 0; i < count; ++i) out += (i > 0 ? ",\"m" : "\"m") + std::to_string(i) + "\"";
+    return out;
+  };
+  const auto is_taken = [](const std::string& schema) { return compiled(schema).warnings.empty(); };
+  CHECK(is_taken(R"({"enum":[)" + names(2000) + "]}"));
+  CHECK(is_taken(R"({"type":"object","required":[)" + names(200) + "]}"));
+  CHECK_FALSE(is_taken(R"({"type":"object","required":[)" + names(20'000) + "]}"));
+  CHECK_FALSE(is_taken(R"({"type":"object","required":["a"],"properties":{"a":{"enum":[)" + names(600'000) + "]}}}"));
+  std::string properties;
+  for (std::size_t i = 0; i < 130'000; ++i) properties += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":{}";
+  CHECK_FALSE(is_taken(R"({"type":"object","properties":{)" + properties + "}}"));
+}
+
+TEST_CASE("values of several lists are those that all of them have") {
+  const Compiled both = compiled(R"({"allOf":[{"enum":[1,"a",[1],2.0,null,-0.0]},{"enum":["a","b",1.0,2,[1],0]}]})");
+  for (const char* value : {"1", "\"a\"", "[1]", "2.0", "-0.0"}) CHECK_MESSAGE(accepts(both.grammar, value), value);
+  for (const char* value : {"null", "\"b\"", "[2]", "3"}) CHECK_MESSAGE(!accepts(both.grammar, value), value);
+}
+
 TEST_CASE("a schema that nests too deep is taken for any value from there on, with one warning") {
   const auto nested = [](int depth, const std::string& inner) {
     std::string out = inner;
