@@ -271,8 +271,7 @@ NodeId SchemaCompiler::extra_key(const Properties& properties, const Speller& sp
   for (const Parts& alternative : alternatives(properties.names)) {
     if (const auto values = enumerated(alternative, kStringType)) {
       for (const json::Value& value : *values) {
-        if (!known.contains(value.as_string()))
-          ways.push_back(speller.string(value.as_string()));
+        if (!known.contains(value.as_string())) ways.push_back(speller.string(value.as_string()));
       }
     } else if (is_free_text(alternative)) {
       ways.push_back(speller.key_except(names));
