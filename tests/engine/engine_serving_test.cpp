@@ -263,6 +263,12 @@ class TextRun {
     batcher_ = std::move(loaded).value();
   }
 
+  [[nodiscard]] TokenId id_of(std::string_view token) const {
+    const auto found = std::ranges::find(tokens_, token);
+    REQUIRE(found != tokens_.end());
+    return static_cast<TokenId>(found - tokens_.begin());
+  }
+
   std::string text(Request request) {
     batcher_->add(++ticket_, std::move(request));
     while (batcher_->step()) {}
@@ -305,6 +311,22 @@ TEST_CASE("a grammar holds generation to its text") {
   CHECK(held(gbnf("root ::= ("), 4, 1).find("grammar:") == 0);
   CHECK(held(gbnf("root ::= root \"a\""), 4, 1).find("left recursion") != std::string::npos);
   CHECK(held(gbnf(""), 4, 1).find("grammar:") == 0);
+}
+
+TEST_CASE("a stop id may come where the grammar may end, though the grammar does not spell it") {
+  TextRun run;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const std::string text = run.text({.prompt = {1, 2, 3},
+                                       .max_tokens = 400,
+                                       .sampling = {.temperature = 1.0F, .seed = seed},
+                                       .stop_ids = {run.id_of("q")},
+                                       .grammar = {.dialect = Grammar::Dialect::kGbnf, .text = "root ::= [ab]{3,6}"}});
+    CAPTURE(text);
+    const std::size_t end = text.find_first_not_of("ab");
+    CHECK((end >= 3 && end <= 6));
+    const std::string behind = text.substr(end);
+    CHECK(behind == "q|stop");  // the vocabulary's own end token is none of the request's
+  }
 }
 
 TEST_CASE("a lazy grammar begins where a word ends the freedom, wherever that is") {

@@ -27,6 +27,7 @@ grammar::TurnOptions turn_options(const GrammarRequest& request) {
   }
   out.tool_name = request.asked.tool_name;
   out.is_direct = request.asked.is_direct;
+  out.ends_by_token = request.asked.ends_by_token;
   out.prompt_tail = request.prompt_tail;
   // Only llama.cpp starts a grammar at a trigger.  The two other languages get the text before it as part of the
   // grammar.

@@ -24,7 +24,8 @@ struct Asked {
   bool parallel_tool_calls = true;
   ToolChoice tool_choice = ToolChoice::kAuto;
   std::string tool_name;   // for kNamed
-  bool is_direct = false;  // see grammar::TurnOptions
+  bool is_direct = false;      // see grammar::TurnOptions
+  bool ends_by_token = false;  // see grammar::TurnOptions
   std::optional<json::Value> response_schema;
 };
 

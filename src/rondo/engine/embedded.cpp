@@ -190,6 +190,7 @@ class Embedded::Front final : public Serving {
                      .tells_cached_tokens = true,
                      .tells_prompt_logprobs = true,
                      .takes_constraints = true,
+                     .stops_end_grammars = worker.describe().has_end_token,
                      .takes_stop_ids = true};
   }
 

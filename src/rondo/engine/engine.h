@@ -39,6 +39,7 @@ struct Description {
   std::size_t batch_tokens = 0;    // a prompt is decoded in pieces of this size
   std::size_t window_tokens = 0;   // the size of a sliding window; otherwise 0
   TokenId vocab_size = 0;          // ids are less than this
+  bool has_end_token = false;      // the vocabulary has a token that ends texts
   int threads = 1;
 };
 

@@ -23,9 +23,16 @@ std::string pattern_of(std::string_view word) {
   return "[\\s\\S]*?(" + escaped + ")[\\s\\S]*";
 }
 
+// A token that ends texts; negative if the vocabulary has none.
+TokenId end_token(const llama_vocab* vocab) {
+  const TokenId eos = llama_vocab_eos(vocab);
+  return eos >= 0 ? eos : llama_vocab_eot(vocab);
+}
+
 }  // namespace
 
-Result<LlamaGrammar> LlamaGrammar::make(const llama_vocab* vocab, const Grammar& grammar) {
+Result<LlamaGrammar> LlamaGrammar::make(const llama_vocab* vocab, const Grammar& grammar,
+                                        std::vector<TokenId> stop_ids) {
   const auto refuse = [](const std::string& sentence) {
     return Error(ErrorCode::kInvalidArgument, sentence, "grammar");
   };
@@ -35,7 +42,7 @@ Result<LlamaGrammar> LlamaGrammar::make(const llama_vocab* vocab, const Grammar&
   if (llama_vocab_type(vocab) == LLAMA_VOCAB_TYPE_NONE) return refuse("the model's ids have no text to constrain");
   if (grammar.text.find_first_not_of(" \t\r\n") == std::string::npos) return refuse("the grammar is empty");
   if (const Status readable = check_gbnf(grammar.text); !readable.ok()) return readable.error();
-  LlamaGrammar made(vocab, grammar);
+  LlamaGrammar made(vocab, grammar, std::move(stop_ids));
   const LlamaLog log;
   try {
     llama_sampler_ptr whole(llama_sampler_init_grammar(vocab, grammar.text.c_str(), "root"));
@@ -74,6 +81,24 @@ std::string LlamaGrammar::text_of(TokenId id) const {
 
 bool LlamaGrammar::allows(TokenId id) const {
   if (!active_) return true;
+  if (is_stop(id)) return spells(id) || may_end();
+  return spells(id) && !is_foreign_end(id);
+}
+
+bool LlamaGrammar::is_stop(TokenId id) const { return std::ranges::find(stop_ids_, id) != stop_ids_.end(); }
+
+// Returns whether `id` ends texts for the library, but not this request.
+bool LlamaGrammar::is_foreign_end(TokenId id) const {
+  return !stop_ids_.empty() && llama_vocab_is_eog(vocab_, id) && !is_stop(id);
+}
+
+// The library allows an end token exactly where the grammar may end.
+bool LlamaGrammar::may_end() const {
+  const TokenId end = end_token(vocab_);
+  return end >= 0 && spells(end);
+}
+
+bool LlamaGrammar::spells(TokenId id) const {
   llama_token_data one{.id = id, .logit = 0, .p = 0};
   llama_token_data_array array{.data = &one, .size = 1, .selected = -1, .sorted = false};
   llama_sampler_apply(active_.get(), &array);
@@ -87,7 +112,12 @@ std::vector<TokenId> LlamaGrammar::allowed(TokenId vocab_size) const {
   if (active_) llama_sampler_apply(active_.get(), &array);
   std::vector<TokenId> ids;
   for (const llama_token_data& one : std::span(array.data, array.size)) {
-    if (!std::isinf(one.logit)) ids.push_back(one.id);
+    if (!std::isinf(one.logit) && !(active_ && is_foreign_end(one.id))) ids.push_back(one.id);
+  }
+  if (active_ && may_end()) {
+    for (const TokenId id : stop_ids_) {
+      if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
+    }
   }
   return ids;
 }
@@ -140,13 +170,13 @@ bool LlamaGrammar::accept(TokenId id) {
   const LlamaLog log;
   if (active_) {
     if (!allows(id)) return false;
-    llama_sampler_accept(active_.get(), id);
+    if (spells(id)) llama_sampler_accept(active_.get(), id);
     return true;
   }
   try {
     if (begins_by_token(id)) {
       active_.reset(llama_sampler_init_grammar(vocab_, grammar_.text.c_str(), "root"));
-      if (active_ && allows(id)) {
+      if (active_ && spells(id)) {
         llama_sampler_accept(active_.get(), id);
         return true;
       }

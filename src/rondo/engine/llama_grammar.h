@@ -22,8 +22,10 @@ class LlamaGrammar {
   static constexpr std::size_t kPatternBytes = 4096;
 
   // Makes the grammar.  Fails with kInvalidArgument: another dialect, a grammar that does not parse, or a vocabulary
-  // without text.  `vocab` must outlive the grammar.
-  [[nodiscard]] static Result<LlamaGrammar> make(const llama_vocab* vocab, const Grammar& grammar);
+  // without text.  `vocab` must outlive the grammar.  If the vocabulary has an end token, one of `stop_ids` may come
+  // wherever the grammar may end, and no other end token may if there are any.
+  [[nodiscard]] static Result<LlamaGrammar> make(const llama_vocab* vocab, const Grammar& grammar,
+                                                 std::vector<TokenId> stop_ids);
 
   [[nodiscard]] bool allows(TokenId id) const;
   // Returns all allowed ids below `vocab_size`.
@@ -35,7 +37,12 @@ class LlamaGrammar {
   [[nodiscard]] bool is_end(TokenId id) const { return active_ && llama_vocab_is_eog(vocab_, id); }
 
  private:
-  LlamaGrammar(const llama_vocab* vocab, Grammar grammar) : vocab_(vocab), grammar_(std::move(grammar)) {}
+  LlamaGrammar(const llama_vocab* vocab, Grammar grammar, std::vector<TokenId> stop_ids)
+      : vocab_(vocab), grammar_(std::move(grammar)), stop_ids_(std::move(stop_ids)) {}
+  [[nodiscard]] bool spells(TokenId id) const;
+  [[nodiscard]] bool may_end() const;
+  [[nodiscard]] bool is_stop(TokenId id) const;
+  [[nodiscard]] bool is_foreign_end(TokenId id) const;
   [[nodiscard]] llama_sampler_ptr lazy(std::span<const std::string> patterns) const;
   [[nodiscard]] std::string text_of(TokenId id) const;
   [[nodiscard]] bool begins_by_token(TokenId id) const;
@@ -49,6 +56,7 @@ class LlamaGrammar {
 
   const llama_vocab* vocab_;
   Grammar grammar_;
+  std::vector<TokenId> stop_ids_;
   llama_sampler_ptr active_;
   llama_sampler_ptr by_pattern_;  // waits for a pattern; null if there is none, or if none can match any more
   std::size_t text_bytes_ = 0;    // how much text by_pattern_ has seen

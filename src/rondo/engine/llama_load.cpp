@@ -120,7 +120,9 @@ Description describe(const llama_model* model, const llama_context* context, con
   description.context_tokens = llama_n_ctx_seq(context);
   description.batch_tokens = std::min<std::size_t>(options.batch_tokens, llama_n_batch(context));
   description.window_tokens = static_cast<std::size_t>(std::max(0, llama_model_n_swa(model)));
-  description.vocab_size = llama_vocab_n_tokens(llama_model_get_vocab(model));
+  const llama_vocab* vocab = llama_model_get_vocab(model);
+  description.vocab_size = llama_vocab_n_tokens(vocab);
+  description.has_end_token = llama_vocab_eos(vocab) >= 0 || llama_vocab_eot(vocab) >= 0;
   description.threads = options.threads;
   return description;
 }

@@ -50,6 +50,7 @@ class ConstraintMaker {
     const apis::ToolChoice& choice = request_.tool_choice;
     asked.parallel_tool_calls = choice.parallel;
     asked.is_direct = true;
+    asked.ends_by_token = served_.serving->capabilities().stops_end_grammars;
     asked.tool_choice = choice.mode == ChoiceMode::kNone       ? core::ToolChoice::kNone
                         : choice.mode == ChoiceMode::kRequired ? core::ToolChoice::kRequired
                                                                : core::ToolChoice::kAuto;

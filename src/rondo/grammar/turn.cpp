@@ -109,6 +109,7 @@ class TurnBuilder {
 
   // The turn's stop, which the model may leave out.  After it, some templates open the next turn at once.
   NodeId stop() {
+    if (options_.ends_by_token) return Line(g_).space().node();
     std::vector<NodeId> ways;
     for (const auto* stops : {&format_.stops.content, &format_.stops.tool, &format_.stops.history_close}) {
       for (const std::string& text : *stops) {
