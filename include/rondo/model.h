@@ -72,7 +72,7 @@ struct Bridged {
 
 // A problem with one argument of a call whose syntax is readable.
 struct CallProblem {
-  std::string kind;       // "swallowed_tag", "unknown_attribute", "wrong_type" or "unknown_parameter": docs/parse.md
+  std::string kind;       // "swallowed_tag", "unknown_attribute", ...: docs/parse.md has them all
   std::string parameter;  // "" if the problem concerns all arguments
   std::string sentence;
 };

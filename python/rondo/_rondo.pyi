@@ -209,7 +209,8 @@ class ToolCall:
         """
         Why a call is malformed whose arguments can be read: dicts of kind, parameter and message.
 
-        Kinds: "swallowed_tag", "unknown_attribute", "wrong_type", "unknown_parameter" (docs/parse.md).
+        Kinds: "swallowed_tag", "unknown_attribute", "wrong_type", "unknown_parameter",
+        "unclosed_value", "unreadable_parameter" (docs/parse.md).
         """
 
     @property

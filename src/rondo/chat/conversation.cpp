@@ -103,6 +103,8 @@ std::string_view to_string(CallProblem::Kind kind) {
     case CallProblem::Kind::kUnknownAttribute: return "unknown_attribute";
     case CallProblem::Kind::kWrongType: return "wrong_type";
     case CallProblem::Kind::kUnknownParameter: return "unknown_parameter";
+    case CallProblem::Kind::kUnclosedValue: return "unclosed_value";
+    case CallProblem::Kind::kUnreadable: return "unreadable_parameter";
   }
   return "wrong_type";
 }

@@ -77,6 +77,8 @@ struct CallProblem {
     kUnknownAttribute,  // its tag has more or less than the format writes there
     kWrongType,         // the tool's schema requires another type
     kUnknownParameter,  // the tool has no such parameter
+    kUnclosedValue,     // the call ends without having closed the value
+    kUnreadable,        // a parameter could not be read; its text is only in the call's range
   };
   Kind kind = Kind::kSwallowedTag;
   std::string parameter;  // "" if the problem concerns all arguments

@@ -23,7 +23,7 @@ enum class ToolChoice : std::uint8_t { kAuto, kNone, kRequired, kNamed };
 struct Asked {
   bool parallel_tool_calls = true;
   ToolChoice tool_choice = ToolChoice::kAuto;
-  std::string tool_name;   // for kNamed
+  std::string tool_name;       // for kNamed
   bool is_direct = false;      // see grammar::TurnOptions
   bool ends_by_token = false;  // see grammar::TurnOptions
   std::optional<json::Value> response_schema;

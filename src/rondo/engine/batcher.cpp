@@ -66,8 +66,8 @@ void Batcher::Work::add(Ticket ticket, Request request) {
     sampling.seed += i;
     auto choice = std::make_unique<Choice>(*flow, i, sampling);
     if (flow->request.grammar.dialect != Grammar::Dialect::kNone) {
-      auto grammar = LlamaGrammar::make(llama_model_get_vocab(loaded_.model.get()), flow->request.grammar,
-                                        flow->request.stop_ids);
+      auto grammar =
+          LlamaGrammar::make(llama_model_get_vocab(loaded_.model.get()), flow->request.grammar, flow->request.stop_ids);
       if (!grammar.ok()) return refuse(ticket, flow->request, grammar.error());
       choice->grammar = std::move(grammar).value();
     }

@@ -183,21 +183,40 @@ MatchKind Machine::bare_call(std::size_t at) {
   return start_body() ? MatchKind::kFull : MatchKind::kNone;
 }
 
-// Matches the name of a tool at `at`, together with the text that the format writes after a name.
+// Matches the name of a tool at `at`, where names alone announce calls, with the text that the format writes after it.
 MatchKind Machine::tool_at(std::size_t at) const {
   if (!syntax_->has_named_calls()) return MatchKind::kNone;
-  const format::Calls& calls = syntax_->format->calls;
   const Marker& behind_name = syntax_->piece_markers[1];
+  return tool_name_at(at, [&](std::size_t behind) {
+    if (!behind_name.lead().empty()) behind = skip_space(behind);
+    if (behind == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
+    return behind_name.match(std::string_view(buffer_).substr(behind), is_end_, starts()).kind;
+  });
+}
+
+// Matches the name of a tool at `at`, behind a call's opener, with what may follow it there.
+MatchKind Machine::opened_tool_at(std::size_t at) const {
+  const std::vector<format::CallPiece>& pieces = syntax_->format->calls.pieces;
+  if (pieces.empty() || pieces.front().kind != format::CallPiece::Kind::kName) return MatchKind::kNone;
+  return tool_name_at(at, [&](std::size_t behind) {
+    behind = skip_space(behind);
+    if (behind == buffer_.size()) return is_end_ ? MatchKind::kFull : MatchKind::kPartial;
+    return syntax_->slot_sets.front().at(buffer_, behind, is_end_, starts()).kind;
+  });
+}
+
+// Matches the name of a tool at `at`.  `close_at` tells whether the name may end at an offset.
+template <typename CloseAt>
+MatchKind Machine::tool_name_at(std::size_t at, const CloseAt& close_at) const {
   const std::string_view text = std::string_view(buffer_).substr(at);
   for (const chat::ToolDefinition& tool : syntax_->tools) {
-    const std::string name = format::escaped(tool.name, calls.name_escapes);
+    const std::string name = format::escaped(tool.name, syntax_->format->calls.name_escapes);
     const std::size_t same = std::min(text.size(), name.size());
     if (name.empty() || text.substr(0, same) != std::string_view(name).substr(0, same)) continue;
-    const std::size_t behind = behind_name.lead().empty() ? at + same : skip_space(at + same);
-    if (behind == buffer_.size() && !is_end_) return MatchKind::kPartial;
-    if (same < name.size() || behind == buffer_.size()) continue;
-    const Match match = behind_name.match(std::string_view(buffer_).substr(behind), is_end_, starts());
-    if (match.kind != MatchKind::kNone) return match.kind;
+    if (at + same == buffer_.size() && !is_end_) return MatchKind::kPartial;
+    if (same < name.size()) continue;
+    const MatchKind kind = close_at(at + same);
+    if (kind != MatchKind::kNone) return kind;
   }
   return MatchKind::kNone;
 }

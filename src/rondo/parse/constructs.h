@@ -131,7 +131,9 @@ struct Parameter {
   std::vector<std::unique_ptr<Marker>> closers;  // closers that contain the key
   MarkerSet closer_set;
   std::span<const format::Escape> escapes;  // those of raw strings
-  std::size_t next_unit = 0;  // offset in the whole input of the first unit that is_in_escape() has not seen
+  std::size_t next_unit = 0;     // offset in the whole input of the first unit that is_in_escape() has not seen
+  std::size_t edges_from = 0;    // offset in the whole input from which value_unclosed() looks
+  std::size_t quoted_calls = 0;  // how many calls the value has begun to quote
   bool is_streaming = false;
   bool is_begun = false;     // the first sign of a value without markers has been seen
   bool is_json = false;      // read as JSON, because a string in it may contain the text that ends a value

@@ -104,7 +104,8 @@ std::size_t Machine::plain_prefix(std::string_view text) const {
     size = syntax_->sets.reasoning.plain_prefix(text);
     size = format::plain_size(text.substr(0, size), escapes_of(EventKind::kReasoning));
   } else if (phase_ == Phase::kValue && parameter_.is_streaming) {
-    size = std::min(parameter_.closer_set.plain_prefix(text), syntax_->sets.stop.plain_prefix(text));
+    size = std::min({parameter_.closer_set.plain_prefix(text), syntax_->sets.stop.plain_prefix(text),
+                     syntax_->sets.edges.plain_prefix(text)});
     size = format::plain_size(text.substr(0, size), parameter_.escapes);
   } else if (is_reading_json_arguments()) {
     size = scanner_.plain_prefix(text);
@@ -200,6 +201,7 @@ bool Machine::step() {
     case Phase::kKey: return key();
     case Phase::kValueOpen: return value_open();
     case Phase::kValue: return value();
+    case Phase::kSkip: return skipped_parameter();
     case Phase::kRecover: return recover();
     case Phase::kAfterCall: return after_call();
     case Phase::kBetween: return between();

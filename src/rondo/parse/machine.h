@@ -68,6 +68,7 @@ class Machine : private Reader {
     kKey,
     kValueOpen,
     kValue,
+    kSkip,
     kRecover,
     kAfterCall,
     kBetween,
@@ -167,6 +168,9 @@ class Machine : private Reader {
   MatchKind bare_separator(std::size_t at);
   MatchKind bare_call(std::size_t at);
   [[nodiscard]] MatchKind tool_at(std::size_t at) const;
+  [[nodiscard]] MatchKind opened_tool_at(std::size_t at) const;
+  template <typename CloseAt>
+  [[nodiscard]] MatchKind tool_name_at(std::size_t at, const CloseAt& close_at) const;
   [[nodiscard]] std::size_t marker_within(std::size_t end) const;
   [[nodiscard]] bool is_json_at(std::size_t at) const;
   [[nodiscard]] bool is_prompt_part() const;
@@ -287,10 +291,18 @@ class Machine : private Reader {
   [[nodiscard]] std::size_t value_end_at_stop(std::size_t end) const;
   bool is_inner_close(std::size_t at);
   bool is_in_escape(std::size_t at);
-  bool is_followed(std::size_t at, bool& wait) const;
   void end_value(std::size_t end, std::size_t terminator_end);
   void stream_value(std::size_t end);
   bool finish_parameters();
+
+  // unclosed.cpp: values without their closing tag, and parameters that cannot be read
+  bool is_followed(std::size_t at, bool& wait) const;
+  [[nodiscard]] MatchKind call_ends_at(const MarkerSet::Found& close) const;
+  MatchKind value_unclosed(std::size_t& end);
+  [[nodiscard]] MatchKind call_goes_on(std::size_t at) const;
+  void end_unclosed_value(std::size_t end);
+  bool skip_parameter(const char* why);
+  bool skipped_parameter();
 
   // closing.cpp: what completes a turn that is cut off
   [[nodiscard]] std::string json_closing() const;

@@ -1,6 +1,7 @@
 #include "parse/markup.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,26 @@ json::Value read_leaf(std::string_view text, const std::vector<const ValueForm*>
   const auto types = place.schema != nullptr ? schema_types(*place.schema, *place.root) : std::nullopt;
   return read_value(text, forms, types, {});
 }
+
+// The members of an object.  One that comes again becomes the list of all its values, so that none is lost.
+class Members {
+ public:
+  void add(const std::string& key, json::Value value) {
+    const std::size_t before = counts_[key]++;
+    if (before == 0) {
+      out_.set(key, std::move(value));
+    } else {
+      json::Value& all = *out_.find(key);
+      if (before == 1) all = json::Array{std::move(all)};
+      all.as_array().push_back(std::move(value));
+    }
+  }
+  [[nodiscard]] json::Value take() { return {std::move(out_)}; }
+
+ private:
+  json::Object out_;
+  std::map<std::string, std::size_t> counts_;
+};
 
 class MarkupReader {
  public:
@@ -90,7 +111,7 @@ class MarkupReader {
 
   std::optional<json::Value> object(std::string_view text, const SchemaPlace& place, int depth) const {
     const std::string_view open = format::trimmed(parameters_.open);
-    json::Object out;
+    Members out;
     while (!text.empty()) {
       if (!text.starts_with(open)) return std::nullopt;
       const std::size_t key_end = text.find(parameters_.key_close, open.size());
@@ -102,10 +123,10 @@ class MarkupReader {
       text.remove_prefix(opening.size());
       const std::size_t end = matching(text, opening, closing);
       if (end == std::string_view::npos) return std::nullopt;
-      out.set(key, value(text.substr(0, end), member_in(place, key), depth));
+      out.add(key, value(text.substr(0, end), member_in(place, key), depth));
       text = format::trimmed(text.substr(end + closing.size()));
     }
-    return json::Value(std::move(out));
+    return out.take();
   }
 
   const format::Parameters& parameters_;
@@ -162,7 +183,7 @@ class TaggedReader {
   }
 
   std::optional<json::Value> members(const SchemaPlace& place, int depth) {
-    json::Object out;
+    Members out;
     const std::string_view key_close = format::trimmed(parameters_.member_key_close);
     while (!format::is_blank(parameters_.member_open) && eat(parameters_.member_open)) {
       const std::size_t end = text_.find(key_close, at_);
@@ -171,9 +192,9 @@ class TaggedReader {
       at_ = end + key_close.size();
       auto member = value(parameters_.member_close, member_in(place, key), depth);
       if (!member) return std::nullopt;
-      out.set(key, std::move(*member));
+      out.add(key, std::move(*member));
     }
-    return json::Value(std::move(out));
+    return out.take();
   }
 
   // Reads a value in any form, and `closing`.

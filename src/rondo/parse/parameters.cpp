@@ -78,8 +78,7 @@ bool Machine::parameter() {
     begin_key(&syntax_->parameter_open);
     return true;
   }
-  (void)finish_parameters();
-  return break_call(chat::CallStatus::kMalformed, "a parameter is expected");
+  return skip_parameter("a parameter is expected");
 }
 
 // A key follows `opener`, which tells the forms of its value where types have openers of their own.
@@ -115,8 +114,7 @@ bool Machine::key() {
       if (syntax_->sets.key.at(buffer_, next, is_end_, starts()).kind != MatchKind::kNone) continue;
     }
     if (!is_key_byte(buffer_[end], !syntax_->parameter_open.empty()) || end - begin > kLongestKey) {
-      (void)finish_parameters();
-      return break_call(chat::CallStatus::kMalformed, "the name of a parameter cannot be read");
+      return skip_parameter("the name of a parameter cannot be read");
     }
   }
   return false;
@@ -347,7 +345,13 @@ bool Machine::json_in_value() {
 bool Machine::value_marked() {
   if (parameter_.is_json && !json_in_value()) return false;
   while (true) {
-    const MarkerSet::Found found = parameter_.closer_set.find(buffer_, pos_, is_end_, starts());
+    MarkerSet::Found found = parameter_.closer_set.find(buffer_, pos_, is_end_, starts());
+    if (const MatchKind edge = value_unclosed(found.begin); edge == MatchKind::kFull) {
+      end_unclosed_value(found.begin);
+      return true;
+    } else if (edge == MatchKind::kPartial) {
+      found.kind = edge;
+    }
     pos_ = found.begin;
     if (found.kind == MatchKind::kFull && is_in_escape(found.begin)) {
       ++pos_;
@@ -453,19 +457,6 @@ bool Machine::is_in_escape(std::size_t at) {
   while (next < at) next += format::unit_size(std::string_view(buffer_).substr(next), parameter_.escapes);
   parameter_.next_unit = base_ + next;
   return next > at;
-}
-
-// Returns whether something that the format allows after a value follows at `at`.  Sets `wait` if more text is needed.
-bool Machine::is_followed(std::size_t at, bool& wait) const {
-  const std::size_t next = skip_space(at);
-  if (next == buffer_.size()) {
-    wait = !is_end_;
-    return is_end_;
-  }
-  if (syntax_->parameter_open.empty() && syntax_->parameter_separator.empty()) return true;
-  const MarkerSet::Found found = syntax_->sets.follower.at(buffer_, next, is_end_, starts());
-  wait = found.kind == MatchKind::kPartial;
-  return found.kind == MatchKind::kFull;
 }
 
 // Moves pos_ to the last byte of a string between the format's own quotes, if one begins at pos_.  Returns true if it

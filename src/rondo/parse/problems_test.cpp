@@ -137,6 +137,63 @@ TEST_CASE("a tag with an attribute that the format lacks") {
   CHECK(problems(tags(), "<call>find><p=two words>1</p></call>", {}) == R"({"two words":1} ok)");
 }
 
+TEST_CASE("bug: a value that nothing closes took the next call with it, and its call was ok") {
+  const std::string unclosed = " malformed; unclosed_value of q: nothing closes the value of `q`";
+  const std::string next = "<call>find><p=n>3</p></call>";
+  CHECK(problems(tags(), "<call>find><p=q>Oslo</call>" + next) == R"({"q":"Oslo"})" + unclosed + R"({"n":3} ok)");
+  CHECK(problems(tags(), "<call>find><p=q>Oslo\n</call>\n" + next) == R"({"q":"Oslo\n"})" + unclosed + R"({"n":3} ok)");
+  CHECK(problems(tags(), "<call>find><p=q>Oslo</call>") == R"({"q":"Oslo"})" + unclosed);
+  CHECK(problems(tags(), "<call>find><p=q>Oslo</call>\n<eot>") == R"({"q":"Oslo"})" + unclosed);
+  CHECK(problems(tags(), "<call>find><p=n>3</call>" + next) ==
+        R"({"n":3} malformed; unclosed_value of n: nothing closes the value of `n`{"n":3} ok)");
+  // What is quoted: a whole call, a close before other text, a call of a tool that is not there.
+  CHECK(problems(tags(), "<call>find><p=q>so: <call>find></call><call>find></call> </p></call>") ==
+        R"({"q":"so: <call>find></call><call>find></call> "} ok)");
+  CHECK(problems(tags(), "<call>find><p=q>the </call> tag</p></call>") == R"({"q":"the </call> tag"} ok)");
+  CHECK(problems(tags(), "<call>find><p=q></call><call>lost></p></call>") == R"({"q":"</call><call>lost>"} ok)");
+  CHECK(problems(tags(), "<call>find><p=q></call>" + next, {}) ==
+        R"({"q":"</call><call>find><p=n>3"} )"
+        "malformed; swallowed_tag of q: the value of `q` holds the tag of `n`");
+}
+
+TEST_CASE("bug: one tag that cannot be read hid all parameters behind it") {
+  const std::string unreadable = " malformed; unreadable_parameter of : ";
+  CHECK(problems(tags(), R"(<call>find><p name="q">Oslo</p><p=n>3</p></call>)") ==
+        R"({"n":3})" + unreadable + "a parameter is expected");
+  CHECK(problems(tags(), "<call>find><p=q\n>Oslo</p><p=(>x</p><p=n>3</p></call>") ==
+        R"({"q":"Oslo","n":3})" + unreadable + "the name of a parameter cannot be read");
+  CHECK(problems(pairs(), "<call>find><k>q</k><k>n</k><v>3</v></call>") ==
+        R"({"q":"<k>n</k><v>3"} malformed; )"
+        "unknown_attribute of q: the tag of `q` is not as the format writes it; "
+        "swallowed_tag of q: the value of `q` holds the tag of `n`");
+  CHECK(problems(tags(), "<call>find>Oslo</call>") == "{}" + unreadable + "a parameter is expected");
+}
+
+// Calls in Python's syntax, whose strings have quotes and no escapes.
+Format quoted_strings() {
+  Format format = tags();
+  format.calls.section_open = "[";
+  format.calls.section_close = "]";
+  format.calls.call_open.clear();
+  format.calls.call_close = ")";
+  format.calls.separator = ", ";
+  format.calls.pieces[1].text = "(";
+  format.calls.parameters = {};
+  format.calls.parameters.key_close = "=";
+  format.calls.parameters.separator = ", ";
+  format.calls.parameters.forms = {form(ValueType::kString, ValueStyle::kRaw, "'", "'"),
+                                   form(ValueType::kInteger, ValueStyle::kJson)};
+  return format;
+}
+
+TEST_CASE("bug: a quote before a bracket ended a string, and the rest of the call became content") {
+  CHECK(problems(quoted_strings(), "[find(q='print('a') # x')]") == R"({"q":"print('a') # x"} ok)");
+  CHECK(problems(quoted_strings(), "[find(q='a'), find(q='('b'), c', n=2)]") ==
+        R"({"q":"a"} ok{"q":"('b'), c","n":2} ok)");
+  CHECK(problems(quoted_strings(), "[find(q='a'), find(n=1)]") == R"({"q":"a"} ok{"n":1} ok)");
+  CHECK(problems(quoted_strings(), "[find(q='a')") == R"({"q":"a"} ok)");
+}
+
 std::string judged(const std::string& schema, const std::string& arguments) {
   std::string out;
   for (const chat::CallProblem& problem : schema_problems(json::parse(arguments).value(), json::parse(schema).value()))

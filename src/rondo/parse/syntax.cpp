@@ -161,6 +161,17 @@ void Syntax::add_closers(MarkerSet& set) {
   set.add(kSectionClose, &section_close);
 }
 
+// Registers what a value of a parameter shows if its closing tag is missing.
+void Syntax::compile_edges() {
+  if (format->calls.arguments != format::ArgumentStyle::kParameters) return;
+  MarkerSet all;
+  add_closers(all);
+  all.add(kCallOpen, &call_open);
+  all.for_each([this](int id, const Marker& marker) {
+    if (marker.is_distinct()) sets.edges.add(id, &marker);
+  });
+}
+
 // Adds the opener of parameters, and the openers that types of values have of their own.
 void Syntax::add_parameter_openers(MarkerSet& set) {
   set.add(kParameterOpen, &parameter_open);
@@ -220,6 +231,7 @@ void Syntax::compile_calls() {
     set->add(kCallOpen, &call_open);
     set->add(kSeparator, &separator);
   }
+  compile_edges();
   sets.key.add(0, add_marker(calls.parameters.key_close));
   for (const format::CallPiece& piece : calls.pieces)
     piece_markers.push_back(make_marker(piece.kind == format::CallPiece::Kind::kLiteral ? piece.text : ""));

@@ -23,6 +23,7 @@ struct MarkerSets {
   MarkerSet section, after, between,
       recover;                         // before a section's first call, after a call, before the next, in a broken one
   MarkerSet key, parameter, follower;  // after a key, before a parameter, after a value
+  MarkerSet edges;                     // in a value: what opens and closes calls and is no mere punctuation
   MarkerSet reasoning, reasoning_open;
   MarkerSet reasoning_section;  // in reasoning while a section of calls is open
   MarkerSet reasoning_layout;   // in reasoning after a call
@@ -128,6 +129,7 @@ class Syntax {
   void add_half_opener(std::string_view part, std::initializer_list<MarkerSet*> places);
   [[nodiscard]] bool is_last_text(std::size_t piece) const;
   void add_closers(MarkerSet& set);
+  void compile_edges();
   void add_parameter_openers(MarkerSet& set);
 
   bool is_foreign_ = false;  // the calls are not the format's own

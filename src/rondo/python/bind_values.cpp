@@ -217,7 +217,8 @@ void bind_call(nb::module_& module) {
           nb::sig("def problems(self) -> list[dict[str, str]]"),
           R"(Why a call is malformed whose arguments can be read: dicts of kind, parameter and message.
 
-Kinds: "swallowed_tag", "unknown_attribute", "wrong_type", "unknown_parameter" (docs/parse.md).)")
+Kinds: "swallowed_tag", "unknown_attribute", "wrong_type", "unknown_parameter",
+"unclosed_value", "unreadable_parameter" (docs/parse.md).)")
       .def_prop_ro(
           "raw", [](const CallObject& self) { return to_python_text(self.raw); }, "The call as the model wrote it.",
           nb::sig("def raw(self) -> str"))
