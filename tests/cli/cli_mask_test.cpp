@@ -61,7 +61,7 @@ TEST_CASE_FIXTURE(Shell, "bug: messages without a role were masked, encoded and 
   }
 }
 
-TEST_CASE_FIXTURE(Shell, "mask and encode say which message the template leaves out") {
+TEST_CASE_FIXTURE(Shell, "mask says which message the template leaves out, and encode refuses it") {
   const std::string silent = file("silent.jinja",
                                   "{%- for m in messages %}{%- if m.role == 'user' or m.role == 'assistant' "
                                   "%}{{ '[' ~ m.role ~ ']' ~ m.content }}{%- endif %}{%- endfor %}");
@@ -71,9 +71,8 @@ TEST_CASE_FIXTURE(Shell, "mask and encode say which message the template leaves 
   CHECK(masked.status == 0);
   CHECK_MESSAGE(masked.out.find("\"notes\":[\"" + note) != std::string::npos, masked.out);
   const Run encoded = run("encode model --template '" + silent + "' --json", lines);
-  CHECK_MESSAGE(encoded.out.find(note) != std::string::npos, encoded.out);
-  CHECK(run("encode model --mode strict --template '" + silent + "' --json", lines).out.find(note) ==
-        std::string::npos);
+  CHECK(encoded.status == 1);
+  CHECK_MESSAGE(encoded.err == "rondo: messages[1].role: unknown role `critic`\n", encoded.err);
 }
 
 TEST_CASE_FIXTURE(Shell, "mask says the same on any number of threads") {

@@ -508,6 +508,7 @@ void Machine::finish_arguments() {
     case Phase::kKey:
     case Phase::kValueOpen:
     case Phase::kValue:
+    case Phase::kSkip:
       if (syntax_->options.partial) break;
       if (phase_ == Phase::kValue) end_value(value_end_at_stop(buffer_.size()), buffer_.size());
       finish_parameters();

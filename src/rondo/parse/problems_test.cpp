@@ -166,6 +166,7 @@ TEST_CASE("bug: one tag that cannot be read hid all parameters behind it") {
         R"({"q":"<k>n</k><v>3"} malformed; )"
         "unknown_attribute of q: the tag of `q` is not as the format writes it; "
         "swallowed_tag of q: the value of `q` holds the tag of `n`");
+  CHECK(problems(tags(), "<call>find>\n<") == "{} unclosed; unreadable_parameter of : a parameter is expected");
   CHECK(problems(tags(), "<call>find>Oslo</call>") == "{}" + unreadable + "a parameter is expected");
 }
 
