@@ -5,9 +5,9 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/hex.h"
 #include "grammar/matcher.h"
 #include "grammar/schema_types.h"
+#include "json/pointer.h"
 #include "json/print.h"
 
 namespace rondo::grammar {
@@ -109,48 +109,6 @@ bool is_among(const std::array<std::string_view, N>& list, std::string_view word
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-// Decodes one step of a JSON pointer in a URI fragment.
-std::string unescaped(std::string_view token) {
-  std::string out;
-  for (std::size_t i = 0; i < token.size(); ++i) {
-    if (token[i] == '~' && i + 1 < token.size()) {
-      out += token[++i] == '1' ? '/' : '~';
-    } else if (const auto byte = token[i] == '%' ? hex::byte(token, i + 1) : std::nullopt) {
-      out += *byte;
-      i += 2;
-    } else {
-      out += token[i];
-    }
-  }
-  return out;
-}
-
-// Returns the element at a step of a JSON pointer; nullptr if the step is no index of the array.
-const json::Value* element_at(const json::Array& array, std::string_view step) {
-  constexpr std::size_t kLargestIndex = 1'000'000;
-  std::size_t index = 0;
-  for (const char byte : step) {
-    if (byte < '0' || byte > '9' || index >= kLargestIndex) return nullptr;
-    index = index * 10 + static_cast<std::size_t>(byte - '0');
-  }
-  return !step.empty() && index < array.size() ? &array[index] : nullptr;
-}
-
-// Returns the value to which a JSON pointer in a URI fragment leads from `base`; nullptr if it leads nowhere.  Adds the
-// steps taken to `where`.
-const json::Value* follow_pointer(const json::Value& base, std::string_view pointer, std::string& where) {
-  const json::Value* at = &base;
-  while (!pointer.empty() && at != nullptr) {
-    pointer.remove_prefix(1);  // the slash
-    const std::size_t end = std::min(pointer.find('/'), pointer.size());
-    const std::string step = unescaped(pointer.substr(0, end));
-    pointer.remove_prefix(end);
-    where += pointer_step(step);
-    at = at->is_array() ? element_at(at->as_array(), step) : at->find(step);
-  }
-  return at;
-}
-
 bool has_constraints(const Part& part) {
   if (!part.schema->is_object()) return false;
   for (const json::Member& member : part.schema->as_object()) {
@@ -189,20 +147,6 @@ bool exclude_each_other(const json::Value& a, const json::Value& b) {
 }
 
 }  // namespace
-
-std::string pointer_step(std::string_view key) {
-  std::string out = "/";
-  for (const char byte : key) {
-    if (byte == '~') {
-      out += "~0";
-    } else if (byte == '/') {
-      out += "~1";
-    } else {
-      out += byte;
-    }
-  }
-  return out;
-}
 
 void Warnings::add(std::string sentence) {
   if (sentences_.size() >= kMost || !seen_.insert(sentence).second) return;
@@ -257,7 +201,7 @@ const json::Value* SchemaCompiler::resolve(std::string_view reference, std::stri
     return named == nullptr && has_fragment ? anchored(reference.substr(hash)) : named;
   }
   const json::Value* base = hash > 0 ? anchored(reference.substr(0, hash)) : document_;
-  return base != nullptr ? follow_pointer(*base, reference.substr(hash + 1), where) : nullptr;
+  return base != nullptr ? json::follow_pointer(*base, reference.substr(hash + 1), where) : nullptr;
 }
 
 // ---- Merging

@@ -179,9 +179,6 @@ class SchemaCompiler {
   bool ignores_values_ = false;  // skip the enum and const of the outermost schema
 };
 
-// Returns a step of a JSON pointer, with its slash.
-[[nodiscard]] std::string pointer_step(std::string_view key);
-
 // The members of a list.  The required ones come in any order (see above), with `others` anywhere between them.
 struct Members {
   std::vector<NodeId> required;

@@ -8,6 +8,7 @@
 #include "grammar/matcher.h"
 #include "grammar/pattern.h"
 #include "grammar/schema.h"
+#include "json/pointer.h"
 
 namespace rondo::grammar {
 namespace {
@@ -81,7 +82,8 @@ std::vector<Property> named_properties(const Parts& alternative) {
   for (const Part& part : alternative) {
     if (const json::Value* own = object_member(*part.schema, "properties")) {
       for (const json::Member& member : own->as_object())
-        named(member.key).parts.push_back({&member.value, part.where + "/properties" + pointer_step(member.key), 0});
+        named(member.key)
+            .parts.push_back({&member.value, part.where + "/properties" + json::pointer_step(member.key), 0});
     }
     const json::Value* required = part.schema->find("required");
     if (required == nullptr || !required->is_array()) continue;
@@ -97,7 +99,7 @@ void add_patterns(const Part& part, Properties& properties) {
   const json::Value* patterns = object_member(*part.schema, "patternProperties");
   if (patterns == nullptr) return;
   for (const json::Member& member : patterns->as_object()) {
-    const Part schema{&member.value, part.where + "/patternProperties" + pointer_step(member.key), 0};
+    const Part schema{&member.value, part.where + "/patternProperties" + json::pointer_step(member.key), 0};
     properties.patterns.emplace_back(member.key, Parts{schema});
     for (Property& property : properties.known) {
       if (pattern_matches(member.key, property.name)) property.parts.push_back(schema);

@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "json/parse.h"
+#include "json/pointer.h"
 #include "json/print.h"
 #include "json/reader.h"
 #include "json/value.h"
@@ -38,6 +39,22 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 }  // namespace
+
+TEST_CASE("a pointer leads to a value, with the escapes of pointers and of URIs") {
+  const Value base = parse(R"({"a/b": [{"c~": 1}, 2], "d e": {"": 3}})").value();
+  const auto at = [&base](std::string_view pointer) {
+    std::string where;
+    const Value* found = follow_pointer(base, pointer, where);
+    return (found != nullptr ? to_compact(*found) : "nowhere") + " " + where;
+  };
+  CHECK(at("/a~1b/0/c~0") == "1 /a~1b/0/c~0");
+  CHECK(at("/a%2Fb/1") == "2 /a~1b/1");
+  CHECK(at("/d%20e/") == "3 /d e/");
+  CHECK(at("").ends_with("} "));
+  for (const char* nowhere : {"/x", "/a~1b/2", "/a~1b/x", "/a~1b/99999999999", "/a~1b/1/0"})
+    CHECK(at(nowhere).starts_with("nowhere"));
+  CHECK(pointer_step("a/b~") == "/a~1b~0");
+}
 
 TEST_CASE("values print as Python's json module prints them") {
   // Each row: a text, json.dumps(json.loads(text), ensure_ascii=False) ("-" if it has a lone surrogate), and the same

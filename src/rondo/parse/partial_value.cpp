@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "format/units.h"
 #include "json/parse.h"
+#include "json/pointer.h"
 
 namespace rondo::parse {
 namespace {
@@ -15,26 +16,13 @@ bool is_scalar_byte(char byte) {
          byte == '+' || byte == '.';
 }
 
-// Returns a key or an index as a step of a JSON pointer.
-std::string pointer_step(std::string_view key) {
-  std::string out = "/";
-  for (const char byte : key) {
-    if (byte == '~' || byte == '/') {
-      out += byte == '~' ? "~0" : "~1";
-    } else {
-      out += byte;
-    }
-  }
-  return out;
-}
-
 // Returns the step from `container` to `inner`.  `inner` is the container's last value, unless a key came twice.
 std::string step_to(const json::Value& container, const json::Value* inner) {
-  if (container.is_array()) return pointer_step(std::to_string(container.as_array().size() - 1));
+  if (container.is_array()) return json::pointer_step(std::to_string(container.as_array().size() - 1));
   const json::Object& members = container.as_object();
   const json::Member* at = members.end() - 1;
   while (at != members.begin() && &at->value != inner) --at;
-  return pointer_step(at->key);
+  return json::pointer_step(at->key);
 }
 
 bool is_first_half(char32_t code) { return code >= 0xD800 && code < 0xDC00; }
@@ -62,7 +50,7 @@ std::optional<std::string> PartialValue::open_path() const {
   if (state_ == State::kInString) return out + step_to(*open_.back(), string_);
   // A number or word is not placed in its container before it is complete.
   const json::Value& container = *open_.back();
-  return out + pointer_step(container.is_object() ? key_ : std::to_string(container.as_array().size()));
+  return out + json::pointer_step(container.is_object() ? key_ : std::to_string(container.as_array().size()));
 }
 
 json::Value PartialValue::without_open_text() const {

@@ -195,6 +195,14 @@ TEST_CASE("bug: a quote before a bracket ended a string, and the rest of the cal
   CHECK(problems(quoted_strings(), "[find(q='a')") == R"({"q":"a"} ok)");
 }
 
+TEST_CASE("bug: a reference with escapes led nowhere, and a number was none of the texts that may be chosen") {
+  const Options options = with_tools(R"json([{"type": "function", "function": {"name": "find", "parameters": {
+    "type": "object", "$defs": {"a/b": {"type": "string"}}, "properties": {
+      "q": {"$ref": "#/$defs/a~1b"}, "n": {"enum": ["7", 8]}}}}}])json");
+  CHECK(problems(tags(), "<call>find><p=q>null</p><p=n>7</p></call>", options) == R"({"q":"null","n":"7"} ok)");
+  CHECK(problems(tags(), "<call>find><p=n>8</p></call>", options) == R"({"n":8} ok)");
+}
+
 std::string judged(const std::string& schema, const std::string& arguments) {
   std::string out;
   for (const chat::CallProblem& problem : schema_problems(json::parse(arguments).value(), json::parse(schema).value()))

@@ -8,6 +8,8 @@
 #include "format/escapes.h"
 #include "format/units.h"
 #include "json/parse.h"
+#include "json/pointer.h"
+#include "json/print.h"
 
 namespace rondo::parse {
 namespace {
@@ -374,16 +376,9 @@ bool TypeSet::allows(const json::Value& value) const {
 }
 
 const json::Value* resolve_reference(std::string_view reference, const json::Value& root) {
-  if (!reference.starts_with('#')) return nullptr;
-  reference.remove_prefix(1);
-  const json::Value* at = &root;
-  while (!reference.empty() && at != nullptr) {
-    reference.remove_prefix(1);
-    const std::size_t end = std::min(reference.find('/'), reference.size());
-    at = at->find(reference.substr(0, end));
-    reference.remove_prefix(end);
-  }
-  return at;
+  if (reference != "#" && !reference.starts_with("#/")) return nullptr;
+  std::string where;
+  return json::follow_pointer(root, reference.substr(1), where);
 }
 
 std::optional<TypeSet> schema_types(const json::Value& schema, const json::Value& root) {
@@ -442,11 +437,11 @@ bool has_choices(const SchemaPlace& place) {
 }
 
 json::Value as_choice(json::Value value, const SchemaPlace& place) {
-  if (!value.is_string() || !has_choices(place)) return value;
+  if (!has_choices(place)) return value;
   const json::Array& choices = place.schema->find("enum")->as_array();
-  if (std::find(choices.begin(), choices.end(), value) != choices.end()) return value;
-  json::Value inner(std::string(format::trimmed(value.as_string())));
-  return std::find(choices.begin(), choices.end(), inner) != choices.end() ? inner : value;
+  if (std::ranges::find(choices, value) != choices.end()) return value;
+  json::Value text(value.is_string() ? std::string(format::trimmed(value.as_string())) : json::to_compact(value));
+  return std::ranges::find(choices, text) != choices.end() ? text : value;
 }
 
 }  // namespace rondo::parse

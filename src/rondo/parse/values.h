@@ -71,7 +71,7 @@ struct SchemaPlace {
 
 // Returns true if the schema lists the values that it allows.
 [[nodiscard]] bool has_choices(const SchemaPlace& place);
-// If `value` is a string that equals one of these values, apart from white space at its ends, returns that value;
+// If `value` is none of these values, but its text is one without the white space at its ends, returns that text;
 // otherwise returns `value` unchanged.
 [[nodiscard]] json::Value as_choice(json::Value value, const SchemaPlace& place);
 
