@@ -70,7 +70,7 @@ void check_chat_body(Fields& fields) {
     const json::Value* content = message.any("content");
     const bool is_result = content != nullptr && content->is_object() && (*messages)[i].find_string("role") == "tool";
     if (!is_result) check_content(message, "content");
-    for (const std::string_view key : {"reasoning_content", "reasoning", "tool_call_id"}) (void)message.text(key);
+    check_message_types(message);
     check_calls(message);
     if (fault) fields.take(*std::move(fault));
   }

@@ -96,4 +96,17 @@ const json::Value* Fields::object(std::string_view key) { return typed(key, &jso
 
 Fields Fields::inside(std::string_view key) { return {object(key), path(key) + ".", fault_}; }
 
+void Fields::each(std::string_view key, std::size_t most,
+                  const std::function<void(Fields& element, std::size_t index)>& read) {
+  const json::Array* elements = array(key, most);
+  for (std::size_t i = 0; elements != nullptr && i < elements->size() && !failed(); ++i) {
+    const json::Value& element = (*elements)[i];
+    const std::string place = std::string(key) + "[" + std::to_string(i) + "]";
+    if (!element.is_object())
+      return refuse(place, "must be an object, found " + std::string(describe(element.kind())), "invalid_type");
+    Fields inside(&element, path(place) + ".", fault_);
+    read(inside, i);
+  }
+}
+
 }  // namespace rondo::apis

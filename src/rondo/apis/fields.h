@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <optional>
@@ -37,6 +38,9 @@ class Fields {
   [[nodiscard]] const json::Value* object(std::string_view key);
   // Returns the members of an object that is itself a member.
   [[nodiscard]] Fields inside(std::string_view key);
+  // Reads the objects of an array, until one of them has a fault.  An element of another type is a fault.
+  void each(std::string_view key, std::size_t most,
+            const std::function<void(Fields& element, std::size_t index)>& read);
 
   // Records a fault of member `key`, unless there is one already.
   void refuse(std::string_view key, std::string message, std::string code = "invalid_value");

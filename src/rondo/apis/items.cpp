@@ -5,8 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "apis/fields.h"
-#include "apis/request.h"
+#include "apis/request_parts.h"
 #include "chat/api_parts.h"
 
 namespace rondo::apis {
@@ -29,29 +28,39 @@ json::Array input_items(const json::Value& body) {
   return {json::Object{{"type", "message"}, {"role", "user"}, {"content", json::Array{text}}}};
 }
 
-std::optional<Fault> resolve_items(json::Array& items, const ItemLookup& lookup) {
-  json::Array out;
+Outcome<PlacedItems> resolve_items(json::Array items, const ItemLookup& lookup, std::string_view list) {
+  PlacedItems out;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const bool is_compaction = items[i].find_string("type") == "compaction";
-    if (!is_reference(items[i]) && !is_compaction) {
-      out.push_back(std::move(items[i]));
-      continue;
-    }
-    std::optional<json::Array> found = lookup(items[i]);
+    const bool stands_for = is_reference(items[i]) || is_compaction;
+    std::optional<json::Array> found = stands_for ? lookup(items[i]) : std::nullopt;
     // A compaction that this server did not make cannot be looked up, and stays as it is.
-    if (!found && !is_compaction) {
+    if (stands_for && !found && !is_compaction) {
       const std::string id = chat::first_text(items[i], {"id"});
       return Fault{FaultKind::kNotFound,
                    "item with id `" + id + "` not found: items of replies with `store: false` are not kept",
-                   "input[" + std::to_string(i) + "].id", "item_not_found"};
+                   std::string(list) + "[" + std::to_string(i) + "].id", "item_not_found"};
     }
     if (found) {
-      std::ranges::move(*found, std::back_inserter(out));
+      std::ranges::move(*found, std::back_inserter(out.items));
     } else {
-      out.push_back(std::move(items[i]));
+      out.items.push_back(std::move(items[i]));
     }
+    out.places.resize(out.items.size(), static_cast<std::int32_t>(i));
   }
-  items = std::move(out);
+  return out;
+}
+
+std::optional<Fault> check_ids(const json::Array& earlier, const PlacedItems& added, std::string_view list) {
+  std::unordered_set<std::string> known;
+  for (const json::Value& item : earlier) known.insert(chat::first_text(item, {"id"}));
+  known.erase("");
+  for (std::size_t i = 0; i < added.items.size(); ++i) {
+    std::string id = chat::first_text(added.items[i], {"id"});
+    if (id.empty() || known.insert(id).second) continue;
+    const std::string place = std::string(list) + "[" + std::to_string(added.places[i]) + "].id";
+    return invalid(place, "`" + place + "`: duplicate item found with id " + id + ": the conversation has it already");
+  }
   return std::nullopt;
 }
 
@@ -71,16 +80,53 @@ std::optional<Fault> check_results(const json::Array& items, std::size_t first) 
 
 namespace {
 
+void set_missing(json::Object& object, std::string_view key, json::Value value) {
+  const json::Value* known = object.find(key);
+  if (known == nullptr || known->is_null()) object.set(key, std::move(value));
+}
+
+// Gives a part of a message or result the type and the members that the API's types have for it.
+void show_part(json::Value& part, bool is_reply) {
+  if (!part.is_object()) return;
+  json::Object& members = part.as_object();
+  const std::string type = chat::first_text(part, {"type"});
+  if (type == "text" || type == "input_text" || type == "output_text") {
+    members.set("type", is_reply ? "output_text" : "input_text");
+    if (is_reply) set_missing(members, "annotations", json::Array());
+  } else if (type == "input_image") {
+    set_missing(members, "detail", "auto");
+  }
+}
+
+void show_content(json::Object& item, std::string_view key, bool is_reply) {
+  json::Value* content = item.find(key);
+  if (content == nullptr || !content->is_array()) return;
+  for (json::Value& part : content->as_array()) show_part(part, is_reply);
+}
+
 void show_message(json::Value& item) {
   json::Object& message = item.as_object();
-  const bool is_reply = item.find_string("role") == "assistant";
-  json::Value* content = message.find("content");
-  if (content != nullptr && content->is_string()) {
-    json::Object part{{"type", is_reply ? "output_text" : "input_text"}, {"text", *content}};
-    if (is_reply) part.set("annotations", json::Array());
-    *content = json::Array{std::move(part)};
+  set_missing(message, "content", json::Array());
+  json::Value& content = *message.find("content");
+  if (content.is_string()) content = json::Array{json::Object{{"type", "text"}, {"text", content}}};
+  show_content(message, "content", item.find_string("role") == "assistant");
+}
+
+// Completes an item as its type requires.
+void show_item(json::Value& item, std::string_view type) {
+  json::Object& members = item.as_object();
+  if (type == "reasoning") return set_missing(members, "summary", json::Array());
+  if (type == "message") {
+    show_message(item);
+  } else if (type == "function_call" || type == "custom_tool_call") {
+    set_missing(members, type == "function_call" ? "arguments" : "input", "");
+  } else if (type == "function_call_output" || type == "custom_tool_call_output") {
+    set_missing(members, "output", "");
+    show_content(members, "output", false);
+  } else {
+    return;
   }
-  if (message.find("status") == nullptr) message.set("status", "completed");
+  set_missing(members, "status", "completed");
 }
 
 }  // namespace
@@ -88,10 +134,11 @@ void show_message(json::Value& item) {
 void name_items(json::Array& items, const std::function<std::string(std::string_view)>& mint) {
   for (json::Value& item : items) {
     if (!item.is_object()) continue;
-    if (item.find("type") == nullptr && item.find("role") != nullptr) item.as_object().set("type", "message");
+    if (chat::first_text(item, {"type"}).empty() && item.find("role") != nullptr)
+      item.as_object().set("type", "message");
     const std::string type = chat::first_text(item, {"type"});
-    if (!item.find_string("id")) item.as_object().set("id", mint(type));
-    if (type == "message") show_message(item);
+    if (chat::first_text(item, {"id"}).empty()) item.as_object().set("id", mint(type));
+    show_item(item, type);
   }
 }
 
@@ -142,18 +189,9 @@ Outcome<ConversationRequest> read_conversation_request(const json::Value& body) 
   std::optional<Fault> fault;
   Fields fields(&body, "", fault);
   ConversationRequest out;
-  if (const json::Array* items = fields.array("items", kMostMessages)) {
-    for (std::size_t i = 0; i < items->size(); ++i) {
-      if (!(*items)[i].is_object())
-        fields.refuse("items[" + std::to_string(i) + "]", "must be an object", "invalid_type");
-      const auto has = [&](std::string_view key) { return (*items)[i].find_string(key).has_value(); };
-      if (!has("type") && !has("role") && !has("id"))
-        fields.refuse("items[" + std::to_string(i) + "].type", "is missing", "missing_required_parameter");
-    }
-    out.items = *items;
-  }
-  if (const json::Value* metadata = fields.object("metadata")) out.metadata = metadata->as_object();
-  if (out.metadata && out.metadata->size() > kMostMetadata) fields.refuse("metadata", "has too many members");
+  check_items(fields, "items");
+  if (const json::Array* items = fields.array("items", kMostMessages)) out.items = *items;
+  if (const json::Value* metadata = read_metadata(fields)) out.metadata = metadata->as_object();
   if (fault) return *std::move(fault);
   return out;
 }

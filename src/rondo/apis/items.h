@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "apis/errors.h"
 #include "json/value.h"
@@ -17,16 +18,27 @@ namespace rondo::apis {
 // that read() refuses them.
 [[nodiscard]] json::Array input_items(const json::Value& body);
 
+// Items, and for each the index of the request's own item that it is or stands for; -1 if it came before the request.
+struct PlacedItems {
+  json::Array items;
+  std::vector<std::int32_t> places;
+};
+
 // Returns the items that an item stands for, if the store knows it.
 using ItemLookup = std::function<std::optional<json::Array>(const json::Value& item)>;
 // Replaces each `item_reference` and `compaction` by the items that it stands for.  A reference that the store does not
-// know is a fault; a compaction that it does not know is left unchanged.
-[[nodiscard]] std::optional<Fault> resolve_items(json::Array& items, const ItemLookup& lookup);
+// know is a fault; a compaction that it does not know is left unchanged.  `list` is the request's name for the items.
+[[nodiscard]] Outcome<PlacedItems> resolve_items(json::Array items, const ItemLookup& lookup, std::string_view list);
+
+// Returns a fault for the first of the new items with the id of another one: a conversation keeps its items by id.
+[[nodiscard]] std::optional<Fault> check_ids(const json::Array& earlier, const PlacedItems& added,
+                                             std::string_view list);
 
 // Returns a fault for a result whose call is not among the items before it.  Does not check items before `first`.
 [[nodiscard]] std::optional<Fault> check_results(const json::Array& items, std::size_t first);
 
-// Completes items for showing and storing.  Each gets a type and an id; a message gets content in parts and a status.
+// Completes items for showing and storing, with what the API's types require: each gets a type and an id, messages and
+// calls get a status, the content of a message its parts.
 // `mint` makes an id for an item of that type without one.
 void name_items(json::Array& items, const std::function<std::string(std::string_view type)>& mint);
 

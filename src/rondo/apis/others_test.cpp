@@ -56,14 +56,16 @@ TEST_CASE("references and compactions stand for stored items") {
     if (item.find_string("type") == "compaction") return std::nullopt;
     return json::Array{json::Object{{"type", "reasoning"}, {"id", *item.find_string("id")}}};
   };
-  CHECK_FALSE(resolve_items(items, lookup));
-  CHECK(json::to_compact(json::Value(items)) ==
+  const auto resolved = resolve_items(items, lookup, "input");
+  REQUIRE(resolved.ok());
+  CHECK(resolved.value().places == std::vector<std::int32_t>{0, 1, 2, 3});
+  CHECK(json::to_compact(json::Value(resolved.value().items)) ==
         R"([{"role":"user","content":"a"},{"type":"reasoning","id":"rs_1"},{"type":"reasoning","id":"msg_1"},)"
         R"({"type":"compaction","id":"cmp_1","encrypted_content":"e"}])");
   json::Array unknown = {json::Object{{"type", "item_reference"}, {"id", "x"}}};
-  const auto fault = resolve_items(unknown, [](const json::Value&) { return std::nullopt; });
-  REQUIRE(fault);
-  CHECK(fault->param == "input[0].id");
+  const auto refused = resolve_items(unknown, [](const json::Value&) { return std::nullopt; }, "items");
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.fault().param == "items[0].id");
   json::Array text = input_items(parsed(R"({"input": "Hi"})"));
   name_items(text, [](std::string_view type) { return std::string(type) + "_1"; });
   CHECK(
@@ -103,6 +105,58 @@ TEST_CASE("what is no item of a conversation is refused") {
   CHECK(read_conversation_request(parsed(R"({"items": [{"role": "user"}, {"x": 1}]})")).fault().param ==
         "items[1].type");
   CHECK(read_conversation_request(parsed(R"({"metadata": 3})")).fault().param == "metadata");
+}
+
+TEST_CASE("bug: a conversation took items that no response could be made from") {
+  const auto refused = [](const std::string& item) {
+    const auto read =
+        read_conversation_request(parsed(R"({"items": [{"role": "user", "content": "x"}, )" + item + "]}"));
+    return read.ok() ? "" : read.fault().param;
+  };
+  CHECK(refused(R"({"type": "message", "role": "user", "content": 5})") == "items[1].content");
+  CHECK(refused(R"({"role": 3, "content": "x"})") == "items[1].role");
+  CHECK(refused(R"({"role": "user", "content": [{"type": "input_text"}]})") == "items[1].content[0].text");
+  CHECK(refused(R"({"type": "function_call", "name": "f"})") == "items[1].call_id");
+  CHECK(refused(R"({"type": "function_call", "call_id": "a", "name": "f", "arguments": {}})") == "items[1].arguments");
+  CHECK(refused(R"({"type": "function_call_output", "output": "x"})") == "items[1].call_id");
+  CHECK(refused(R"({"type": "reasoning", "summary": [{"type": "summary_text", "text": 5}]})") ==
+        "items[1].summary[0].text");
+  CHECK(refused(R"({"role": "user", "content": "x", "id": 5})") == "items[1].id");
+  CHECK(refused(R"({"role": "user", "content": "x", "id": "resp_1"})") == "items[1].id");
+  CHECK(refused(R"({"type": "item_reference", "id": "msg_1"})").empty());
+  CHECK(read_conversation_request(parsed(R"({"metadata": {"a": 5}})")).fault().param == "metadata.a");
+}
+
+TEST_CASE("bug: an item with the id of another one took its place") {
+  const auto message = [](const char* id) { return json::Value(json::Object{{"type", "message"}, {"id", id}}); };
+  const PlacedItems twice = {.items = {message("a"), message(""), message(""), message("a")}, .places = {0, 1, 2, 3}};
+  const auto fault = check_ids({}, twice, "items");
+  REQUIRE(fault);
+  CHECK(fault->param == "items[3].id");
+  const PlacedItems known = {.items = {message("b"), message("a")}, .places = {0, 0}};
+  CHECK(check_ids({message("a")}, known, "input")->param == "input[0].id");
+  CHECK_FALSE(check_ids({message("c")}, known, "input"));
+}
+
+TEST_CASE("bug: items were listed without what the API's types require") {
+  json::Array items =
+      parsed(
+          R"([{"role": "assistant", "content": [{"type": "output_text", "text": "a"}, {"type": "text", "text": "b"}]},
+      {"role": "user", "content": [{"type": "text", "text": "c"}, {"type": "input_image", "image_url": "u"}], "id": ""},
+      {"type": "function_call", "call_id": "a", "name": "f"}, {"type": "custom_tool_call", "call_id": "b", "name": "f"},
+      {"type": "function_call_output", "call_id": "a", "output": [{"type": "text", "text": "d"}]},
+      {"type": "custom_tool_call_output", "call_id": "b", "output": "e", "status": "incomplete"}, {"type": "reasoning"}])")
+          .as_array();
+  name_items(items, [](std::string_view) { return "i"; });
+  CHECK(
+      json::to_compact(json::Value(items)) ==
+      R"([{"role":"assistant","content":[{"type":"output_text","text":"a","annotations":[]},{"type":"output_text","text":"b","annotations":[]}],"type":"message","id":"i","status":"completed"},)"
+      R"({"role":"user","content":[{"type":"input_text","text":"c"},{"type":"input_image","image_url":"u","detail":"auto"}],"id":"i","type":"message","status":"completed"},)"
+      R"({"type":"function_call","call_id":"a","name":"f","id":"i","arguments":"","status":"completed"},)"
+      R"({"type":"custom_tool_call","call_id":"b","name":"f","id":"i","input":"","status":"completed"},)"
+      R"({"type":"function_call_output","call_id":"a","output":[{"type":"input_text","text":"d"}],"id":"i","status":"completed"},)"
+      R"({"type":"custom_tool_call_output","call_id":"b","output":"e","status":"incomplete","id":"i"},)"
+      R"({"type":"reasoning","id":"i","summary":[]}])");
 }
 
 TEST_CASE("pages of items") {

@@ -12,6 +12,9 @@
 namespace rondo::apis {
 namespace {
 
+constexpr std::string_view kPreviousResponse = "previous_response_id";
+constexpr std::string_view kConversation = "conversation";
+
 std::string header(const HeaderLookup& headers, std::string_view name) {
   return headers ? headers(name) : std::string();
 }
@@ -49,29 +52,38 @@ void read_headers(const HeaderLookup& headers, GenerateRequest& out) {
   out.open_responses = !header(headers, "openresponses-version").empty();
 }
 
-// The schema of a tool's arguments, which every API has under another name.
+// What a custom tool's text must match: {"type": "grammar", "syntax", "definition"}, in the Chat API with an object
+// around the last two.
+void check_format(Fields& tool) {
+  Fields format = tool.inside("format");
+  const bool is_grammar = format.word("type", {"text", "grammar"}) == "grammar";
+  if (tool.any("format") != nullptr && format.any("type") == nullptr)
+    format.refuse("type", "is missing", "missing_required_parameter");
+  if (!is_grammar) return;
+  const auto check = [](Fields& grammar) {
+    (void)grammar.word("syntax", {"lark", "regex"});
+    if (!grammar.text("definition")) grammar.refuse("definition", "is missing", "missing_required_parameter");
+  };
+  if (format.any("grammar") == nullptr) return check(format);
+  Fields inner = format.inside("grammar");
+  check(inner);
+}
+
 void check_tool(Fields& tool, chat::Api api) {
+  check_tool_types(tool);
   const std::string type = tool.text("type").value_or("");
   if (api == chat::Api::kMessages) {
     const bool is_own = type.empty() || type == "custom";
-    if (tool.object("input_schema") == nullptr && is_own)
+    if (tool.any("input_schema") == nullptr && is_own)
       tool.refuse("input_schema", "is missing", "missing_required_parameter");
     return;
   }
-  (void)tool.object("parameters");
-  (void)tool.inside("function").object("parameters");
-}
-
-void check_tools_form(Fields& fields, chat::Api api) {
-  const json::Array* tools = fields.array("tools", kMostTools);
-  for (std::size_t i = 0; tools != nullptr && i < tools->size() && !fields.failed(); ++i) {
-    const std::string place = "tools[" + std::to_string(i) + "]";
-    if (!(*tools)[i].is_object()) return fields.refuse(place, "must be an object", "invalid_type");
-    std::optional<Fault> fault;
-    Fields tool(&(*tools)[i], place + ".", fault);
-    check_tool(tool, api);
-    if (fault) fields.take(*std::move(fault));
-  }
+  if (type == "namespace")
+    tool.each("tools", kMostTools, [api](Fields& inner, std::size_t) { check_tool(inner, api); });
+  if (type != "custom") return;
+  check_format(tool);
+  Fields inner = tool.inside("custom");
+  check_format(inner);
 }
 
 // What all APIs have under the same name.
@@ -83,17 +95,17 @@ void read_common(Fields& fields, GenerateRequest& out) {
   Fields cache = fields.inside("prompt_cache_options");
   out.comparison_response_id = cache.text("comparison_response_id").value_or("");
   (void)fields.object("chat_template_kwargs");
-  check_tools_form(fields, out.api);
+  check_body_types(fields, out.api);
+  fields.each("tools", kMostTools, [&out](Fields& tool, std::size_t) { check_tool(tool, out.api); });
   read_sampling(fields, out.sampling);
 }
 
 // The field of a content part: "messages[1].content[0]".  Parts of results are in another list than parts of texts.
 std::string part_place(const GenerateRequest& request, std::size_t message, std::size_t part) {
-  const std::string place = place_of(request, message);
   const bool is_result = request.messages[message].find_string("role") == "tool";
-  if (request.api == chat::Api::kMessages && is_result) return place + ".content";
-  const char* list = request.api == chat::Api::kResponses && is_result ? ".output[" : ".content[";
-  return place + list + std::to_string(part) + "]";
+  if (request.api == chat::Api::kMessages && is_result) return place_of(request, message, "content");
+  const char* list = request.api == chat::Api::kResponses && is_result ? "output[" : "content[";
+  return place_of(request, message, list + std::to_string(part) + "]");
 }
 
 // The place of a part that is not text and cannot become token ids.
@@ -172,8 +184,9 @@ std::optional<Fault> translate(json::Value body, const ReadOptions& options, Gen
 
 }  // namespace
 
-std::string place_of(const GenerateRequest& request, std::size_t message) {
+std::string place_of(const GenerateRequest& request, std::size_t message, std::string_view member) {
   const bool is_responses = request.api == chat::Api::kResponses;
+  const std::string tail = member.empty() ? "" : "." + std::string(member);
   std::size_t entry = message;
   if (message < request.sources.size()) {
     if (request.sources[message] < 0) return is_responses ? "instructions" : "system";
@@ -181,8 +194,18 @@ std::string place_of(const GenerateRequest& request, std::size_t message) {
   } else if (is_responses) {
     return "input";  // a text
   }
-  if (!request.responses.previous_response_id.empty() || !request.responses.conversation.empty()) return "input";
-  return (is_responses ? "input[" : "messages[") + std::to_string(entry) + "]";
+  const std::vector<std::int32_t>& places = request.responses.input_places;
+  if (entry < places.size()) {
+    if (places[entry] < 0)
+      return request.responses.conversation.empty() ? std::string(kPreviousResponse) : std::string(kConversation);
+    entry = static_cast<std::size_t>(places[entry]);
+  }
+  return (is_responses ? "input[" : "messages[") + std::to_string(entry) + "]" + tail;
+}
+
+std::string quoted_place(const std::string& place) {
+  const bool is_earlier = place == kPreviousResponse || place == kConversation;
+  return (is_earlier ? "what `" : "`") + place + (is_earlier ? "` names" : "`");
 }
 
 Outcome<json::Value> parse_body(std::string_view text) {
@@ -202,6 +225,7 @@ Outcome<GenerateRequest> read(chat::Api api, json::Value body, const HeaderLooku
     return invalid("", "the body nests deeper than " + std::to_string(kMostNesting) + " levels");
   GenerateRequest out;
   out.api = api;
+  out.responses.input_places = options.input_places;
   std::optional<Fault> fault;
   if (api == chat::Api::kMessages && drop_billing_header(body))
     out.warnings.emplace_back("the billing header of `system` was taken off");
@@ -213,7 +237,7 @@ Outcome<GenerateRequest> read(chat::Api api, json::Value body, const HeaderLooku
   switch (api) {
     case chat::Api::kChat: check_chat_body(fields), read_chat_fields(fields, out); break;
     case chat::Api::kMessages: check_messages_body(fields), read_messages_fields(fields, out); break;
-    case chat::Api::kResponses: check_responses_body(fields), read_responses_fields(fields, body, out); break;
+    case chat::Api::kResponses: check_responses_body(fields, options), read_responses_fields(fields, body, out); break;
   }
   if (fault) return *std::move(fault);
   read_session(body, headers, out);
@@ -269,14 +293,20 @@ void read_stops(Fields& fields, std::string_view key, GenerateRequest& out) {
   }
 }
 
-void read_metadata(Fields& fields, GenerateRequest& out) {
+const json::Value* read_metadata(Fields& fields) {
   const json::Value* metadata = fields.object("metadata");
-  if (metadata == nullptr) return;
-  out.metadata = metadata->as_object();
-  if (out.metadata.size() > kMostMetadata) fields.refuse("metadata", "has too many members");
-  if (out.api == chat::Api::kMessages) return;  // whose members are named
+  if (metadata == nullptr) return nullptr;
+  if (metadata->as_object().size() > kMostMetadata) fields.refuse("metadata", "has too many members");
   Fields inside = fields.inside("metadata");
-  for (const json::Member& member : out.metadata) (void)inside.text(member.key);
+  for (const json::Member& member : metadata->as_object()) (void)inside.text(member.key);
+  return metadata;
+}
+
+void read_metadata(Fields& fields, GenerateRequest& out) {
+  // The members of Messages' own metadata have names, and only one is read.
+  const bool is_named = out.api == chat::Api::kMessages;
+  if (const json::Value* metadata = is_named ? fields.object("metadata") : read_metadata(fields))
+    out.metadata = metadata->as_object();
 }
 
 void read_schema(Fields& fields, AnswerFormat& out) {
@@ -300,16 +330,13 @@ void check_content(Fields& fields, std::string_view key) {
   if (!content->is_array())
     return fields.refuse(key, "must be a string or an array, found " + std::string(describe(content->kind())),
                          "invalid_type");
-  for (std::size_t i = 0; i < content->as_array().size(); ++i) {
-    const json::Value& part = content->as_array()[i];
-    const std::string place = std::string(key) + "[" + std::to_string(i) + "]";
-    if (!part.is_object())
-      return fields.refuse(place, "must be an object, found " + std::string(describe(part.kind())), "invalid_type");
-    const auto type = part.find_string("type");
-    if (!type) return fields.refuse(place + ".type", "is missing or no string", "missing_required_parameter");
-    if (type->ends_with("text") && !part.find_string("text"))
-      return fields.refuse(place + ".text", "is missing or no string", "missing_required_parameter");
-  }
+  fields.each(key, kMostMessages, [](Fields& part, std::size_t) {
+    const auto type = part.text("type");
+    if (!type) return part.refuse("type", "is missing or no string", "missing_required_parameter");
+    if (type->ends_with("text") && !part.text("text"))
+      return part.refuse("text", "is missing or no string", "missing_required_parameter");
+    check_part_types(part);
+  });
 }
 
 const chat::ApiTool* find_tool(const std::vector<chat::ApiTool>& table, std::string_view name) {

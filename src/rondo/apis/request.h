@@ -87,6 +87,8 @@ struct ResponsesState {
   bool include_logprobs = false;
   bool truncate = false;  // `truncation: "auto"`
   json::Object echo;      // the fields that the reply repeats
+  // As in PlacedItems, for the items of `input`; empty if they are all the request's own.
+  std::vector<std::int32_t> input_places;
 };
 
 struct GenerateRequest {
@@ -141,7 +143,8 @@ struct GenerateRequest {
 using HeaderLookup = std::function<std::string(std::string_view)>;
 
 struct ReadOptions {
-  bool refuse_unknown_tools = false;  // a tool that only a vendor's server can run is a fault
+  bool refuse_unknown_tools = false;         // a tool that only a vendor's server can run is a fault
+  std::vector<std::int32_t> input_places{};  // as in ResponsesState
 };
 
 // Parses the body of a request.
@@ -150,9 +153,12 @@ struct ReadOptions {
 [[nodiscard]] Outcome<GenerateRequest> read(chat::Api api, json::Value body, const HeaderLookup& headers = {},
                                             const ReadOptions& options = {});
 
-// Returns the field of the request that a message was made from: "messages[2]", "input[3]" or "system".  Returns
-// "input" if the list begins with items of an earlier response or conversation.
-[[nodiscard]] std::string place_of(const GenerateRequest& request, std::size_t message);
+// Returns the field of the request that a message was made from: "messages[2]", "input[3]" or "system"; with a member,
+// "messages[2].role".  Returns "previous_response_id" or "conversation" for what came before the request, which has no
+// field of its own.
+[[nodiscard]] std::string place_of(const GenerateRequest& request, std::size_t message, std::string_view member = {});
+// Returns the field as the beginning of a sentence: "`input[3]`", "what `conversation` names".
+[[nodiscard]] std::string quoted_place(const std::string& place);
 
 // Returns the entry of the tool that the model calls by this name; nullptr if the client declared none.
 [[nodiscard]] const chat::ApiTool* find_tool(const std::vector<chat::ApiTool>& table, std::string_view name);

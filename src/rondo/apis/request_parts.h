@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <string_view>
 
 #include "apis/fields.h"
 #include "apis/request.h"
@@ -17,7 +19,19 @@ void read_responses_fields(Fields& fields, const json::Value& body, GenerateRequ
 // Check the forms that the translation of messages relies on.
 void check_chat_body(Fields& fields);
 void check_messages_body(Fields& fields);
-void check_responses_body(Fields& fields);
+void check_responses_body(Fields& fields, const ReadOptions& options);
+// Checks the items of Responses or Conversations in the member `key`.  `earlier` names what came before the request.
+void check_items(Fields& fields, std::string_view key, std::span<const std::int32_t> places = {},
+                 std::string_view earlier = {});
+
+// Check the types of members against one table (shapes.cpp): of a request, a tool, an item, a message, a part of a
+// content, and a tool choice.
+void check_body_types(Fields& body, chat::Api api);
+void check_tool_types(Fields& tool);
+void check_item_types(Fields& item);
+void check_message_types(Fields& message);
+void check_part_types(Fields& part);
+void check_choice_types(Fields& choice);
 
 // Removes the line or block with which a client tells its provider whom to bill.  It changes with each request and
 // means nothing to the model.  Returns true if there was one.
@@ -27,6 +41,8 @@ bool drop_billing_header(json::Value& body);
 void read_sampling(Fields& fields, Sampling& out);
 void read_stops(Fields& fields, std::string_view key, GenerateRequest& out);
 void read_metadata(Fields& fields, GenerateRequest& out);
+// Returns the member `metadata`, whose values must be strings; nullptr if it is absent.
+const json::Value* read_metadata(Fields& fields);
 void read_schema(Fields& fields, AnswerFormat& out);  // of the object with name, schema and strict
 
 // Sets whether there is reasoning at all, from its effort.

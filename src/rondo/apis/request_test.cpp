@@ -159,6 +159,120 @@ TEST_CASE("bug: values that the APIs refuse were taken without a word") {
   CHECK(refusal(kResponses, "{}") == "input: `input` is missing");
 }
 
+// The member that is refused; "" if none is.
+std::string refused_member(chat::Api api, const std::string& body) {
+  const std::string sentence = refusal(api, body);
+  return sentence.substr(0, sentence.find(':'));
+}
+
+struct MistypedField {
+  chat::Api api;
+  const char* members;
+  const char* param;
+};
+
+const MistypedField kMistyped[] = {
+    {kResponses, R"("tools": [{"type": "function", "name": "f", "strict": "yes"}])", "tools[0].strict"},
+    {kResponses, R"("tools": [{"type": "function", "name": "f", "description": 5}])", "tools[0].description"},
+    {kResponses, R"("tools": [{"type": "namespace", "name": "n", "tools": 5}])", "tools[0].tools"},
+    {kResponses, R"("tools": [{"type": "namespace", "name": "n", "tools": [{"type": "function", "parameters": 1}]}])",
+     "tools[0].tools[0].parameters"},
+    {kResponses, R"("max_tool_calls": "x")", "max_tool_calls"},
+    {kResponses, R"("stream_options": 5)", "stream_options"},
+    {kResponses, R"("stream_options": {"include_obfuscation": 1})", "stream_options.include_obfuscation"},
+    {kResponses, R"("service_tier": 1)", "service_tier"},
+    {kResponses, R"("context_management": [1])", "context_management[0]"},
+    {kResponses, R"("text": {"format": {"type": "text", "description": 1}})", "text.format.description"},
+    {kResponses,
+     R"("tools": [{"type": "function", "name": "f"}], "tool_choice": {"type": "allowed_tools", "mode": 5, "tools": []})",
+     "tool_choice.mode"},
+    {kResponses, R"("tools": [{"type": "custom", "name": "c", "format": 5}])", "tools[0].format"},
+    {kResponses, R"("tools": [{"type": "custom", "name": "c", "format": {}}])", "tools[0].format.type"},
+    {kResponses, R"("tools": [{"type": "custom", "name": "c", "format": {"type": "zap"}}])", "tools[0].format.type"},
+    {kResponses, R"("tools": [{"type": "custom", "name": "c", "format": {"type": "grammar", "syntax": "zap"}}])",
+     "tools[0].format.syntax"},
+    {kResponses, R"("tools": [{"type": "custom", "name": "c", "format": {"type": "grammar", "syntax": "lark"}}])",
+     "tools[0].format.definition"},
+    {kResponses, R"("tools": [{"type": "custom", "name": "c", "format": {"type": "grammar", "definition": 5}}])",
+     "tools[0].format.definition"},
+    {kChat, R"("tools": [{"type": "custom", "custom": {"name": "c", "format": {"type": "grammar", "grammar": {}}}}])",
+     "tools[0].custom.format.grammar.definition"},
+    {kChat, R"("tools": [{"type": "function", "function": {"name": "f", "strict": 1}}])", "tools[0].function.strict"},
+    {kChat, R"("modalities": [1])", "modalities[0]"},
+    {kChat, R"("prediction": 1)", "prediction"},
+    {kChat, R"("stop_token_ids": ["x"])", "stop_token_ids[0]"},
+    {kChat, R"("reasoning_effort": "low", "reasoning": {"effort": 5})", "reasoning.effort"},
+    {kChat, R"("verbosity": 5)", "verbosity"},
+    {kMessages, R"("mcp_servers": 5)", "mcp_servers"},
+    {kMessages, R"("context_management": {"edits": {}})", "context_management.edits"},
+    {kMessages, R"("cache_control": 5)", "cache_control"},
+    {kMessages, R"("tools": [{"name": "f", "input_schema": {}, "strict": "yes"}])", "tools[0].strict"},
+    {kMessages, R"("tools": [{"name": "f", "input_schema": {}, "description": 5}])", "tools[0].description"},
+};
+
+TEST_CASE("bug: known fields were taken with a value of the wrong type") {
+  for (const MistypedField& field : kMistyped) {
+    const std::string rest = field.api == kResponses
+                                 ? R"("input": "x"})"
+                                 : R"("max_tokens": 1, "messages": [{"role": "user", "content": "x"}]})";
+    CHECK_MESSAGE(refused_member(field.api, "{" + std::string(field.members) + ", " + rest) == field.param,
+                  field.members);
+  }
+}
+
+TEST_CASE("bug: members of messages and parts were taken with a value of the wrong type") {
+  const auto chat = [](const std::string& message) {
+    return refused_member(kChat, R"({"messages": [)" + message + "]}");
+  };
+  CHECK(chat(R"({"role": "user", "content": "x", "name": 5})") == "messages[0].name");
+  CHECK(chat(R"({"role": "assistant", "refusal": 5})") == "messages[0].refusal");
+  CHECK(chat(R"({"role": "assistant", "reasoning_details": {}})") == "messages[0].reasoning_details");
+  CHECK(chat(R"({"role": "assistant", "tool_calls": [{"id": 5, "function": {"name": "f"}}]})") ==
+        "messages[0].tool_calls[0].id");
+  CHECK(chat(R"({"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": 5}}]})") ==
+        "messages[0].tool_calls[0].function.arguments");
+  CHECK(chat(R"({"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": {}}}]})")
+            .empty());
+  CHECK(chat(R"({"role": "user", "content": [{"type": "text", "text": "x", "cache_control": 5}]})") ==
+        "messages[0].content[0].cache_control");
+  const auto block = [](const std::string& members) {
+    return refused_member(kMessages, R"({"messages": [{"role": "user", "content": [{)" + members + "}]}]}");
+  };
+  CHECK(block(R"("type": "tool_result", "tool_use_id": "a", "is_error": "x")") == "messages[0].content[0].is_error");
+  CHECK(block(R"("type": "document", "title": 5)") == "messages[0].content[0].title");
+  CHECK(block(R"("type": "document", "source": {"type": "text", "data": 5})") == "messages[0].content[0].source.data");
+  CHECK(block(R"("type": "search_result", "source": "s", "content": "x")") == "messages[0].content[0].content");
+}
+
+TEST_CASE("bug: a choice of a custom tool could name a function, and the other way round") {
+  const std::string tools =
+      R"({"input": "x", "tools": [{"type": "function", "name": "f"}, {"type": "custom", "name": "c"}],
+      "tool_choice": )";
+  CHECK(refusal(kResponses, tools + R"({"type": "custom", "name": "f"}})") ==
+        "tool_choice: `tool_choice` names `f` as a tool of type `custom`, which it is not");
+  CHECK(refused_member(kResponses, tools + R"({"type": "function", "name": "c"}})") == "tool_choice");
+  CHECK(refusal(kResponses, tools + R"({"type": "custom", "name": "c"}})").empty());
+}
+
+TEST_CASE("bug: what was wrong with items that came before a request was named as a field that it does not have") {
+  const json::Value body = parsed(R"({"conversation": "conv_1", "input": [{"role": "user", "content": "a"},
+      {"role": "user", "content": [{"type": "input_image", "image_url": "u"}]},
+      {"role": "user", "content": [{"type": "input_image", "image_url": "u"}]}]})");
+  const auto media = [&](std::vector<std::int32_t> places) {
+    const auto out = read(kResponses, body, {}, {.input_places = std::move(places)});
+    return out.ok() ? out.value().media : out.fault().message;
+  };
+  CHECK(media({}) == "input[1].content[0]");
+  CHECK(media({-1, 0, 1}) == "input[0].content[0]");
+  CHECK(media({-1, -1, 0}) == "conversation");
+  CHECK(quoted_place("conversation") + " is not text" == "what `conversation` names is not text");
+  const auto kept =
+      read(kResponses, parsed(R"({"previous_response_id": "r", "input": [{"role": "user", "content": 5}]})"), {},
+           {.input_places = {-1}});
+  REQUIRE_FALSE(kept.ok());
+  CHECK(kept.fault().param == "previous_response_id");
+}
+
 TEST_CASE("a variable of the template does not replace what the request says itself") {
   const auto of = [](const std::string& members) { return refusal(kChat, chat_with(members)); };
   const std::string tools = R"("tools": [{"type": "function", "function": {"name": "f"}}], )";

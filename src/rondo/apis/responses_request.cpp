@@ -118,40 +118,13 @@ void complete_tools(json::Object& echo) {
   }
 }
 
-void check_item(Fields& item, const json::Value& value) {
-  const std::string type = item.text("type").value_or("");
-  if (type == "message" || type.empty()) {
-    if (type.empty() && value.find("role") == nullptr && item.text("id")) return;  // a reference
-    if (!item.text("role")) item.refuse("role", "is missing", "missing_required_parameter");
-    check_content(item, "content");
-  } else if (type == "function_call" || type == "custom_tool_call") {
-    for (const std::string_view key : {"call_id", "name"}) {
-      if (!item.text(key)) item.refuse(key, "is missing", "missing_required_parameter");
-    }
-    (void)item.text(type == "function_call" ? "arguments" : "input");
-  } else if (type == "function_call_output" || type == "custom_tool_call_output") {
-    if (!item.text("call_id")) item.refuse("call_id", "is missing", "missing_required_parameter");
-    check_content(item, "output");
-  } else if (type == "reasoning") {
-    for (const std::string_view key : {"summary", "content"}) (void)item.array(key, kMostMessages);
-  }
-}
-
 }  // namespace
 
-void check_responses_body(Fields& fields) {
+void check_responses_body(Fields& fields, const ReadOptions& options) {
   const json::Value* input = fields.any("input");
   if (input == nullptr || input->is_string()) return;
-  const json::Array* items = fields.array("input", kMostMessages);
-  if (items == nullptr) return;
-  for (std::size_t i = 0; i < items->size() && !fields.failed(); ++i) {
-    const std::string place = "input[" + std::to_string(i) + "]";
-    if (!(*items)[i].is_object()) return fields.refuse(place, "must be an object", "invalid_type");
-    std::optional<Fault> fault;
-    Fields item(&(*items)[i], place + ".", fault);
-    check_item(item, (*items)[i]);
-    if (fault) fields.take(*std::move(fault));
-  }
+  check_items(fields, "input", options.input_places,
+              fields.any("conversation") == nullptr ? "previous_response_id" : "conversation");
 }
 
 void read_responses_fields(Fields& fields, const json::Value& body, GenerateRequest& out) {

@@ -17,6 +17,9 @@ class ChoiceReader {
     if (choice.is_string()) return word(choice.as_string());
     if (!choice.is_object())
       return refuse("must be a string or an object, found " + std::string(describe(choice.kind())), "invalid_type");
+    Fields members(&choice, "tool_choice.", fault_);
+    check_choice_types(members);
+    if (fault_) return;
     const std::string type = chat::first_text(choice, {"type"});
     if (const json::Value* single = choice.find("disable_parallel_tool_use");
         single != nullptr && single->is_bool() && single->as_bool())
@@ -26,7 +29,7 @@ class ChoiceReader {
     const std::string name = name_of(choice);
     if (name.empty()) return refuse("of type `" + type + "` is not known here");
     request_.tool_choice.mode = Mode::kRequired;
-    allow(name);
+    allow(name, type);
   }
 
  private:
@@ -54,11 +57,14 @@ class ChoiceReader {
     return chat::flat_name(chat::first_text(choice, {"namespace"}), chat::first_text(choice, {"name"}));
   }
 
-  void allow(const std::string& name) {
+  void allow(const std::string& name, const std::string& type) {
     // Clients also name a tool of a namespace by its short name.
     const auto is_meant = [&](const chat::ApiTool& tool) { return tool.name == name || tool.client_name == name; };
     const auto found = std::ranges::find_if(request_.tool_table, is_meant);
     if (found == request_.tool_table.end()) return refuse("names `" + name + "`, which is none of the tools");
+    const bool is_custom = found->kind == chat::ApiTool::Kind::kCustom;
+    if (is_custom ? type == "function" : type == "custom")
+      return refuse("names `" + name + "` as a tool of type `" + type + "`, which it is not");
     request_.tool_choice.only.push_back(found->name);
   }
 
@@ -75,7 +81,7 @@ class ChoiceReader {
         request_.warnings.push_back("the allowed tool `" + chat::first_text(tool, {"type"}) +
                                     "` of the server was left out");
       } else {
-        allow(name);
+        allow(name, chat::first_text(tool, {"type"}));
       }
     }
     if (!request_.tool_choice.only.empty()) return;

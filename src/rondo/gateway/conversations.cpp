@@ -36,27 +36,23 @@ apis::Outcome<apis::ConversationRequest> read_body(const net::ServerRequest& htt
 }
 
 // Turns items into the form in which they are kept: they get ids, and references are replaced by what they name.
-std::optional<apis::Fault> make_items(State& state, const Archive& archive, json::Array& items) {
-  json::Value body = json::Object{{"input", std::move(items)}};
-  const auto resolved = resolve_input(archive, body, nullptr);
-  if (!resolved.ok() && resolved.fault().code == "item_not_found") return resolved.fault();
-  items = body.find("input") == nullptr ? json::Array() : body.find("input")->as_array();
+std::optional<apis::Fault> make_items(State& state, const Archive& archive, const json::Array& earlier,
+                                      json::Array& items) {
+  if (auto fault = resolve_list(archive, earlier, "items", items)) return fault;
   name_input(items, new_id(state, "batch"));
   return std::nullopt;
 }
 
 Answer show_items(State& state, const Archive& archive, const std::string& id, const net::ServerRequest& http) {
-  if (method_of(http) == "GET") {
-    const auto items = archive.conversation_items(id);
-    if (!items.ok()) return fault_reply(kResponsesApi, items.fault());
-    return page_reply(items.value(), http);
-  }
+  const auto earlier = archive.conversation_items(id);
+  if (!earlier.ok()) return fault_reply(kResponsesApi, earlier.fault());
+  if (method_of(http) == "GET") return page_reply(earlier.value(), http);
   auto request = read_body(http);
   if (!request.ok()) return fault_reply(kResponsesApi, request.fault());
   json::Array& items = request.value().items;
   if (items.empty())
     return fault_reply(kResponsesApi, apis::invalid("items", "`items` is missing", "missing_required_parameter"));
-  if (auto fault = make_items(state, archive, items)) return fault_reply(kResponsesApi, *fault);
+  if (auto fault = make_items(state, archive, earlier.value(), items)) return fault_reply(kResponsesApi, *fault);
   std::vector<spans::StoredObject> objects;
   for (const json::Value& item : items) objects.push_back(archive.item_object(id, item, state.parts.now_ms()));
   apis::PageQuery page;
@@ -97,7 +93,7 @@ Answer create_conversation(State& state, const net::ServerRequest& http) {
   Conversation conversation{new_id(state, "conv"), now_ms / 1000, {}};
   if (request.value().metadata) conversation.metadata = *request.value().metadata;
   json::Array& items = request.value().items;
-  if (auto fault = make_items(state, archive, items)) return fault_reply(kResponsesApi, *fault);
+  if (auto fault = make_items(state, archive, {}, items)) return fault_reply(kResponsesApi, *fault);
   std::vector<spans::StoredObject> objects;
   objects.push_back(archive.conversation_object(conversation, now_ms));
   for (const json::Value& item : items) objects.push_back(archive.item_object(conversation.id, item, now_ms));

@@ -24,7 +24,8 @@ constexpr std::size_t kMostUntaken = std::size_t{1} << 20U;  // for a client tha
 bool is_unserved(int status) { return status == 404 || status == 405; }
 
 apis::Fault unserved(const std::string& media) {
-  return apis::invalid(media, "`" + media + "` is not text, and the engine does not serve this API itself");
+  return apis::invalid(media,
+                       apis::quoted_place(media) + " is not text, and the engine does not serve this API itself");
 }
 
 net::Headers passed_headers(const ReadRequest& read) {

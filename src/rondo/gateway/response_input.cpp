@@ -29,6 +29,7 @@ struct Before {
   json::Array items;
   std::vector<std::string> ids;  // empty if no store has it
   bool is_stored = true;
+  bool is_conversation = false;
 };
 
 apis::Outcome<Before> before_response(const Archive& archive, const std::string& id, const ResponseRecord* nearby) {
@@ -68,6 +69,7 @@ apis::Outcome<Before> before_in_conversation(const Archive& archive, const std::
   auto items = archive.conversation_items(id);
   if (!items.ok()) return items.fault();
   Before out;
+  out.is_conversation = true;
   for (const json::Value& item : items.value()) out.ids.push_back(chat::first_text(item, {"id"}));
   out.items = std::move(items).value();
   return out;
@@ -94,6 +96,15 @@ std::optional<json::Array> look_up(const Archive& archive, const json::Array& be
   return with_id(record.value()->input, id);
 }
 
+apis::Outcome<apis::PlacedItems> resolve_items(const Archive& archive, const json::Array& before, std::string_view list,
+                                               json::Array items) {
+  const auto lookup = [&](const json::Value& item) {
+    if (item.find_string("type") == "compaction") return apis::compacted(item);
+    return look_up(archive, before, chat::first_text(item, {"id"}));
+  };
+  return apis::resolve_items(std::move(items), lookup, list);
+}
+
 }  // namespace
 
 apis::Outcome<ResponseInput> resolve_input(const Archive& archive, json::Value& body, const ResponseRecord* nearby) {
@@ -103,13 +114,15 @@ apis::Outcome<ResponseInput> resolve_input(const Archive& archive, json::Value& 
   json::Array& items = before.value().items;
   const json::Value* input = body.find("input");
   if (input != nullptr && !input->is_array() && !input->is_string()) return out;  // read() refuses it
-  out.own = apis::input_items(body);
-  const auto lookup = [&](const json::Value& item) {
-    if (item.find_string("type") == "compaction") return apis::compacted(item);
-    return look_up(archive, items, chat::first_text(item, {"id"}));
-  };
-  if (auto fault = apis::resolve_items(out.own, lookup)) return *fault;
+  auto resolved = resolve_items(archive, items, "input", apis::input_items(body));
+  if (!resolved.ok()) return resolved.fault();
+  if (before.value().is_conversation) {
+    if (auto fault = apis::check_ids(items, resolved.value(), "input")) return *fault;
+  }
+  out.own = std::move(resolved.value().items);
   out.before = std::move(before.value().ids);
+  out.places.assign(items.size(), -1);
+  out.places.insert(out.places.end(), resolved.value().places.begin(), resolved.value().places.end());
   const std::size_t first_own = items.size();
   json::Array all = items;
   append(all, out.own);
@@ -122,6 +135,16 @@ apis::Outcome<ResponseInput> resolve_input(const Archive& archive, json::Value& 
   unname_input(out.own);
   if (!all.empty()) body.as_object().set("input", std::move(all));
   return out;
+}
+
+std::optional<apis::Fault> resolve_list(const Archive& archive, const json::Array& earlier, std::string_view list,
+                                        json::Array& items) {
+  auto resolved = resolve_items(archive, earlier, list, std::move(items));
+  if (!resolved.ok()) return resolved.fault();
+  if (auto fault = apis::check_ids(earlier, resolved.value(), list)) return fault;
+  items = std::move(resolved.value().items);
+  unname_input(items);
+  return std::nullopt;
 }
 
 void name_input(json::Array& items, const std::string& response_id) {

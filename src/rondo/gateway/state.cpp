@@ -221,8 +221,9 @@ apis::Outcome<ReadRequest> read_parts(Service::State& state, chat::Api api, cons
   if (!body.ok()) return body.fault();
   out.visit = parts.visit;
   out.bytes = parts.text.size();
-  auto request = apis::read(api, std::move(body).value(), parts.headers,
-                            {.refuse_unknown_tools = state.parts.options.refuse_unknown_tools});
+  auto request =
+      apis::read(api, std::move(body).value(), parts.headers,
+                 {.refuse_unknown_tools = state.parts.options.refuse_unknown_tools, .input_places = out.input.places});
   if (!request.ok()) return request.fault();
   out.request = std::move(request).value();
   if (out.request.messages.empty()) {
@@ -236,7 +237,8 @@ apis::Outcome<ReadRequest> read_parts(Service::State& state, chat::Api api, cons
     chat::take_old_calls(out.request.messages);
   if (!out.request.media.empty()) {
     if (out.model->upstream.client == nullptr)
-      return apis::invalid(out.request.media, "`" + out.request.media + "` is not text: token ids carry only text");
+      return apis::invalid(out.request.media,
+                           apis::quoted_place(out.request.media) + " is not text: token ids carry only text");
     auto again = resolved_body(state, api, parts, out.input);
     if (!again.ok()) return again.fault();
     out.passed_body = passed_body(out, parts.is_told, std::move(again.value()));
@@ -265,8 +267,9 @@ std::optional<apis::Fault> unwritten_role(const ServedModel& model, const apis::
   const auto& compared = model.model->compared_roles(request.tools.has_value());
   const auto unknown = core::unwritten_role(compared, request.messages, owners);
   if (!unknown) return std::nullopt;
-  const std::string param = apis::place_of(request, unknown->message) + ".role";
-  return apis::invalid(param, "`" + param + "`: " + std::string(unknown->why) + " `" + unknown->role + "`");
+  const std::string param = apis::place_of(request, unknown->message, "role");
+  return apis::invalid(param,
+                       apis::quoted_place(param) + ": " + std::string(unknown->why) + " `" + unknown->role + "`");
 }
 
 }  // namespace rondo::gateway

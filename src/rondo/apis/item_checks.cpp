@@ -1,0 +1,57 @@
+// Checks the items of Responses and Conversations.
+#include "apis/request_parts.h"
+
+namespace rondo::apis {
+namespace {
+
+constexpr std::string_view kMissing = "missing_required_parameter";
+
+void check_call(Fields& item, std::string_view text) {
+  for (const std::string_view key : {"call_id", "name"}) {
+    if (!item.text(key)) item.refuse(key, "is missing", std::string(kMissing));
+  }
+  (void)item.text(text);
+}
+
+void check_item(Fields& item) {
+  check_item_types(item);
+  const std::string type = item.text("type").value_or("");
+  const std::string id = item.text("id").value_or("");
+  if (id.starts_with("resp_")) return item.refuse("id", "is the id of a response, not of an item");
+  if (type.empty() && item.any("role") == nullptr) {
+    if (!id.empty()) return;  // a reference
+    return item.refuse("type", "is missing", std::string(kMissing));
+  }
+  if (type == "message" || type.empty()) {
+    if (!item.text("role")) item.refuse("role", "is missing", std::string(kMissing));
+    check_content(item, "content");
+  } else if (type == "function_call") {
+    check_call(item, "arguments");
+  } else if (type == "custom_tool_call") {
+    check_call(item, "input");
+  } else if (type == "function_call_output" || type == "custom_tool_call_output") {
+    if (!item.text("call_id")) item.refuse("call_id", "is missing", std::string(kMissing));
+    check_content(item, "output");
+  }
+}
+
+}  // namespace
+
+void check_items(Fields& fields, std::string_view key, std::span<const std::int32_t> places, std::string_view earlier) {
+  const json::Value* list = fields.any(key);
+  const json::Array* items = fields.array(key, kMostMessages);
+  for (std::size_t i = 0; list != nullptr && items != nullptr && i < items->size() && !fields.failed(); ++i) {
+    const std::int32_t index = i < places.size() ? places[i] : static_cast<std::int32_t>(i);
+    const std::string place = std::string(key) + "[" + std::to_string(index) + "]";
+    const json::Value& element = (*items)[i];
+    if (!element.is_object()) return fields.refuse(place, "must be an object", "invalid_type");
+    std::optional<Fault> fault;
+    Fields item(&element, place + ".", fault);
+    check_item(item);
+    if (fault && index < 0)
+      fault = invalid(std::string(earlier), "`" + std::string(earlier) + "` names an item that is not valid");
+    if (fault) fields.take(*std::move(fault));
+  }
+}
+
+}  // namespace rondo::apis
