@@ -85,3 +85,50 @@ TEST_CASE("bug: content behind a response that a request goes on from was named 
                           R"({"conversation": ")" + fresh + R"(", "input": [{"role": "user", "content": 5}]})")) ==
         "400 input[0].content");
 }
+
+TEST_CASE("bug: `truncation: auto` was echoed and had no effect") {
+  Gateway gateway;
+  gateway.engine.set_context(210);
+  const auto ask = [&](const std::string& items, const std::string& more = "") {
+    return gateway.post("/v1/responses", R"({"instructions": "KEPT", "input": [)" + items + "]" + more + "}");
+  };
+  const auto prompt = [&] { return gateway.model->detokenize(gateway.engine.prompts.back(), false).value(); };
+  const std::string auto_ = R"(, "truncation": "auto")";
+  std::string items;
+  for (const char* text : {"one", "two", "three", "four"}) items += said("", std::string(50, '.') + text) + ", ";
+  items += said("", "last");
+  CHECK(told(ask(items)) == "400 input");
+  const Answer cut = ask(items, auto_);
+  CHECK(told(cut) == "200");
+  CHECK(cut.json().find_string("truncation") == "auto");
+  CHECK(cut.header("warning") ==
+        "299 rondo \"`truncation`: the oldest 2 messages were left out, because the prompt was too long\"");
+  CHECK(prompt().find("KEPT") != std::string::npos);
+  CHECK(prompt().find("two") == std::string::npos);
+  CHECK(prompt().find("four") != std::string::npos);
+  CHECK(prompt().find("last") != std::string::npos);
+  // Without the room for a long reply, more of it fits.
+  CHECK(told(ask(items, auto_ + R"(, "max_output_tokens": 1)")) == "200");
+  CHECK(prompt().find("two") != std::string::npos);
+  CHECK(told(ask(said("", "short"), auto_)) == "200");
+  CHECK(told(ask(said("", std::string(300, '.')), auto_)) == "400 input");
+  // The count is that of the shortened prompt.
+  const Answer counted =
+      gateway.post("/v1/responses/input_tokens", R"({"instructions": "KEPT", "input": [)" + items + "]" + auto_ + "}");
+  CHECK(counted.json().find("input_tokens")->to_int64().value_or(1000) < 210);
+  // Nothing of it is lost where it is kept.
+  const std::string id = id_of(ask(items, auto_));
+  CHECK(gateway.ask("GET", "/v1/responses/" + id + "/input_items").json().find("data")->as_array().size() == 5);
+  CHECK(told(gateway.post("/v1/responses",
+                          R"({"input": "again", "previous_response_id": ")" + id + "\"" + auto_ + "}")) == "200");
+}
+
+TEST_CASE("bug: a template that raises for a role told no field") {
+  Gateway gateway;
+  const Answer raised = gateway.post("/v1/chat/completions", R"({"messages": [{"role": "user", "content": "a"},
+      {"role": "robot", "content": "b"}]})");
+  CHECK(told(raised) == "400 messages[1].role");
+  CHECK_MESSAGE(raised.error().starts_with("`messages[1].role`: "), raised.error());
+  CHECK(told(gateway.post("/v1/responses", R"({"input": [{"role": "robot", "content": "b"}]})")) ==
+        "400 input[0].role");
+}

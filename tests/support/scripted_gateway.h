@@ -59,6 +59,7 @@ class Scripted final : public engine::Serving {
 
   explicit Scripted(net::Loop& loop) : loop_(loop) {}
   [[nodiscard]] const engine::Capabilities& capabilities() const override { return capabilities_; }
+  void set_context(std::size_t tokens) { capabilities_.context_tokens = tokens; }
   [[nodiscard]] std::unique_ptr<engine::Submission> submit(engine::Request request,
                                                            engine::Listener& listener) override {
     auto run = std::make_unique<Run>(loop_, listener);

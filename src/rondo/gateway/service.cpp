@@ -10,6 +10,7 @@
 #include "gateway/completion_run.h"
 #include "gateway/conversations.h"
 #include "gateway/passing.h"
+#include "gateway/prompt.h"
 #include "gateway/response_socket.h"
 #include "gateway/responses.h"
 #include "gateway/sessions.h"
@@ -88,16 +89,13 @@ void complete(State& state, Exchange exchange) {
   read_then_run<apis::CompletionRequest>(state, kApi, std::move(exchange), read, run);
 }
 
-// The prompt's ids.  Nothing is generated.
-apis::Outcome<std::vector<spans::TokenId>> prompt_ids(State& state, const ReadRequest& read) {
+// The prompt's ids.  Nothing is generated, and what the client echoes of earlier replies has no effect.
+apis::Outcome<std::vector<spans::TokenId>> prompt_ids(State& state, ReadRequest& read) {
   const spans::Scope scope = state.parts.spans->scope(read.visit->tenant, read.model->name);
-  auto plan = state.parts.spans->plan(*read.model->model, scope,
-                                      {.call = call_of(state, *read.model, read.request).call,
-                                       .session = std::nullopt,
-                                       .retention = state.parts.options.retention});
-  if (!plan.ok()) return apis::fault_of(plan.error());
-  if (auto fault = unwritten_role(*read.model, read.request, plan.value().owners)) return *std::move(fault);
-  return std::move(plan.value().ids);
+  read.request.echoed.clear();
+  auto prompt = make_prompt(state, read, scope, std::nullopt);
+  if (!prompt.ok()) return prompt.fault();
+  return std::move(prompt.value().plan.ids);
 }
 
 net::Reply count(State& state, chat::Api api, const net::ServerRequest& http) {

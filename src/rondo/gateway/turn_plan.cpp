@@ -6,6 +6,7 @@
 #include "gateway/constraint.h"
 #include "gateway/diagnostics.h"
 #include "gateway/engine_terms.h"
+#include "gateway/prompt.h"
 #include "gateway/reasoning_limit.h"
 #include "gateway/turn_run.h"
 
@@ -24,23 +25,18 @@ std::string_view id_prefix(chat::Api api) {
 }  // namespace
 
 apis::Outcome<engine::Request> TurnRun::prepare() {
-  const apis::GenerateRequest& request = read_.request;
-  AskedCall asked_call = call_of(*state_, *read_.model, request);
-  call_ = std::move(asked_call.call);
-  reasoning_budget_ = asked_call.reasoning.budget;
-  for (std::string& note : asked_call.reasoning.notes) read_.request.warnings.push_back(std::move(note));
   scope_.emplace(state_->parts.spans->scope(read_.visit->tenant, read_.model->name));
-  spans::PlanRequest asked{.call = call_, .session = std::nullopt, .retention = state_->parts.options.retention};
-  const std::string& named = request.session.session.empty() ? request.session.group : request.session.session;
-  if (!named.empty()) asked.session = spans::Spans::session(*scope_, named);
-  for (const chat::EchoedKey& echo : request.echoed) asked.echoed.push_back({echo.message, echo.key});
-  auto plan = state_->parts.spans->plan(*read_.model->model, *scope_, std::move(asked));
-  // Without the kept turns a known conversation would be rendered anew, so it waits for the store.
-  if (!plan.ok())
-    return plan.error().code == ErrorCode::kIo ? fault_of_store(plan.error()) : apis::fault_of(plan.error());
-  plan_ = std::move(plan).value();
+  const apis::SessionHints& hints = read_.request.session;
+  const std::string& named = hints.session.empty() ? hints.group : hints.session;
+  std::optional<spans::Digest> session;
+  if (!named.empty()) session = spans::Spans::session(*scope_, named);
+  auto prompt = make_prompt(*state_, read_, *scope_, session);
+  if (!prompt.ok()) return prompt.fault();
+  call_ = std::move(prompt.value().asked.call);
+  reasoning_budget_ = prompt.value().asked.reasoning.budget;
+  for (std::string& note : prompt.value().asked.reasoning.notes) read_.request.warnings.push_back(std::move(note));
+  plan_ = std::move(prompt.value().plan);
   call_.now = plan_.now;
-  if (auto fault = unwritten_role(*read_.model, request, plan_.owners)) return *std::move(fault);
   auto profile = read_.model->model->profile(call_);
   if (!profile.ok()) return apis::fault_of(profile.error());
   profile_ = std::move(profile).value();

@@ -1,0 +1,107 @@
+#include "gateway/prompt.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "apis/truncation.h"
+#include "gateway/engine_terms.h"
+
+namespace rondo::gateway {
+namespace {
+
+// The part of the context that a shortened prompt leaves to the reply, unless the client wants less.  It is more than a
+// reply usually takes, so that not each turn of a conversation moves the beginning of its prompt.
+constexpr std::size_t kRoomShare = 4;
+
+class PromptMaker {
+ public:
+  PromptMaker(Service::State& state, ReadRequest& read, const spans::Scope& scope,
+              const std::optional<spans::Digest>& session)
+      : state_(state), read_(read), scope_(scope), session_(session) {}
+
+  apis::Outcome<Prompt> run() {
+    const std::size_t context = read_.model->serving->capabilities().context_tokens;
+    const bool may_drop = read_.request.responses.truncate && context > 0;
+    std::size_t dropped = 0;
+    while (true) {
+      AskedCall asked = call_of(state_, *read_.model, read_.request);
+      auto plan = plan_of(asked.call);
+      if (may_drop && plan.ok() && plan.value().ids.size() >= context) {
+        const std::size_t count = shorten(plan.value(), context);
+        dropped += count;
+        if (count > 0) continue;
+      }
+      // Some templates do not begin with any role.
+      const bool is_refused = !plan.ok() && plan.error().code == ErrorCode::kTemplateRaised;
+      if (dropped > 0 && is_refused) {
+        const std::size_t count = drop(std::vector<std::size_t>(read_.request.messages.size(), 1), 1);
+        dropped += count;
+        if (count > 0) continue;
+      }
+      if (!plan.ok()) return fault_of(plan.error());
+      if (auto fault = unwritten_role(*read_.model, read_.request, plan.value().owners)) return *std::move(fault);
+      if (dropped > 0) {
+        read_.request.warnings.push_back("`truncation`: the oldest " + std::to_string(dropped) +
+                                         " messages were left out, because the prompt was too long");
+      }
+      return Prompt{.asked = std::move(asked), .plan = std::move(plan).value()};
+    }
+  }
+
+ private:
+  Result<spans::Plan> plan_of(const core::Call& call) {
+    spans::PlanRequest asked{.call = call, .session = session_, .retention = state_.parts.options.retention};
+    for (const chat::EchoedKey& echo : read_.request.echoed) asked.echoed.push_back({echo.message, echo.key});
+    return state_.parts.spans->plan(*read_.model->model, scope_, std::move(asked));
+  }
+
+  std::size_t drop(const std::vector<std::size_t>& sizes, std::size_t tokens) {
+    return apis::drop_oldest(read_.request, sizes, tokens);
+  }
+
+  std::size_t shorten(const spans::Plan& plan, std::size_t context) {
+    std::vector<std::size_t> sizes(read_.request.messages.size());
+    for (const std::int32_t owner : plan.owners) {
+      if (owner >= 0 && static_cast<std::size_t>(owner) < sizes.size()) ++sizes[static_cast<std::size_t>(owner)];
+    }
+    std::size_t room = std::max<std::size_t>(1, context / kRoomShare);
+    if (read_.request.max_tokens) room = std::min(room, static_cast<std::size_t>(*read_.request.max_tokens));
+    return drop(sizes, plan.ids.size() + room - context);
+  }
+
+  // Without the kept turns a known conversation would be rendered anew, so it waits for the store.
+  [[nodiscard]] apis::Fault fault_of(const Error& error) const {
+    if (error.code == ErrorCode::kIo) return fault_of_store(error);
+    apis::Fault fault = apis::fault_of(error);
+    if (error.code == ErrorCode::kTemplateRaised) name_role(fault);
+    return fault;
+  }
+
+  // Names the message whose role the template does not know, if it raised because of that.
+  void name_role(apis::Fault& fault) const {
+    const apis::GenerateRequest& request = read_.request;
+    const auto& known = read_.model->model->compared_roles(request.tools.has_value());
+    for (std::size_t i = 0; i < request.messages.size(); ++i) {
+      const auto role = request.messages[i].find_string("role");
+      if (!role || std::ranges::find(known, *role) != known.end()) continue;
+      fault.param = apis::place_of(request, i, "role");
+      fault.message = apis::quoted_place(fault.param) + ": " + fault.message;
+      return;
+    }
+  }
+
+  Service::State& state_;
+  ReadRequest& read_;
+  const spans::Scope& scope_;
+  const std::optional<spans::Digest>& session_;
+};
+
+}  // namespace
+
+apis::Outcome<Prompt> make_prompt(Service::State& state, ReadRequest& read, const spans::Scope& scope,
+                                  const std::optional<spans::Digest>& session) {
+  return PromptMaker(state, read, scope, session).run();
+}
+
+}  // namespace rondo::gateway
