@@ -248,6 +248,16 @@ TEST_CASE("a schema that nests too deep is taken for any value from there on, wi
   CHECK(!accepts(deep.grammar, list(100, "null")));
 }
 
+TEST_CASE("bug: keywords with values of the wrong kind were passed over without a word") {
+  for (const char* schema : {R"({"type":"object","properties":5})", R"({"type":"object","required":true})",
+                             R"({"enum":"a"})", R"({"type":"string","pattern":5})", R"({"anyOf":{}})"}) {
+    const Compiled made = compiled(schema);
+    REQUIRE_MESSAGE(made.warnings.size() == 1, schema);
+    CHECK_MESSAGE(made.warnings[0].find("must be a") != std::string::npos, made.warnings[0]);
+  }
+  CHECK(compiled(R"({"type":"object","properties":null})").warnings.empty());
+}
+
 TEST_CASE("schemas") {
   struct Row {
     const char* schema;

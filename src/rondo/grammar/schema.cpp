@@ -337,6 +337,8 @@ void SchemaCompiler::check_keywords(const Part& part) {
     if (is_harmless) continue;
     if (is_among(kNotExpressed, key)) {
       warn(part.where, "`" + key + "` is not expressed");
+    } else if (const std::string_view kind = kind_of_keyword(key, member.value); !kind.empty()) {
+      warn(part.where, "`" + key + "` must be " + std::string(kind) + ", and says nothing");
     } else if (!is_among(kConstraints, key) && !is_among(kOthers, key) && !key.starts_with("x-")) {
       warn(part.where, "the keyword `" + key + "` is not known and says nothing");
     }

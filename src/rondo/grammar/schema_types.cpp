@@ -1,6 +1,7 @@
 #include "grammar/schema_types.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <initializer_list>
 #include <optional>
@@ -67,6 +68,18 @@ TypeSet types_by_type(const json::Value& schema, bool& is_said) {
   const json::Value* nullable = schema.find("nullable");
   if (is_said && nullable != nullptr && nullable->is_bool() && nullable->as_bool()) out |= kNullType;
   return is_said ? out : kAnyType;
+}
+
+std::string_view kind_of_keyword(std::string_view keyword, const json::Value& value) {
+  constexpr std::array<std::string_view, 4> kObjects = {"properties", "patternProperties", "$defs", "definitions"};
+  constexpr std::array<std::string_view, 6> kArrays = {"required", "enum", "prefixItems", "anyOf", "oneOf", "allOf"};
+  constexpr std::array<std::string_view, 3> kStrings = {"pattern", "format", "$ref"};
+  if (value.is_null()) return "";  // some libraries write what is not set
+  const auto is_in = [keyword](const auto& keywords) { return std::ranges::find(keywords, keyword) != keywords.end(); };
+  if (is_in(kObjects)) return value.is_object() ? "" : "an object";
+  if (is_in(kArrays)) return value.is_array() ? "" : "an array";
+  if (is_in(kStrings)) return value.is_string() ? "" : "a string";
+  return "";
 }
 
 TypeSet types_by_keywords(const json::Value& schema) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "grammar/schema.h"
 #include "json/value.h"
@@ -16,6 +17,9 @@ namespace rondo::grammar {
 [[nodiscard]] bool are_equal(const json::Value& a, const json::Value& b);
 // Returns the types that the schema's `type` allows; kAnyType, with `is_said` false, if it has none that is known.
 [[nodiscard]] TypeSet types_by_type(const json::Value& schema, bool& is_said);
+// Returns what the value of this keyword must be if `value` is of another kind: "an object"; "" if it fits.  Values that
+// are schemas are not checked.
+[[nodiscard]] std::string_view kind_of_keyword(std::string_view keyword, const json::Value& value);
 // Returns the types that the schema's other keywords are about; kAnyType if there are none.
 [[nodiscard]] TypeSet types_by_keywords(const json::Value& schema);
 
