@@ -132,3 +132,21 @@ TEST_CASE("bug: a template that raises for a role told no field") {
   CHECK(told(gateway.post("/v1/responses", R"({"input": [{"role": "robot", "content": "b"}]})")) ==
         "400 input[0].role");
 }
+
+TEST_CASE("bug: `stop_token_ids` had no effect") {
+  Gateway gateway;
+  const std::string messages = R"({"messages": [{"role": "user", "content": "a"}])";
+  CHECK(told(gateway.post("/v1/chat/completions", messages + "}")) == "200");
+  std::vector<engine::TokenId> expected = gateway.engine.stop_ids;
+  expected.push_back(71);
+  CHECK(told(gateway.post("/v1/chat/completions", messages + R"(, "stop_token_ids": [71]})")) == "200");
+  CHECK(gateway.engine.stop_ids == expected);
+  CHECK(told(gateway.post("/v1/chat/completions", messages + R"(, "stop_token_ids": [-1]})")) ==
+        "400 stop_token_ids[0]");
+}
+
+TEST_CASE("bug: a compaction of nothing was made") {
+  Gateway gateway;
+  CHECK(told(gateway.post("/v1/responses/compact", "{}")) == "400 input");
+  CHECK(told(gateway.post("/v1/responses/compact", R"({"input": "hello"})")) == "200");
+}

@@ -67,6 +67,7 @@ class Scripted final : public engine::Serving {
     tenants.push_back(request.tenant);
     prompts.push_back(request.prompt);
     logprobs = request.logprobs;
+    stop_ids = request.stop_ids;
     run->later([this, run = run.get()] {
       run->listener->on_start({});
       if (on_begin) return on_begin(*run);
@@ -81,7 +82,8 @@ class Scripted final : public engine::Serving {
   Run* last = nullptr;
   std::vector<std::string> tenants;
   std::vector<std::vector<engine::TokenId>> prompts;
-  std::optional<std::size_t> logprobs;  // that the last request asked for
+  std::optional<std::size_t> logprobs;    // that the last request asked for
+  std::vector<engine::TokenId> stop_ids;  // of the last request
 
  private:
   net::Loop& loop_;

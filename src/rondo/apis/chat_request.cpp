@@ -1,4 +1,7 @@
 // What only the Chat Completions API has.
+#include <algorithm>
+
+#include "apis/listings.h"
 #include "apis/request_parts.h"
 #include "chat/api_parts.h"
 
@@ -32,6 +35,55 @@ void read_chat_format(Fields& fields, AnswerFormat& out) {
   if (out.kind == AnswerFormat::Kind::kJson) return;
   Fields schema = format.inside("json_schema");
   read_schema(schema, out);
+}
+
+// A schema under the names that vLLM has for it.  Returns whether it is there.
+bool read_guide(Fields& fields, std::string_view key, AnswerFormat& out) {
+  const json::Value* guide = fields.any(key);
+  if (guide == nullptr) return false;
+  json::Value schema = *guide;
+  if (schema.is_string()) {
+    auto parsed = parse_body(schema.as_string());
+    if (!parsed.ok()) return fields.refuse(key, "is no JSON"), false;
+    schema = std::move(parsed.value());
+  }
+  if (!schema.is_object() && !schema.is_bool())
+    return fields.refuse(key, "must be a JSON schema", "invalid_type"), false;
+  out.kind = AnswerFormat::Kind::kSchema;
+  out.is_strict = true;
+  out.schema = std::move(schema);
+  return true;
+}
+
+void read_guides(Fields& fields, GenerateRequest& out) {
+  Fields outputs = fields.inside("structured_outputs");
+  note_left_out(outputs, {"regex", "choice", "grammar", "structural_tag"}, out.warnings);
+  note_left_out(fields, {"guided_regex", "guided_choice", "guided_grammar"}, out.warnings);
+  if (out.format.kind != AnswerFormat::Kind::kText) {
+    note_left_out(fields, {"guided_json"}, out.warnings, "`response_format` took its place");
+    return note_left_out(outputs, {"json", "json_object"}, out.warnings, "`response_format` took its place");
+  }
+  if (read_guide(fields, "guided_json", out.format) || read_guide(outputs, "json", out.format)) return;
+  if (outputs.is_set("json_object")) out.format.kind = AnswerFormat::Kind::kJson;
+}
+
+void read_stop_ids(Fields& fields, GenerateRequest& out) {
+  const json::Array* ids = fields.array("stop_token_ids", kMostStops);
+  if (ids == nullptr) return;
+  auto read = read_ids(*ids, "stop_token_ids");
+  if (!read.ok()) return fields.take(read.fault());
+  out.stop_ids = std::move(read.value());
+}
+
+// Notes what has no effect.
+void note_unread(Fields& fields, GenerateRequest& out) {
+  note_left_out(fields, {"functions", "function_call"}, out.warnings, "`tools` took its place");
+  note_left_out(fields, {"audio", "web_search_options"}, out.warnings, "replies are text");
+  note_left_out(fields, {"prediction", "min_tokens", "ignore_eos"}, out.warnings);
+  const json::Array* modalities = fields.array("modalities", kMostMetadata);
+  const auto is_other = [](const json::Value& modality) { return modality != json::Value("text"); };
+  if (modalities != nullptr && std::ranges::any_of(*modalities, is_other))
+    note_left_out(fields, {"modalities"}, out.warnings, "replies are text");
 }
 
 void read_chat_reasoning(Fields& fields, ReasoningWish& out) {
@@ -80,6 +132,7 @@ void read_chat_fields(Fields& fields, GenerateRequest& out) {
   read_stops(fields, "stop", out);
   read_metadata(fields, out);
   read_chat_format(fields, out.format);
+  read_guides(fields, out);
   read_chat_reasoning(fields, out.reasoning);
   out.max_tokens = fields.integer("max_completion_tokens", 1);
   const auto older = fields.integer("max_tokens", 1);
@@ -94,13 +147,8 @@ void read_chat_fields(Fields& fields, GenerateRequest& out) {
   Fields stream = fields.inside("stream_options");
   out.include_usage = stream.is_set("include_usage");
   (void)fields.array("documents", kMostMessages);
-  for (const std::string_view key : {"functions", "function_call"}) {
-    if (fields.any(key) != nullptr)
-      out.warnings.push_back("`" + std::string(key) + "` was left out: `tools` took its place");
-  }
-  for (const std::string_view key : {"audio", "web_search_options"}) {
-    if (fields.any(key) != nullptr) out.warnings.push_back("`" + std::string(key) + "` was left out: replies are text");
-  }
+  read_stop_ids(fields, out);
+  note_unread(fields, out);
   if (fields.is_set("add_generation_prompt", true) && out.continue_final &&
       fields.any("add_generation_prompt") != nullptr)
     fields.refuse("add_generation_prompt", "and `continue_final_message` exclude each other");

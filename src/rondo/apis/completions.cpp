@@ -166,6 +166,7 @@ Outcome<CompletionRequest> read_completion(const json::Value& body) {
   for (const std::string_view key : {"best_of", "suffix", "structured_outputs", "response_format"}) {
     if (fields.any(key) != nullptr) out.warnings.push_back("`" + std::string(key) + "` was left out");
   }
+  note_left_out(fields, {"stop_token_ids", "min_tokens", "ignore_eos", "guided_json"}, out.warnings);
   if (out.prompts.size() * out.choices > kMostChoices) fields.refuse("prompt", "asks for too many choices");
   if (fault) return *std::move(fault);
   return out;

@@ -50,7 +50,9 @@ json::Object sampling_params(const GenerateRequest& request, std::span<const std
   json::Array stops;
   for (const std::string& stop : request.stops) stops.emplace_back(stop);
   if (!stops.empty()) out.set("stop", std::move(stops));
-  out.set("stop_token_ids", ids_of({stop_ids.begin(), stop_ids.end()}));
+  std::vector<std::int32_t> all_stops(stop_ids.begin(), stop_ids.end());
+  all_stops.insert(all_stops.end(), request.stop_ids.begin(), request.stop_ids.end());
+  out.set("stop_token_ids", ids_of(all_stops));
   if (request.logprobs) out.set("logprobs", request.top_logprobs);
   json::Object bias;
   for (const auto& [id, value] : sampling.logit_bias) bias.set(std::to_string(id), value);

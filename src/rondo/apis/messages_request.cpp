@@ -33,25 +33,47 @@ void read_messages_format(Fields& fields, AnswerFormat& out) {
   out.is_strict = true;
 }
 
-void check_block(Fields& message, const json::Value& block, const std::string& place) {
-  const std::string type = chat::first_text(block, {"type"});
+void check_block(Fields& block) {
+  const std::string type = block.text("type").value_or("");
   const auto needs = [&](std::string_view key, bool is_fine) {
-    if (!is_fine)
-      message.refuse(place + "." + std::string(key), "is missing or of the wrong type", "missing_required_parameter");
+    if (!is_fine) block.refuse(key, "is missing or of the wrong type", "missing_required_parameter");
   };
   if (type == "tool_use") {
-    needs("id", block.find_string("id").has_value());
-    needs("name", block.find_string("name").has_value());
-    needs("input", block.find("input") != nullptr && block.find("input")->is_object());
+    for (const std::string_view key : {"id", "name"})
+      needs(key, block.any(key) != nullptr && block.any(key)->is_string());
+    needs("input", block.any("input") != nullptr && block.any("input")->is_object());
   } else if (type == "tool_result") {
-    needs("tool_use_id", block.find_string("tool_use_id").has_value());
-    std::optional<Fault> fault;
-    Fields result(&block, message.path(place) + ".", fault);
-    check_content(result, "content");
-    if (fault) message.take(*std::move(fault));
+    needs("tool_use_id", block.any("tool_use_id") != nullptr && block.any("tool_use_id")->is_string());
+    check_content(block, "content");
   } else if (type == "thinking") {
-    needs("thinking", block.find_string("thinking").has_value());
+    needs("thinking", block.any("thinking") != nullptr && block.any("thinking")->is_string());
   }
+}
+
+void check_message(Fields& message) {
+  const auto role = message.word("role", {"user", "assistant", "system"});
+  if (!role) message.refuse("role", "is missing", "missing_required_parameter");
+  const json::Value* content = message.any("content");
+  if (content == nullptr) return message.refuse("content", "is missing", "missing_required_parameter");
+  check_content(message, "content");
+  if (message.failed() || !content->is_array()) return;
+  // A reply may have been empty; what others say would vanish.
+  if (content->as_array().empty() && role != "assistant") return message.refuse("content", "must not be empty");
+  message.each("content", kMostMessages, [](Fields& block, std::size_t) { check_block(block); });
+}
+
+// Notes the first result that is marked as an error.
+void note_errors(Fields& fields, std::vector<std::string>& warnings) {
+  bool is_noted = false;
+  const auto read_result = [&](Fields& block, std::size_t) {
+    if (is_noted || block.text("type") != "tool_result" || !block.is_set("is_error")) return;
+    is_noted = true;
+    warnings.push_back("`" + block.path("is_error") + "` reaches the model only if the template shows it");
+  };
+  fields.each("messages", kMostMessages, [&](Fields& message, std::size_t) {
+    const json::Value* content = message.any("content");
+    if (content != nullptr && content->is_array()) message.each("content", kMostMessages, read_result);
+  });
 }
 
 // The system text has blocks of text alone.
@@ -86,24 +108,8 @@ void check_messages_body(Fields& fields) {
   check_content(fields, "system");
   check_system(fields);
   (void)fields.object("tool_choice");
-  const json::Array* messages = fields.array("messages", kMostMessages);
-  if (messages == nullptr) return fields.refuse("messages", "is missing", "missing_required_parameter");
-  for (std::size_t i = 0; i < messages->size() && !fields.failed(); ++i) {
-    const std::string place = "messages[" + std::to_string(i) + "]";
-    const json::Value& message = (*messages)[i];
-    if (!message.is_object()) return fields.refuse(place, "must be an object", "invalid_type");
-    std::optional<Fault> fault;
-    Fields inside(&message, place + ".", fault);
-    if (!inside.word("role", {"user", "assistant", "system"}))
-      inside.refuse("role", "is missing", "missing_required_parameter");
-    if (inside.any("content") == nullptr) inside.refuse("content", "is missing", "missing_required_parameter");
-    check_content(inside, "content");
-    if (const json::Value* content = message.find("content"); !fault && content != nullptr && content->is_array()) {
-      for (std::size_t j = 0; j < content->as_array().size(); ++j)
-        check_block(inside, content->as_array()[j], "content[" + std::to_string(j) + "]");
-    }
-    if (fault) fields.take(*std::move(fault));
-  }
+  if (fields.any("messages") == nullptr) return fields.refuse("messages", "is missing", "missing_required_parameter");
+  fields.each("messages", kMostMessages, [](Fields& message, std::size_t) { check_message(message); });
 }
 
 void read_messages_fields(Fields& fields, GenerateRequest& out) {
@@ -119,6 +125,8 @@ void read_messages_fields(Fields& fields, GenerateRequest& out) {
     Fields diagnostics = fields.inside("diagnostics");
     out.previous_message_id = diagnostics.text("previous_message_id").value_or("");
   }
+  note_left_out(fields, {"mcp_servers", "context_management", "container"}, out.warnings);
+  note_errors(fields, out.warnings);
   // The API has no field for it: a final assistant message is continued.
   const json::Array* messages = fields.array("messages", kMostMessages);
   out.continue_final = messages != nullptr && !messages->empty() && messages->back().find_string("role") == "assistant";

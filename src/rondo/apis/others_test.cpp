@@ -89,6 +89,18 @@ TEST_CASE("a compaction is read again from itself, and nothing else is one") {
   }
 }
 
+TEST_CASE("bug: nothing could be compacted, and was") {
+  const auto refused = [](const char* body) {
+    const auto fault = check_compaction(parsed(body));
+    return fault ? fault->param : "";
+  };
+  CHECK(refused("{}") == "input");
+  CHECK(refused(R"({"input": 5})") == "input");
+  CHECK(refused(R"({"input": [{"role": "user", "content": 5}]})") == "input[0].content");
+  CHECK(refused(R"({"instructions": 5, "input": "x"})") == "instructions");
+  CHECK(refused(R"({"previous_response_id": "resp_1"})").empty());
+}
+
 TEST_CASE("a result is that of a call before it") {
   const auto fault = [](const char* text, std::size_t first = 0) {
     return check_results(parsed(text).as_array(), first).has_value();

@@ -319,6 +319,30 @@ void read_schema(Fields& fields, AnswerFormat& out) {
   out.schema = *schema;
 }
 
+namespace {
+
+bool asks_for_something(const json::Value& value) {
+  if (value.is_array()) return !value.as_array().empty();
+  if (value.is_object())
+    return std::ranges::any_of(value.as_object(), [](const json::Member& m) { return asks_for_something(m.value); });
+  if (value.is_bool()) return value.as_bool();
+  if (value.is_number()) return value.to_double() != 0.0;
+  return value.is_string() && !value.as_string().empty();
+}
+
+}  // namespace
+
+void note_left_out(Fields& fields, std::initializer_list<std::string_view> keys, std::vector<std::string>& warnings,
+                   std::string_view why) {
+  for (const std::string_view key : keys) {
+    const json::Value* value = fields.any(key);
+    if (value == nullptr || !asks_for_something(*value)) continue;
+    std::string warning = "`" + fields.path(key) + "` was left out";
+    if (!why.empty()) warning += ": " + std::string(why);
+    warnings.push_back(std::move(warning));
+  }
+}
+
 void read_effort(ReasoningWish& out) {
   if (out.effort.empty()) return;
   out.mode = out.effort == "none" ? ReasoningWish::Mode::kOff : ReasoningWish::Mode::kOn;

@@ -114,6 +114,7 @@ struct GenerateRequest {
   ReasoningWish reasoning;
   Sampling sampling;
   std::vector<std::string> stops;
+  std::vector<std::int32_t> stop_ids;  // besides those of the template
   std::optional<std::int64_t> max_tokens;
   std::size_t choices = 1;
 

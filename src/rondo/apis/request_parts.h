@@ -1,9 +1,12 @@
 // Parts of the readers in request.h.  Internal to apis/.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "apis/fields.h"
 #include "apis/request.h"
@@ -44,6 +47,10 @@ void read_metadata(Fields& fields, GenerateRequest& out);
 // Returns the member `metadata`, whose values must be strings; nullptr if it is absent.
 const json::Value* read_metadata(Fields& fields);
 void read_schema(Fields& fields, AnswerFormat& out);  // of the object with name, schema and strict
+
+// Notes each of these fields that asks for something: what is null, false, zero or empty asks for nothing.
+void note_left_out(Fields& fields, std::initializer_list<std::string_view> keys, std::vector<std::string>& warnings,
+                   std::string_view why = {});
 
 // Sets whether there is reasoning at all, from its effort.
 void read_effort(ReasoningWish& out);

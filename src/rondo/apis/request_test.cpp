@@ -254,6 +254,68 @@ TEST_CASE("bug: a choice of a custom tool could name a function, and the other w
   CHECK(refusal(kResponses, tools + R"({"type": "custom", "name": "c"}})").empty());
 }
 
+TEST_CASE("bug: a message of Messages without a block vanished") {
+  CHECK(refused_member(kMessages,
+                       R"({"messages": [{"role": "user", "content": []}, {"role": "user", "content": "x"}]})") ==
+        "messages[0].content");
+  CHECK(refusal(kMessages, R"({"messages": [{"role": "user", "content": []}]})") ==
+        "messages[0].content: `messages[0].content` must not be empty");
+  CHECK(refusal(kMessages, R"({"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": []},
+      {"role": "user", "content": "x"}]})")
+            .empty());
+}
+
+std::vector<std::string> warnings_of(chat::Api api, const std::string& body) { return request(api, body).warnings; }
+
+TEST_CASE("bug: fields without an effect were passed over without a word") {
+  using Warnings = std::vector<std::string>;
+  const auto chat = [](const std::string& members) { return warnings_of(kChat, chat_with(members)); };
+  CHECK(chat(R"("modalities": ["text", "audio"])") == Warnings{"`modalities` was left out: replies are text"});
+  CHECK(chat(R"("prediction": {"type": "content", "content": "x"})") == Warnings{"`prediction` was left out"});
+  CHECK(chat(R"("min_tokens": 5, "ignore_eos": true)") ==
+        Warnings{"`min_tokens` was left out", "`ignore_eos` was left out"});
+  CHECK(chat(R"("structured_outputs": {"regex": "a+"}, "guided_choice": ["a"])") ==
+        Warnings{"`structured_outputs.regex` was left out", "`guided_choice` was left out"});
+  CHECK(chat(R"("response_format": {"type": "json_object"}, "guided_json": {"type": "object"})") ==
+        Warnings{"`guided_json` was left out: `response_format` took its place"});
+  CHECK(chat(R"("modalities": ["text"], "min_tokens": 0, "ignore_eos": false, "stop_token_ids": [], "prediction": null,
+      "structured_outputs": {}, "web_search_options": null)")
+            .empty());
+  const auto messages = [](const std::string& members) {
+    return warnings_of(kMessages, R"({"messages": [{"role": "user", "content": "x"}], )" + members + "}");
+  };
+  CHECK(messages(R"("mcp_servers": [{"type": "url", "url": "u", "name": "n"}])") ==
+        Warnings{"`mcp_servers` was left out"});
+  CHECK(messages(R"("context_management": {"edits": [{"type": "clear_tool_uses_20250919"}]})") ==
+        Warnings{"`context_management` was left out"});
+  CHECK(messages(R"("mcp_servers": [], "context_management": {"edits": []}, "container": null)").empty());
+  CHECK(warnings_of(kMessages, R"({"messages": [{"role": "user", "content": [
+      {"type": "tool_result", "tool_use_id": "a", "content": "x"},
+      {"type": "tool_result", "tool_use_id": "a", "content": "x", "is_error": true},
+      {"type": "tool_result", "tool_use_id": "b", "content": "x", "is_error": true}]}]})") ==
+        Warnings{"`messages[0].content[1].is_error` reaches the model only if the template shows it"});
+  CHECK(warnings_of(kResponses, R"({"input": "x", "context_management": [{"type": "compaction"}]})") ==
+        Warnings{"`context_management` was left out"});
+}
+
+TEST_CASE("schemas and ends under the names that vLLM has for them") {
+  const auto schema = [](const std::string& members) {
+    const GenerateRequest out = request(kChat, chat_with(members));
+    CHECK(out.warnings.empty());
+    CHECK(out.format.is_strict);
+    CHECK(out.format.kind == AnswerFormat::Kind::kSchema);
+    return json::to_compact(out.format.schema);
+  };
+  CHECK(schema(R"("guided_json": {"type": "object"})") == R"({"type":"object"})");
+  CHECK(schema(R"("guided_json": "{\"type\": \"object\"}")") == R"({"type":"object"})");
+  CHECK(schema(R"("structured_outputs": {"json": {"type": "array"}})") == R"({"type":"array"})");
+  CHECK(request(kChat, chat_with(R"("structured_outputs": {"json_object": true})")).format.kind ==
+        AnswerFormat::Kind::kJson);
+  CHECK(refusal(kChat, chat_with(R"("guided_json": "{")")) == "guided_json: `guided_json` is no JSON");
+  CHECK(refused_member(kChat, chat_with(R"("structured_outputs": {"json": 5})")) == "structured_outputs.json");
+  CHECK(request(kChat, chat_with(R"("stop_token_ids": [7, 9])")).stop_ids == std::vector<std::int32_t>{7, 9});
+}
+
 TEST_CASE("bug: what was wrong with items that came before a request was named as a field that it does not have") {
   const json::Value body = parsed(R"({"conversation": "conv_1", "input": [{"role": "user", "content": "a"},
       {"role": "user", "content": [{"type": "input_image", "image_url": "u"}]},

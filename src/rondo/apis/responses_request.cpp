@@ -146,6 +146,7 @@ void read_responses_fields(Fields& fields, const json::Value& body, GenerateRequ
   state.background = fields.is_set("background");
   state.generate = fields.is_set("generate", true);
   state.truncate = fields.word("truncation", {"auto", "disabled"}) == "auto";
+  note_left_out(fields, {"context_management"}, out.warnings);
   if (state.background && !state.store) fields.refuse("background", "needs `store`");
   if (fields.failed()) return;
   state.echo = echo_of(body);

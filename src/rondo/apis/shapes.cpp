@@ -14,9 +14,8 @@ enum class Type : std::uint8_t {
   kTextOrObject,
   kObject,
   kArray,
-  kTexts,     // an array of strings
-  kIntegers,  // an array of integers
-  kObjects,   // an array of objects
+  kTexts,    // an array of strings
+  kObjects,  // an array of objects
 };
 
 struct Typed {
@@ -107,7 +106,6 @@ constexpr std::array kChatBody = {Typed{"service_tier", Type::kText},
                                   Typed{"reasoning", Type::kObject, kEffort},
                                   Typed{"stream_options", Type::kObject, kStreamOptions},
                                   Typed{"response_format", Type::kObject, kResponseFormat},
-                                  Typed{"stop_token_ids", Type::kIntegers},
                                   Typed{"min_tokens", Type::kInteger},
                                   Typed{"ignore_eos", Type::kBoolean},
                                   Typed{"guided_json", Type::kTextOrObject},
@@ -129,14 +127,12 @@ constexpr std::size_t kMostElements = kMostMessages;
 
 void check(Fields& fields, Table table);
 
-void check_elements(Fields& fields, std::string_view key, bool (json::Value::*is)() const, std::string_view what) {
-  const json::Array* elements = fields.array(key, kMostElements);
-  for (std::size_t i = 0; elements != nullptr && i < elements->size(); ++i) {
-    const json::Value& element = (*elements)[i];
-    if ((element.*is)()) continue;
+void check_texts(Fields& fields, std::string_view key) {
+  const json::Array* texts = fields.array(key, kMostElements);
+  for (std::size_t i = 0; texts != nullptr && i < texts->size(); ++i) {
+    if ((*texts)[i].is_string()) continue;
     return fields.refuse(std::string(key) + "[" + std::to_string(i) + "]",
-                         "must be " + std::string(what) + ", found " + std::string(describe(element.kind())),
-                         "invalid_type");
+                         "must be a string, found " + std::string(describe((*texts)[i].kind())), "invalid_type");
   }
 }
 
@@ -146,8 +142,7 @@ void check_one(Fields& fields, const Typed& member) {
     case Type::kInteger: (void)fields.integer(member.key, std::numeric_limits<std::int64_t>::min()); break;
     case Type::kText: (void)fields.text(member.key); break;
     case Type::kArray: (void)fields.array(member.key, kMostElements); break;
-    case Type::kTexts: check_elements(fields, member.key, &json::Value::is_string, "a string"); break;
-    case Type::kIntegers: check_elements(fields, member.key, &json::Value::is_number, "an integer"); break;
+    case Type::kTexts: check_texts(fields, member.key); break;
     case Type::kObjects:
       fields.each(member.key, kMostElements, [&](Fields& element, std::size_t) { check(element, member.inside); });
       break;

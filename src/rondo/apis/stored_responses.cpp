@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "apis/items.h"
+#include "apis/request_parts.h"
 #include "apis/responses_body.h"
 #include "apis/writer_parts.h"
 #include "base/base64.h"
@@ -181,6 +182,17 @@ std::optional<json::Array> compacted(const json::Value& item) {
   auto parsed = json::parse(std::string_view(*bytes).substr(kMark.size()), {.max_depth = kMostNesting});
   if (!parsed.ok() || !parsed.value().is_array()) return std::nullopt;
   return std::move(parsed).value().as_array();
+}
+
+std::optional<Fault> check_compaction(const json::Value& body) {
+  std::optional<Fault> fault;
+  Fields fields(&body, "", fault);
+  (void)fields.text("instructions");
+  const bool goes_on = fields.text("previous_response_id").has_value();
+  const json::Value* input = fields.any("input");
+  if (input == nullptr && !goes_on) fields.refuse("input", "is missing", "missing_required_parameter");
+  if (input != nullptr && !input->is_string()) check_items(fields, "input");
+  return fault;
 }
 
 json::Value summary_request(const json::Value& body) {

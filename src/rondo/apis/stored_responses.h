@@ -31,6 +31,8 @@ namespace rondo::apis {
 // Returns nullopt if the item is not one of ours.
 [[nodiscard]] std::optional<json::Array> compacted(const json::Value& item);
 
+// Returns a fault for a body of `/v1/responses/compact` that names nothing to sum up, or items that are not valid.
+[[nodiscard]] std::optional<Fault> check_compaction(const json::Value& body);
 // Returns the request with which the model summarises a conversation.  `body` is that of `/v1/responses/compact`, with
 // its input resolved.
 [[nodiscard]] json::Value summary_request(const json::Value& body);

@@ -299,6 +299,14 @@ TEST_CASE("the Messages API: documents, what searches found and references to to
       R"({"type":"text","text":"ask"}]}])");
 }
 
+TEST_CASE("bug: the context of a document was lost") {
+  const auto request = read_request(parsed(R"({"max_tokens": 1, "messages": [{"role": "user", "content": [
+      {"type": "document", "title": "T", "context": "C", "source": {"type": "text", "data": "D"}}]}]})"),
+                                    Api::kMessages);
+  REQUIRE(request.ok());
+  CHECK(request.value().messages[0].find_string("content") == "T\nC\nD");
+}
+
 TEST_CASE("the Responses API: results of calls that have no form have none either") {
   const ApiRequest out = request(R"({"input": [{"role": "user", "content": "q"},
       {"type": "shell_call", "call_id": "1", "action": {"commands": ["ls"]}},

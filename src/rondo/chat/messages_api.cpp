@@ -49,6 +49,7 @@ std::optional<std::string> text_of(const json::Value& block) {
   const json::Value* source = type == "document" ? block.find("source") : nullptr;
   const std::string_view kind = source == nullptr ? "" : source->find_string("type").value_or("");
   if (kind != "text" && kind != "content") return std::nullopt;
+  add_line(text, first_text(block, {"context"}));
   add_line(text, kind == "text" ? first_text(*source, {"data"}) : lines_of(source->find("content")));
   return text;
 }

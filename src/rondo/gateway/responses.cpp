@@ -99,6 +99,7 @@ apis::Outcome<Compaction> read_compaction(State& state, const net::ServerRequest
   auto body = apis::parse_body(parts.text);
   if (!body.ok()) return body.fault();
   if (!body.value().is_object()) return apis::invalid("", "the body must be an object", "invalid_type");
+  if (auto fault = apis::check_compaction(body.value())) return *std::move(fault);
   const auto resolved = resolve_input(Archive(*state.parts.spans, parts.visit->tenant), body.value(), nullptr);
   if (!resolved.ok()) return resolved.fault();
   const std::string text = json::to_compact(apis::summary_request(body.value()));
