@@ -152,6 +152,29 @@ class Stored(Case):
         self.assertEqual(shown[0], "Be short.")
         self.assertIn("summed up", shown[1])
 
+    def test_listed_items_fit_their_types(self):
+        """bug: calls and results had no status, and texts of a client's own replies no annotations."""
+        items = [{"role": "user", "content": [{"type": "input_text", "text": "both"}]},
+                 {"type": "reasoning", "id": "rs_own", "summary": []},
+                 {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Adding."}]},
+                 {"type": "function_call", "call_id": "call_1", "name": "add", "arguments": "{}"},
+                 {"type": "function_call_output", "call_id": "call_1", "output": [{"type": "input_text", "text": "5"}]},
+                 {"type": "custom_tool_call", "call_id": "call_2", "name": "shell", "input": "ls"},
+                 {"type": "custom_tool_call_output", "call_id": "call_2", "output": "a"},
+                 {"role": "user", "content": "hello"}]
+        types = ["message", "reasoning", "message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "message"]
+        made = self.client.responses.create(model="m", input=items)
+        listed = list(self.client.responses.input_items.list(made.id, order="asc"))
+        self.assertEqual([item.type for item in listed], types)
+        self.assertEqual([item.status for item in listed if item.type != "reasoning"], ["completed"] * 7)
+        conversation = self.client.conversations.create(items=items)
+        kept = list(self.client.conversations.items.list(conversation.id, order="asc"))
+        self.assertEqual([item.type for item in kept], types)
+        self.assertEqual(kept[2].content[0].annotations, [])
+        # What was listed can be sent again.
+        again = self.client.responses.create(model="m", input=[item.model_dump(exclude_none=True) for item in listed])
+        self.assertEqual(again.output_text, "Hi there.")
+
     def test_conversations(self):
         conversations = self.client.conversations
         made = conversations.create(metadata={"a": "b"}, items=[{"type": "message", "role": "user", "content": "think"}])
