@@ -96,6 +96,7 @@ Outcome<TokenizeRequest> read_tokenize(const json::Value& body) {
   std::optional<Fault> fault;
   Fields fields(&body, "", fault);
   TokenizeRequest out;
+  (void)fields.text("model");
   out.prompt = fields.text("prompt");
   if (!out.prompt && fields.any("messages") == nullptr)
     fields.refuse("prompt", "is missing, and so is `messages`", "missing_required_parameter");
@@ -133,8 +134,12 @@ Outcome<std::vector<std::int32_t>> read_ids(const json::Value& value, const std:
 }
 
 Outcome<std::vector<std::int32_t>> read_detokenize(const json::Value& body) {
-  const json::Value* tokens = body.find("tokens");
-  if (tokens == nullptr) return invalid("tokens", "`tokens` is missing", "missing_required_parameter");
+  std::optional<Fault> fault;
+  Fields fields(&body, "", fault);
+  (void)fields.text("model");
+  const json::Value* tokens = fields.any("tokens");
+  if (tokens == nullptr) fields.refuse("tokens", "is missing", "missing_required_parameter");
+  if (fault) return *std::move(fault);
   return read_ids(*tokens, "tokens");
 }
 

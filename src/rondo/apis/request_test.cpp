@@ -239,6 +239,7 @@ TEST_CASE("bug: members of messages and parts were taken with a value of the wro
     return refused_member(kMessages, R"({"messages": [{"role": "user", "content": [{)" + members + "}]}]}");
   };
   CHECK(block(R"("type": "tool_result", "tool_use_id": "a", "is_error": "x")") == "messages[0].content[0].is_error");
+  CHECK(block(R"("type": "text", "text": "x", "citations": 5)") == "messages[0].content[0].citations");
   CHECK(block(R"("type": "document", "title": 5)") == "messages[0].content[0].title");
   CHECK(block(R"("type": "document", "source": {"type": "text", "data": 5})") == "messages[0].content[0].source.data");
   CHECK(block(R"("type": "search_result", "source": "s", "content": "x")") == "messages[0].content[0].content");

@@ -65,6 +65,9 @@ constexpr std::array kSource = {Typed{"type", Type::kText}, Typed{"media_type", 
 constexpr std::array kDocument = {Typed{"source", Type::kObject, kSource}, Typed{"citations", Type::kObject, kEnabled}};
 constexpr std::array kSearchResult = {Typed{"source", Type::kText}, Typed{"content", Type::kObjects, kTextPart},
                                       Typed{"citations", Type::kObject, kEnabled}};
+constexpr std::array kCited = {Typed{"citations", Type::kArray}};
+constexpr std::array kServerCall = {Typed{"id", Type::kText}, Typed{"name", Type::kText},
+                                    Typed{"input", Type::kObject}};
 constexpr std::array kRedacted = {Typed{"data", Type::kText}};
 
 constexpr std::array kItem = {Typed{"type", Type::kText}, Typed{"id", Type::kText}, Typed{"status", Type::kText},
@@ -75,7 +78,7 @@ constexpr std::array kReasoning = {Typed{"summary", Type::kObjects, kTextPart},
 
 constexpr std::array kCalledFunction = {Typed{"name", Type::kText}, Typed{"arguments", Type::kTextOrObject}};
 constexpr std::array kCalledCustom = {Typed{"name", Type::kText}, Typed{"input", Type::kText}};
-constexpr std::array kCall = {Typed{"id", Type::kText}, Typed{"type", Type::kText},
+constexpr std::array kCall = {Typed{"id", Type::kText}, Typed{"type", Type::kText}, Typed{"index", Type::kInteger},
                               Typed{"function", Type::kObject, kCalledFunction},
                               Typed{"custom", Type::kObject, kCalledCustom}};
 constexpr std::array kMessage = {Typed{"name", Type::kText},
@@ -188,6 +191,8 @@ void check_part_types(Fields& part) {
   const std::string type = part.text("type").value_or("");
   if (type == "document") check(part, kDocument);
   if (type == "search_result") check(part, kSearchResult);
+  if (type == "text") check(part, kCited);
+  if (type == "server_tool_use") check(part, kServerCall);
   if (type == "redacted_thinking") check(part, kRedacted);
 }
 
