@@ -88,7 +88,7 @@ TEST_CASE("bug: content behind a response that a request goes on from was named 
 
 TEST_CASE("bug: `truncation: auto` was echoed and had no effect") {
   Gateway gateway;
-  gateway.engine.set_context(210);
+  gateway.engine.capable.context_tokens = 210;
   const auto ask = [&](const std::string& items, const std::string& more = "") {
     return gateway.post("/v1/responses", R"({"instructions": "KEPT", "input": [)" + items + "]" + more + "}");
   };
@@ -149,4 +149,16 @@ TEST_CASE("bug: a compaction of nothing was made") {
   Gateway gateway;
   CHECK(told(gateway.post("/v1/responses/compact", "{}")) == "400 input");
   CHECK(told(gateway.post("/v1/responses/compact", R"({"input": "hello"})")) == "200");
+}
+
+TEST_CASE("bug: a schema that nothing satisfies told no field") {
+  Gateway gateway;
+  gateway.engine.capable.grammars = {engine::Grammar::Dialect::kGbnf};
+  const std::string messages = R"("messages": [{"role": "user", "content": "a"}]})";
+  CHECK(told(gateway.post("/v1/chat/completions", R"({"response_format": {"type": "json_schema", "json_schema":
+      {"name": "x", "schema": false}}, )" + messages)) == "400 response_format");
+  CHECK(told(gateway.post("/v1/chat/completions", R"({"guided_json": {"anyOf": []}, )" + messages)) ==
+        "400 guided_json");
+  CHECK(told(gateway.post("/v1/responses", R"({"input": "a", "text": {"format": {"type": "json_schema", "name": "x",
+      "schema": false}}})")) == "400 text.format");
 }

@@ -58,8 +58,7 @@ class Scripted final : public engine::Serving {
   };
 
   explicit Scripted(net::Loop& loop) : loop_(loop) {}
-  [[nodiscard]] const engine::Capabilities& capabilities() const override { return capabilities_; }
-  void set_context(std::size_t tokens) { capabilities_.context_tokens = tokens; }
+  [[nodiscard]] const engine::Capabilities& capabilities() const override { return capable; }
   [[nodiscard]] std::unique_ptr<engine::Submission> submit(engine::Request request,
                                                            engine::Listener& listener) override {
     auto run = std::make_unique<Run>(loop_, listener);
@@ -77,6 +76,7 @@ class Scripted final : public engine::Serving {
     return run;
   }
 
+  engine::Capabilities capable{.name = "scripted", .context_tokens = 1 << 20, .grammars = {}};
   std::vector<engine::TokenId> reply = {70, 71, 72};
   std::function<void(Run&)> on_begin;  // instead of the reply
   Run* last = nullptr;
@@ -87,7 +87,6 @@ class Scripted final : public engine::Serving {
 
  private:
   net::Loop& loop_;
-  engine::Capabilities capabilities_{.name = "scripted", .context_tokens = 1 << 20, .grammars = {}};
 };
 
 inline const std::shared_ptr<const core::Model>& folder_model() {

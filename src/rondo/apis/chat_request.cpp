@@ -31,6 +31,7 @@ void read_chat_format(Fields& fields, AnswerFormat& out) {
   Fields format = fields.inside("response_format");
   const auto type = format.word("type", {"text", "json_object", "json_schema"});
   if (!type || *type == "text") return;
+  out.field = "response_format";
   out.kind = *type == "json_object" ? AnswerFormat::Kind::kJson : AnswerFormat::Kind::kSchema;
   if (out.kind == AnswerFormat::Kind::kJson) return;
   Fields schema = format.inside("json_schema");
@@ -52,6 +53,7 @@ bool read_guide(Fields& fields, std::string_view key, AnswerFormat& out) {
   out.kind = AnswerFormat::Kind::kSchema;
   out.is_strict = true;
   out.schema = std::move(schema);
+  out.field = fields.path(key);
   return true;
 }
 

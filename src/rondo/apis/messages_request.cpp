@@ -28,7 +28,7 @@ void read_messages_format(Fields& fields, AnswerFormat& out) {
   Fields format = output.inside("format");
   if (!format.word("type", {"json_schema"})) return format.refuse("type", "is missing", "missing_required_parameter");
   out.kind = AnswerFormat::Kind::kSchema;
-  out.is_strict = true;
+  out.field = "output_config.format";
   read_schema(format, out);
   out.is_strict = true;
 }

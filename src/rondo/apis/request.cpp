@@ -151,6 +151,23 @@ std::optional<Fault> replaced_field(const GenerateRequest& request) {
   return std::nullopt;
 }
 
+// Takes over notes of chat/, whose places count all items.  What came before the request had its note then.
+void take_notes(const std::vector<std::string>& notes, GenerateRequest& out) {
+  constexpr std::string_view kPlace = "input[";
+  const std::vector<std::int32_t>& places = out.responses.input_places;
+  for (std::string note : notes) {
+    const std::size_t begin = note.rfind(kPlace);
+    std::size_t index = places.size();
+    const char* number = note.data() + std::min(begin + kPlace.size(), note.size());
+    if (begin != std::string::npos) std::from_chars(number, note.data() + note.size(), index);
+    if (index < places.size()) {
+      if (places[index] < 0) continue;
+      note.replace(begin + kPlace.size(), std::to_string(index).size(), std::to_string(places[index]));
+    }
+    out.warnings.push_back(std::move(note));
+  }
+}
+
 // Moves the results of chat/ into the request.
 std::optional<Fault> translate(json::Value body, const ReadOptions& options, GenerateRequest& out) {
   const json::Value* kwargs = body.find("chat_template_kwargs");
@@ -173,7 +190,7 @@ std::optional<Fault> translate(json::Value body, const ReadOptions& options, Gen
   if (!has_own_effort) out.kwargs.erase("reasoning_effort");
   out.cache_marks = std::move(request.cache_marks);
   out.echoed = std::move(request.echoed);
-  out.warnings.insert(out.warnings.end(), request.notes.begin(), request.notes.end());
+  take_notes(request.notes, out);
   out.media = media_place(out);
   if (options.refuse_unknown_tools && !request.left_out_tools.empty())
     return invalid("tools", "the tool `" + request.left_out_tools.front() + "` is not known here", "unsupported_value");

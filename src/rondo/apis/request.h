@@ -58,6 +58,7 @@ struct AnswerFormat {
   std::string name;
   json::Value schema;
   bool is_strict = false;
+  std::string field;  // of the request, that says so
 };
 
 struct ReasoningWish {

@@ -328,6 +328,11 @@ TEST_CASE("bug: what was wrong with items that came before a request was named a
   CHECK(media({}) == "input[1].content[0]");
   CHECK(media({-1, 0, 1}) == "input[0].content[0]");
   CHECK(media({-1, -1, 0}) == "conversation");
+  const auto noted = read(kResponses, parsed(R"({"input": [{"type": "a"}, {"type": "b"}, {"type": "c input[1]"}]})"),
+                          {}, {.input_places = {-1, 0, 7}});
+  REQUIRE(noted.ok());
+  CHECK(noted.value().warnings == std::vector<std::string>{"an item `b` at input[0] was left out",
+                                                           "an item `c input[1]` at input[7] was left out"});
   CHECK(quoted_place("conversation") + " is not text" == "what `conversation` names is not text");
   const auto kept =
       read(kResponses, parsed(R"({"previous_response_id": "r", "input": [{"role": "user", "content": 5}]})"), {},

@@ -14,6 +14,7 @@ void read_responses_format(Fields& fields, AnswerFormat& out) {
   Fields format = text.inside("format");
   const auto type = format.word("type", {"text", "json_object", "json_schema"});
   if (!type || *type == "text") return;
+  out.field = "text.format";
   out.kind = *type == "json_object" ? AnswerFormat::Kind::kJson : AnswerFormat::Kind::kSchema;
   if (out.kind == AnswerFormat::Kind::kSchema) read_schema(format, out);
 }

@@ -72,8 +72,10 @@ class ConstraintMaker {
     }
     auto grammar = served_.model->grammar(held, asked, language->language, prompt);
     if (!grammar.ok()) return apis::fault_of(grammar.error());
-    if (grammar.value().is_impossible)
-      return apis::fault_of(Error(ErrorCode::kInvalidArgument, grammar.value().warnings.back()));
+    if (grammar.value().is_impossible) {
+      const std::string param = asked.response_schema ? request_.format.field : "tools";
+      return apis::invalid(param, grammar.value().warnings.back());
+    }
     for (const std::string& warning : grammar.value().warnings) out_.notes.push_back("not enforced: " + warning);
     if (!grammar.value().text.empty()) out_.grammar = grammar_of(std::move(grammar).value(), language->dialect);
     return std::move(out_);
