@@ -239,6 +239,10 @@ TEST_CASE("bug: members of messages and parts were taken with a value of the wro
     return refused_member(kMessages, R"({"messages": [{"role": "user", "content": [{)" + members + "}]}]}");
   };
   CHECK(block(R"("type": "tool_result", "tool_use_id": "a", "is_error": "x")") == "messages[0].content[0].is_error");
+  CHECK(chat(R"({"role": "user", "content": [{"type": "text", "text": "x", "annotations": {"audience": ["user"]}}]})")
+            .empty());
+  CHECK(refused_member(kResponses, R"({"input": [{"role": "assistant", "content": [
+      {"type": "output_text", "text": "x", "annotations": {}}]}]})") == "input[0].content[0].annotations");
   CHECK(block(R"("type": "text", "text": "x", "citations": 5)") == "messages[0].content[0].citations");
   CHECK(block(R"("type": "document", "title": 5)") == "messages[0].content[0].title");
   CHECK(block(R"("type": "document", "source": {"type": "text", "data": 5})") == "messages[0].content[0].source.data");

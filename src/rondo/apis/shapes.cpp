@@ -58,8 +58,9 @@ constexpr std::array kChoice = {Typed{"type", Type::kText},
 // The members of all parts, whatever their type.
 constexpr std::array kPart = {Typed{"refusal", Type::kText},     Typed{"title", Type::kText},
                               Typed{"context", Type::kText},     Typed{"signature", Type::kText},
-                              Typed{"is_error", Type::kBoolean}, Typed{"annotations", Type::kArray},
-                              Typed{"logprobs", Type::kArray},   Typed{"cache_control", Type::kObject, kCacheControl}};
+                              Typed{"is_error", Type::kBoolean}, Typed{"cache_control", Type::kObject, kCacheControl}};
+// Not of all texts: what tools return, and some clients pass on, has `annotations` of another kind.
+constexpr std::array kOutputText = {Typed{"annotations", Type::kArray}, Typed{"logprobs", Type::kArray}};
 constexpr std::array kSource = {Typed{"type", Type::kText}, Typed{"media_type", Type::kText},
                                 Typed{"data", Type::kText}, Typed{"url", Type::kText}, Typed{"file_id", Type::kText}};
 constexpr std::array kDocument = {Typed{"source", Type::kObject, kSource}, Typed{"citations", Type::kObject, kEnabled}};
@@ -192,6 +193,7 @@ void check_part_types(Fields& part) {
   if (type == "document") check(part, kDocument);
   if (type == "search_result") check(part, kSearchResult);
   if (type == "text") check(part, kCited);
+  if (type == "output_text") check(part, kOutputText);
   if (type == "server_tool_use") check(part, kServerCall);
   if (type == "redacted_thinking") check(part, kRedacted);
 }

@@ -59,12 +59,13 @@ void remove_messages(GenerateRequest& request, const std::vector<bool>& is_dropp
   }
   request.messages = std::move(messages);
   request.sources = std::move(sources);
-  std::erase_if(request.echoed, [&](const chat::EchoedKey& key) { return moved[key.message] == kGone; });
-  for (chat::EchoedKey& key : request.echoed) key.message = moved[key.message];
+  const auto place = [&](std::size_t message) { return message < moved.size() ? moved[message] : kGone; };
+  std::erase_if(request.echoed, [&](const chat::EchoedKey& key) { return place(key.message) == kGone; });
+  for (chat::EchoedKey& key : request.echoed) key.message = place(key.message);
   std::erase_if(request.cache_marks,
-                [&](const chat::CacheMark& mark) { return mark.message && moved[*mark.message] == kGone; });
+                [&](const chat::CacheMark& mark) { return mark.message && place(*mark.message) == kGone; });
   for (chat::CacheMark& mark : request.cache_marks) {
-    if (mark.message) mark.message = moved[*mark.message];
+    if (mark.message) mark.message = place(*mark.message);
   }
 }
 
