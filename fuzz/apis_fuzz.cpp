@@ -5,11 +5,14 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "apis/completions.h"
 #include "apis/custom_input.h"
 #include "apis/items.h"
 #include "apis/listings.h"
+#include "apis/stored_responses.h"
+#include "apis/truncation.h"
 #include "apis/writer.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -64,14 +67,22 @@ void read_all(const json::Value& body, std::string_view text) {
     expect(request.value().choices >= 1 && request.value().choices <= apis::kMostChoices);
     expect(request.value().stops.size() <= apis::kMostStops);
     write_turn(request.value(), text.substr(0, 4096));
+    apis::GenerateRequest shortened = request.value();
+    const std::size_t messages = shortened.messages.size();
+    const std::size_t dropped = apis::drop_oldest(shortened, std::vector<std::size_t>(messages, 1), text.size() % 8);
+    expect(shortened.messages.size() == messages - dropped && (messages == 0 || dropped < messages));
   }
   (void)apis::read_completion(body);
   (void)apis::read_tokenize(body);
   (void)apis::read_detokenize(body);
   (void)apis::read_conversation_request(body);
   if (!body.is_object()) return;
-  json::Array items = apis::input_items(body);
-  (void)apis::resolve_items(items, [](const json::Value& item) { return std::optional(json::Array{item}); });
+  auto resolved = apis::resolve_items(
+      apis::input_items(body), [](const json::Value& item) { return std::optional(json::Array{item}); }, "input");
+  expect(resolved.ok() && resolved.value().items.size() == resolved.value().places.size());
+  (void)apis::check_ids({}, resolved.value(), "input");
+  (void)apis::check_compaction(body);
+  json::Array& items = resolved.value().items;
   apis::name_items(items, [](std::string_view) { return std::string("i"); });
   expect(apis::page_of(items, {}).ok());
 }

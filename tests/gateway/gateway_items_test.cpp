@@ -147,6 +147,9 @@ TEST_CASE("bug: `stop_token_ids` had no effect") {
 
 TEST_CASE("bug: a compaction of nothing was made") {
   Gateway gateway;
+  const std::string first = id_of(gateway.post("/v1/responses", R"({"input": "hello"})"));
+  CHECK(told(gateway.post("/v1/responses/compact", R"({"previous_response_id": ")" + first + R"(", "input": [
+      {"role": "user", "content": [{"type": "input_image", "image_url": "u"}]}]})")) == "400 input[0].content[0]");
   CHECK(told(gateway.post("/v1/responses/compact", "{}")) == "400 input");
   CHECK(told(gateway.post("/v1/responses/compact", R"({"input": "hello"})")) == "200");
 }

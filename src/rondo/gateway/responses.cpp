@@ -104,6 +104,7 @@ apis::Outcome<Compaction> read_compaction(State& state, const net::ServerRequest
   if (!resolved.ok()) return resolved.fault();
   const std::string text = json::to_compact(apis::summary_request(body.value()));
   parts.text = text;
+  parts.places = resolved.value().places;
   auto read = read_parts(state, kResponsesApi, parts);
   if (!read.ok()) return read.fault();
   return Compaction{.read = std::move(read.value()), .input = apis::input_items(body.value())};

@@ -147,6 +147,7 @@ struct RequestParts {
   std::span<const std::string_view> left_out{};  // keys of the body that do not belong to the request
   const ResponseRecord* nearby = nullptr;        // a response that no store has
   bool is_told = false;                          // the reply is sent as events, whatever the body says
+  std::vector<std::int32_t> places{};            // as in apis::PlacedItems, if the items were put into the body before
 };
 [[nodiscard]] apis::Outcome<ReadRequest> read_parts(Service::State& state, chat::Api api, const RequestParts& parts);
 // Keeps the request for `/rondo/v1/log`, if requests are kept.  Any thread.
