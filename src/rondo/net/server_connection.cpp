@@ -209,8 +209,10 @@ void ServerConnection::process() {
 
 // True if a head was read and its body follows.
 bool ServerConnection::read_head() {
-  // An empty line before a request is allowed.
-  if (in_.starts_with("\r\n")) in_.erase(0, 2);
+  // Empty lines before a request are allowed.
+  std::size_t empty = 0;
+  while (std::string_view(in_).substr(empty).starts_with("\r\n")) empty += 2;
+  in_.erase(0, empty);
   if (in_.empty()) return false;
   if (!is_head_begun_) {
     is_head_begun_ = true;
@@ -392,11 +394,13 @@ void ServerConnection::timed_out() {
 void ServerConnection::refuse(const Error& error) { refuse(status_of(error), error.message); }
 
 void ServerConnection::refuse(int status, std::string_view sentence) {
-  send_and_end(server_.explained(exchange_ ? exchange_->request.path : "", status, sentence));
+  if (!exchange_) exchange_ = std::make_shared<Exchange::State>(server_.loop, *this);
+  // What admit() says to it does not matter, but what it notes does.
+  if (server_.options.admit && !exchange_->request.note) (void)server_.options.admit(exchange_->request);
+  send_and_end(server_.explained(exchange_->request.path, status, sentence));
 }
 
 void ServerConnection::send_and_end(Reply reply) {
-  if (!exchange_) exchange_ = std::make_shared<Exchange::State>(server_.loop, *this);
   const std::shared_ptr<Exchange::State> exchange = exchange_;
   exchange->keeps_alive = false;
   exchange->start(reply.status, reply.headers, reply.body.size());

@@ -96,6 +96,13 @@ TEST_CASE("server: a chunked body, byte by byte; an empty line ahead; HTTP/1.0")
   CHECK(subject.seen == std::vector<std::string>{"POST /c abcde", "GET /old "});
 }
 
+TEST_CASE("bug: of several empty lines ahead of a request only one was taken for none") {
+  Subject subject;
+  CHECK(status_of(subject.ask({"\r\n\r", "\n\r\nGET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"})) ==
+        "HTTP/1.1 200 OK");
+  CHECK(subject.seen == std::vector<std::string>{"GET /a "});
+}
+
 TEST_CASE("server: HTTP/1.0 gets no chunks, and its connection is kept if it asks for that") {
   Loop loop;
   const auto server = Server::make(loop, {}, [](Exchange exchange) {
