@@ -256,6 +256,63 @@ TEST_CASE("bug: log probabilities of content had those of reasoning, markers and
   CHECK(tokens(*message.find("content")->as_array().front().find("logprobs")) == "yes.no");
 }
 
+TEST_CASE("bug: log probabilities of parts of characters had the bytes of U+FFFD") {
+  Gateway gateway;
+  gateway.says("\u00fc~fin~");
+  const auto shown = [](const json::Value& list) {
+    std::string out;
+    for (const json::Value& token : list.as_array())
+      out += std::string(token.find_string("token").value_or("?")) + json::to_compact(*token.find("bytes")) + " ";
+    return out;
+  };
+  const std::string both = "bytes:\\xc3[195] bytes:\\xbc[188] ";
+  const json::Value choice =
+      gateway.chat({user("a")}, R"(, "logprobs": true)").json().find("choices")->as_array().front();
+  CHECK(shown(*choice.find("logprobs")->find("content")) == both);
+  const std::string body = R"({"input": "a", "background": true, "include": ["message.output_text.logprobs"]})";
+  const std::string id(gateway.post("/v1/responses", body).json().find_string("id").value_or(""));
+  while (gateway.service->running() > 0) testing::settle(gateway.loop);
+  const Answer again = gateway.ask("GET", "/v1/responses/" + id + "?stream=true");
+  CHECK_MESSAGE(again.body.find("\"bytes\":[195]") != std::string::npos, again.body);
+  const json::Value ids = gateway.post("/tokenize", R"({"prompt": "\u00fca", "return_token_strs": true})").json();
+  CHECK(json::to_compact(*ids.find("token_strs")) == R"(["bytes:\\xc3","bytes:\\xbc","a"])");
+}
+
+TEST_CASE("bug: a completion lost its first blank, and its tokens all of theirs") {
+  core::MemoryModel marked = core::testing::memory();
+  marked.tokenizer_json = R"({"added_tokens": [{"id": 0, "content": "<bos>", "special": true}],
+      "model": {"type": "BPE", "vocab": {"<bos>": 0, "\u2581big": 1, "er": 2, "\u2581": 3, "<0x0A>": 4}, "merges": []},
+      "decoder": {"type": "Sequence", "decoders": [{"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "},
+          {"type": "ByteFallback"}, {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}]}})";
+  testing::ScriptedGateway gateway({}, false, {}, core::testing::made(core::Model::from_memory(marked, {})));
+  gateway.engine.reply = {1, 2, 4, 4, 1};
+  const auto pieces = [](const json::Value& choice) {
+    const json::Value* logprobs = choice.find("logprobs");
+    return json::to_compact(*choice.find("text")) + json::to_compact(*logprobs->find("tokens")) +
+           json::to_compact(*logprobs->find("text_offset"));
+  };
+  for (const auto& [prompt, text] :
+       {std::pair<std::string, std::string>{"[0, 1]", R"(" biger\n\n big"[" big","er","\n","\n"," big"][0,4,6,7,8])"},
+        {"[0]", R"("biger\n\n big"["big","er","\n","\n"," big"][0,3,5,6,7])"}}) {
+    const std::string body = R"({"logprobs": 1, "prompt": )" + prompt;
+    CHECK(pieces(gateway.post("/v1/completions", body + "}").json().find("choices")->as_array().front()) == text);
+    const Answer streamed = gateway.post("/v1/completions", body + R"(, "stream": true})");
+    std::string offsets;
+    net::SseReader reader;
+    REQUIRE(reader
+                .read(streamed.body,
+                      [&](const net::SseEvent& event) {
+                        if (event.data == "[DONE]") return;
+                        const json::Value choice = json::parse(event.data).value().find("choices")->as_array().front();
+                        for (const json::Value& at : choice.find("logprobs")->find("text_offset")->as_array())
+                          offsets += (offsets.empty() ? "[" : ",") + json::to_compact(at);
+                      })
+                .ok());
+    CHECK(text.ends_with(offsets + "]"));
+    CHECK(!offsets.empty());
+  }
+}
+
 TEST_CASE("bug: at the end of its time a server cut replies without a word") {
   const std::string messages = R"("messages": [{"role": "user", "content": "a"}])";
   for (const auto& [path, body] : {std::pair<std::string, std::string>{"/v1/chat/completions", "{" + messages},

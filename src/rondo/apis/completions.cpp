@@ -40,7 +40,7 @@ class LogprobLists {
  public:
   explicit LogprobLists(std::size_t offset) : offset_(offset) {}
   void add(const std::string& text, json::Value logprob, json::Value top) {
-    tokens_.emplace_back(text);
+    tokens_.emplace_back(shown_token(text));
     values_.push_back(std::move(logprob));
     top_.push_back(std::move(top));
     offsets_.emplace_back(offset_);
@@ -69,7 +69,7 @@ json::Value logprobs_object(const CompletionRequest& request, const CompletionPi
       json::Object top;
       for (const ScoredToken::Other& other :
            std::span(token.others).first(std::min(request.top_logprobs, token.others.size())))
-        top.set(other.told.text, other.told.logprob);
+        top.set(shown_token(other.told.text), other.told.logprob);
       const bool is_known = token.logprob.has_value();
       lists.add(token.text, is_known ? json::Value(*token.logprob) : json::Value(),
                 is_known ? json::Value(std::move(top)) : json::Value());
@@ -78,7 +78,7 @@ json::Value logprobs_object(const CompletionRequest& request, const CompletionPi
   for (const Logprob& logprob : piece.tokens.logprobs) {
     json::Object best;
     for (std::size_t i = 0; i < std::min(request.top_logprobs, logprob.top.size()); ++i)
-      best.set(logprob.top[i].text, logprob.top[i].logprob);
+      best.set(shown_token(logprob.top[i].text), logprob.top[i].logprob);
     lists.add(logprob.text, logprob.logprob, std::move(best));
   }
   return lists.take();
@@ -96,7 +96,7 @@ json::Array prompt_logprobs(const CompletionRequest& request, const std::vector<
     json::Object entry;
     const auto add = [&entry](std::int32_t id, const std::string& text, double logprob, json::Value rank) {
       entry.set(std::to_string(id),
-                json::Object{{"logprob", logprob}, {"rank", std::move(rank)}, {"decoded_token", text}});
+                json::Object{{"logprob", logprob}, {"rank", std::move(rank)}, {"decoded_token", shown_token(text)}});
     };
     add(token.id, token.text, *token.logprob, nullptr);
     for (std::size_t i = 0; i < std::min(*request.prompt_logprobs, token.others.size()); ++i)

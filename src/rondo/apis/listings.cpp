@@ -111,7 +111,7 @@ json::Value tokenize_body(std::span<const std::int32_t> ids, std::int64_t contex
   json::Value strings;
   if (!texts.empty()) {
     strings = json::Array();
-    for (const std::string& text : texts) strings.as_array().emplace_back(text);
+    for (const std::string& text : texts) strings.as_array().emplace_back(shown_token(text));
   }
   return json::Object{{"count", ids.size()},
                       {"max_model_len", context_tokens},

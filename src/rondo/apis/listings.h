@@ -31,7 +31,7 @@ struct TokenizeRequest {
   bool return_token_strs = false;
 };
 [[nodiscard]] Outcome<TokenizeRequest> read_tokenize(const json::Value& body);
-// `texts` has the text of each id, or is empty.
+// `texts` has the bytes of each id, or is empty.
 [[nodiscard]] json::Value tokenize_body(std::span<const std::int32_t> ids, std::int64_t context_tokens,
                                         std::span<const std::string> texts = {});
 [[nodiscard]] Outcome<std::vector<std::int32_t>> read_detokenize(const json::Value& body);

@@ -55,6 +55,15 @@ TextOf text_of(const json::Value& item, const std::string& type) {
   return out;
 }
 
+// The token's bytes.
+std::string token_in(const json::Value& row) {
+  const json::Value* bytes = row.find("bytes");
+  if (bytes == nullptr || !bytes->is_array()) return chat::first_text(row, {"token"});
+  std::string out;
+  for (const json::Value& byte : bytes->as_array()) out += static_cast<char>(byte.to_int64().value_or(0));
+  return out;
+}
+
 std::vector<Logprob> logprobs_in(const json::Value& item) {
   std::vector<Logprob> out;
   const json::Value* content = item.find("content");
@@ -66,11 +75,11 @@ std::vector<Logprob> logprobs_in(const json::Value& item) {
     return value == nullptr ? 0.0 : value->to_double().value_or(0);
   };
   for (const json::Value& row : rows->as_array()) {
-    Logprob one{chat::first_text(row, {"token"}), number(row), {}};
+    Logprob one{token_in(row), number(row), {}};
     const json::Value* top = row.find("top_logprobs");
     if (top != nullptr && top->is_array()) {
       for (const json::Value& other : top->as_array())
-        one.top.push_back({chat::first_text(other, {"token"}), number(other)});
+        one.top.push_back({token_in(other), number(other)});
     }
     out.push_back(std::move(one));
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "apis/writer_parts.h"
+#include "base/utf8.h"
 
 namespace rondo::apis {
 namespace {
@@ -35,15 +36,32 @@ json::Value reply_body(const GenerateRequest& request, const ReplyMeta& meta, co
   return chat_body(request, meta, choices, end);
 }
 
+std::string shown_token(const std::string& bytes) {
+  if (utf8::is_valid(bytes)) return bytes;
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out = "bytes:";
+  for (std::size_t at = 0; at < bytes.size();) {
+    const utf8::Decoded next = utf8::decode(bytes, at);
+    if (next.valid) out.append(bytes, at, next.size);
+    for (std::size_t i = at; !next.valid && i < at + next.size; ++i) {
+      const auto byte = static_cast<unsigned char>(bytes[i]);
+      out += {'\\', 'x', kDigits[byte / 16], kDigits[byte % 16]};
+    }
+    at += next.size;
+  }
+  return out;
+}
+
 json::Array logprobs_of(const std::vector<Logprob>& logprobs, std::size_t top) {
   json::Array out;
   for (const Logprob& logprob : logprobs) {
     json::Array best;
     for (std::size_t i = 0; i < std::min(top, logprob.top.size()); ++i) {
       const TopLogprob& one = logprob.top[i];
-      best.emplace_back(json::Object{{"token", one.text}, {"logprob", one.logprob}, {"bytes", bytes_of(one.text)}});
+      best.emplace_back(
+          json::Object{{"token", shown_token(one.text)}, {"logprob", one.logprob}, {"bytes", bytes_of(one.text)}});
     }
-    out.emplace_back(json::Object{{"token", logprob.text},
+    out.emplace_back(json::Object{{"token", shown_token(logprob.text)},
                                   {"logprob", logprob.logprob},
                                   {"bytes", bytes_of(logprob.text)},
                                   {"top_logprobs", std::move(best)}});

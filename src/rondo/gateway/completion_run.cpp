@@ -9,6 +9,18 @@
 
 namespace rondo::gateway {
 
+namespace {
+
+// A decoder of the text that follows a prompt: it does not begin a text, which may lack the blank of its first token.
+tokenizer::Tokenizer::Stream behind(const tokenizer::Tokenizer& tokenizer, std::span<const core::TokenId> prompt) {
+  tokenizer::Tokenizer::Stream decoder(tokenizer);
+  if (const core::TokenId* last = last_text_in(tokenizer, prompt)) (void)decoder.next(*last);
+  (void)decoder.finish();
+  return decoder;
+}
+
+}  // namespace
+
 CompletionRun::CompletionRun(std::shared_ptr<Service::State> state, Asked asked, std::shared_ptr<ReplySink> sink)
     : state_(std::move(state)), asked_(std::move(asked)), sink_(std::move(sink)) {}
 
@@ -49,10 +61,12 @@ std::optional<apis::Fault> CompletionRun::prepare() {
       if (auto decoded = tokenizer.decode(prompt->ids, {}); decoded.ok()) prompt->text = std::move(decoded).value();
     }
     if (prompt->ids.empty()) return apis::invalid("prompt", "`prompt` has no tokens");
+    prompt->texts = TokenTexts(&tokenizer);
     prompt->choices.resize(asked_.request.choices);
     for (Choice& choice : prompt->choices) {
       choice.key.bytes = state_->parts.random();
-      choice.decoder.emplace(tokenizer);
+      choice.decoder.emplace(behind(tokenizer, prompt->ids));
+      choice.texts = TokenTexts(&tokenizer, prompt->ids);
       choice.stop = StopText(asked_.request.stops);
     }
     prompts_.push_back(std::move(prompt));
@@ -98,7 +112,7 @@ apis::Outcome<engine::Request> CompletionRun::engine_request(const Prompt& promp
 void CompletionRun::Prompt::on_start(const engine::Start&) { run->start(); }
 
 void CompletionRun::Prompt::on_prompt(std::span<const engine::SampledToken> tokens) {
-  for (const engine::SampledToken& token : tokens) scored.push_back(scored_token(*run->asked_.served.model, token));
+  for (const engine::SampledToken& token : tokens) scored.push_back(scored_token(texts, token));
 }
 
 void CompletionRun::Prompt::on_tokens(std::size_t choice, std::span<const engine::SampledToken> tokens) {
@@ -130,7 +144,7 @@ void CompletionRun::take(Prompt& prompt, std::size_t index, const engine::Sample
   if (choice.has_ended) return;
   choice.ids.push_back(token.id);
   if (keeps_logprobs_) choice.logprobs.push_back(token.logprob);
-  apis::Tokens tokens = described(*asked_.served.model, token, asked_.request.logprobs);
+  apis::Tokens tokens = described(choice.texts, token, asked_.request.logprobs);
   choice.untold.ids.push_back(token.id);
   for (apis::Logprob& logprob : tokens.logprobs) choice.untold.logprobs.push_back(std::move(logprob));
   const auto ends = asked_.served.model->tokenizer()->end_ids();
@@ -150,7 +164,7 @@ void CompletionRun::tell(Prompt& prompt, std::size_t index, std::string_view tex
   if (text.empty() && !is_last && !(has_ids && !choice.untold.ids.empty())) return;
   apis::CompletionPiece piece;
   piece.index = prompt.first + index;
-  piece.text_offset = choice.text.size() + (asked_.request.echo && choice.has_begun ? prompt.text.size() : 0);
+  piece.text_offset = choice.told_bytes + (asked_.request.echo && choice.has_begun ? prompt.text.size() : 0);
   if (!choice.has_begun) {
     if (asked_.request.echo) piece.text = prompt.text;
     piece.prompt_ids = prompt.ids;
@@ -160,6 +174,7 @@ void CompletionRun::tell(Prompt& prompt, std::size_t index, std::string_view tex
   piece.text += text;
   choice.text += text;
   piece.tokens = std::exchange(choice.untold, {});
+  for (const apis::Logprob& told : piece.tokens.logprobs) choice.told_bytes += told.text.size();
   piece.is_last = is_last;
   piece.finish = choice.finish;
   piece.stop_text = choice.stop.found();

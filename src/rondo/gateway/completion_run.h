@@ -12,6 +12,7 @@
 #include "gateway/reply_sink.h"
 #include "gateway/state.h"
 #include "gateway/stop_text.h"
+#include "gateway/token_texts.h"
 #include "spans/keys.h"
 #include "tokenizer/tokenizer.h"
 
@@ -39,7 +40,9 @@ class CompletionRun final : public std::enable_shared_from_this<CompletionRun> {
     spans::TurnKey key;
     std::optional<tokenizer::Tokenizer::Stream> decoder;
     StopText stop{{}};
-    std::string text;  // the text sent so far
+    TokenTexts texts{nullptr};
+    std::string text;            // the text sent so far
+    std::size_t told_bytes = 0;  // of the tokens that were told
     std::vector<core::TokenId> ids;
     std::vector<float> logprobs;
     apis::Tokens untold;
@@ -55,6 +58,7 @@ class CompletionRun final : public std::enable_shared_from_this<CompletionRun> {
     std::vector<core::TokenId> ids;
     std::string text;  // for `echo`
     std::vector<Choice> choices;
+    TokenTexts texts{nullptr};
     std::vector<apis::ScoredToken> scored;
     std::size_t first = 0;  // the index of its first choice
     std::unique_ptr<engine::Submission> submission;

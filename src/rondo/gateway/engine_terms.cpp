@@ -67,30 +67,28 @@ apis::Fault late() {
 
 namespace {
 
-std::string text_of(const core::Model& model, core::TokenId id) {
-  auto text = model.detokenize(std::span(&id, 1), false);
-  return text.ok() ? std::move(text).value() : std::string();
-}
-
-apis::TopLogprob told_of(const core::Model& model, const engine::Candidate& candidate) {
-  return {.text = text_of(model, candidate.id), .logprob = static_cast<double>(candidate.logprob)};
+apis::TopLogprob told_of(const TokenTexts& texts, const engine::Candidate& candidate) {
+  return {.text = texts.at(candidate.id), .logprob = static_cast<double>(candidate.logprob)};
 }
 
 }  // namespace
 
-apis::Tokens described(const core::Model& model, const engine::SampledToken& token, bool logprobs) {
+apis::Tokens described(TokenTexts& texts, const engine::SampledToken& token, bool logprobs) {
   apis::Tokens tokens{.ids = {token.id}, .logprobs = {}};
-  if (!logprobs || std::isnan(token.logprob)) return tokens;
-  apis::Logprob logprob{.text = text_of(model, token.id), .logprob = static_cast<double>(token.logprob), .top = {}};
-  for (const engine::Candidate& best : token.best) logprob.top.push_back(told_of(model, best));
-  tokens.logprobs.push_back(std::move(logprob));
+  if (logprobs && !std::isnan(token.logprob)) {
+    apis::Logprob logprob{.text = texts.at(token.id), .logprob = static_cast<double>(token.logprob), .top = {}};
+    for (const engine::Candidate& best : token.best) logprob.top.push_back(told_of(texts, best));
+    tokens.logprobs.push_back(std::move(logprob));
+  }
+  texts.take(token.id);
   return tokens;
 }
 
-apis::ScoredToken scored_token(const core::Model& model, const engine::SampledToken& token) {
-  apis::ScoredToken out{.id = token.id, .text = text_of(model, token.id), .logprob = std::nullopt};
+apis::ScoredToken scored_token(TokenTexts& texts, const engine::SampledToken& token) {
+  apis::ScoredToken out{.id = token.id, .text = texts.at(token.id), .logprob = std::nullopt};
   if (!std::isnan(token.logprob)) out.logprob = static_cast<double>(token.logprob);
-  for (const engine::Candidate& best : token.best) out.others.push_back({.id = best.id, .told = told_of(model, best)});
+  for (const engine::Candidate& best : token.best) out.others.push_back({.id = best.id, .told = told_of(texts, best)});
+  texts.take(token.id);
   return out;
 }
 

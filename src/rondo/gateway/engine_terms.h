@@ -5,9 +5,9 @@
 #include "apis/errors.h"
 #include "apis/request.h"
 #include "apis/turn.h"
-#include "core/model.h"
 #include "engine/serving.h"
 #include "gateway/service.h"
+#include "gateway/token_texts.h"
 
 namespace rondo::gateway {
 
@@ -24,13 +24,16 @@ namespace rondo::gateway {
 
 // Makes the fault for a store that cannot be read, or that cannot keep a turn.
 [[nodiscard]] apis::Fault fault_of_store(const Error& error);
+// Makes the fault for a prompt that could not be planned.  Without the kept turns a known conversation would be rendered
+// anew, so it waits for the store.
+[[nodiscard]] apis::Fault fault_of_plan(const Error& error);
 // Makes the fault for a reply that exceeded its time.
 [[nodiscard]] apis::Fault late();
 
-// Describes a sampled id, with its probabilities if `logprobs`.
-[[nodiscard]] apis::Tokens described(const core::Model& model, const engine::SampledToken& token, bool logprobs);
+// Describes a sampled id, with its probabilities if `logprobs`, and takes it into the text.
+[[nodiscard]] apis::Tokens described(TokenTexts& texts, const engine::SampledToken& token, bool logprobs);
 
-// Describes an id of a prompt, with its probabilities.
-[[nodiscard]] apis::ScoredToken scored_token(const core::Model& model, const engine::SampledToken& token);
+// Describes an id of a prompt, with its probabilities, and takes it into the text.
+[[nodiscard]] apis::ScoredToken scored_token(TokenTexts& texts, const engine::SampledToken& token);
 
 }  // namespace rondo::gateway

@@ -145,7 +145,11 @@ net::Reply tokenize(State& state, const net::ServerRequest& http) {
   }
   std::vector<std::string> texts;
   if (request.value().return_token_strs) {
-    for (const spans::TokenId id : ids) texts.push_back(model.model->detokenize(std::span(&id, 1), false).value());
+    TokenTexts made(model.model->tokenizer());
+    for (const spans::TokenId id : ids) {
+      texts.push_back(made.at(id));
+      made.take(id);
+    }
   }
   return json_reply(200, apis::tokenize_body(ids, context, texts));
 }

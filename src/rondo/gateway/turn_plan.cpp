@@ -71,6 +71,7 @@ std::optional<apis::Fault> TurnRun::prepare_choices() {
     choices_[i].parser.emplace(read_.model->model, std::move(parser).value());
     choices_[i].builder.emplace(i, naming(i), request.api == kResponsesApi ? Empty::kMessage : Empty::kNothing);
     choices_[i].stop = StopText(request.stops);
+    choices_[i].texts = TokenTexts(read_.model->model->tokenizer());
   }
   answer_.collector.emplace(choices_.size());
   answer_.meta.id = spans::mint_id(id_prefix(request.api), choices_.front().key, 0);

@@ -119,10 +119,10 @@ void TurnRun::on_tokens(std::size_t choice, std::span<const engine::SampledToken
   send_told();
 }
 
-apis::Tokens TurnRun::told_of(const engine::SampledToken& token) const {
+apis::Tokens TurnRun::told_of(Choice& choice, const engine::SampledToken& token) const {
   const apis::GenerateRequest& request = read_.request;
   if (!request.logprobs && !request.return_token_ids) return {};
-  return described(*read_.model->model, token, request.logprobs);
+  return described(choice.texts, token, request.logprobs);
 }
 
 void TurnRun::take(std::size_t index, const engine::SampledToken& token) {
@@ -130,7 +130,7 @@ void TurnRun::take(std::size_t index, const engine::SampledToken& token) {
   if (choice.has_ended) return;
   choice.ids.push_back(token.id);
   if (keeps_logprobs_) choice.logprobs.push_back(token.logprob);
-  apis::Tokens tokens = told_of(token);
+  apis::Tokens tokens = told_of(choice, token);
   const auto logprobs = std::exchange(tokens.logprobs, {});  // the client gets those of content alone
   if (profile_->is_stop(token.id)) {
     tell(choice.builder->feed({}, std::move(tokens)));

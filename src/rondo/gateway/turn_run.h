@@ -14,6 +14,7 @@
 #include "gateway/reply_sink.h"
 #include "gateway/state.h"
 #include "gateway/stop_text.h"
+#include "gateway/token_texts.h"
 #include "spans/keys.h"
 
 namespace rondo::gateway {
@@ -44,6 +45,7 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
     std::vector<tokenizer::TokenId> ids;
     std::vector<float> logprobs;
     StopText stop{{}};
+    TokenTexts texts{nullptr};      // of its tokens
     ContentTokens content{};        // if the client asks for log probabilities
     std::size_t content_bytes = 0;  // that the client was sent
     bool has_ended = false;
@@ -90,7 +92,7 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   void send_told();
   void take(std::size_t choice, const engine::SampledToken& token);
   // Returns what the client gets for a token besides its text.
-  [[nodiscard]] apis::Tokens told_of(const engine::SampledToken& token) const;
+  [[nodiscard]] apis::Tokens told_of(Choice& choice, const engine::SampledToken& token) const;
   // Makes what the client gets of the events of a parser.  `tokens` has what was sampled for them.
   [[nodiscard]] std::vector<apis::TurnEvent> read_events(Choice& choice, std::vector<parse::Event> events,
                                                          apis::Tokens tokens, bool is_last) const;
