@@ -1,6 +1,5 @@
 #include "gateway/responses.h"
 
-#include <charconv>
 #include <utility>
 
 #include "apis/items.h"
@@ -27,12 +26,9 @@ net::Reply input_items(const Archive& archive, const ResponseRecord& record, con
 Answer show(State& state, const Archive& archive, ResponseRecord record, const net::ServerRequest& http) {
   record = looked_after(state, archive, std::move(record));
   if (net::query_value(http.query, "stream") != "true") return json_reply(200, record.body);
-  std::int64_t after = -1;
-  const std::string text = net::query_value(http.query, "starting_after").value_or("");
-  const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), after);
-  if (!text.empty() && (error != std::errc() || stopped != text.data() + text.size()))
-    return fault_reply(kResponsesApi, apis::invalid("starting_after", "`starting_after` must be a number"));
-  return [&state, record = std::move(record), after](net::Exchange exchange) {
+  const auto asked = query_number(http, "starting_after");
+  if (!asked.ok()) return fault_reply(kResponsesApi, asked.fault());
+  return [&state, record = std::move(record), after = asked.value().value_or(-1)](net::Exchange exchange) {
     stream_again(state, record, after, std::move(exchange));
   };
 }

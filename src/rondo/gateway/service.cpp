@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include "apis/completions.h"
@@ -217,12 +216,11 @@ void ready(State& state, Exchange exchange) {
 net::Reply request_log(State& state, const net::ServerRequest& http) {
   if (state.parts.options.kept_request_bytes == 0)
     return fault_reply(chat::Api::kChat, {.kind = apis::FaultKind::kNotFound, .message = "requests are not kept"});
-  std::int64_t since = -1;
-  const std::string text = net::query_value(http.query, "since").value_or("");
-  std::from_chars(text.data(), text.data() + text.size(), since);
+  const auto since = query_number(http, "since");
+  if (!since.ok()) return fault_reply(chat::Api::kChat, since.fault());
   return {.status = 200,
           .headers = {{"content-type", "application/jsonl"}},
-          .body = state.shared->requests.lines(visit_of(http)->tenant, since)};
+          .body = state.shared->requests.lines(visit_of(http)->tenant, since.value().value_or(-1))};
 }
 
 // The page for people.  It is not secret: it asks for all that it shows with the reader's key.

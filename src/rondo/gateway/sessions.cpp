@@ -2,7 +2,6 @@
 #include "gateway/sessions.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 #include <utility>
@@ -28,13 +27,6 @@ std::optional<Digest> digest_of_hex(std::string_view text) {
     digest.bytes[i] = static_cast<std::uint8_t>(*byte);
   }
   return digest;
-}
-
-std::size_t number_in(std::string_view query, std::string_view name, std::size_t otherwise) {
-  const std::string text = net::query_value(query, name).value_or("");
-  std::size_t value = otherwise;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
 }
 
 std::string id_of(const spans::TurnKey& key) { return spans::mint_id("turn", key, 0); }
@@ -196,39 +188,88 @@ json::Value training_row(const std::vector<Turn>& turns, const std::vector<std::
 }
 
 // Whoever watches sessions asks again and again, so only sessions that continued are read anew.
-std::optional<json::Value> known_row(Service::State& state, const spans::Scope& scope, const spans::SessionInfo& info,
-                                     const std::string& model) {
+Result<json::Value> known_row(Service::State& state, const spans::Scope& scope, const spans::SessionInfo& info,
+                              const std::string& model) {
   SessionRows& rows = state.shared->session_rows;
-  if (auto known = rows.find(scope.id(), info)) return known;
+  if (auto known = rows.find(scope.id(), info)) return *std::move(known);
   const auto turns = state.parts.spans->turns(scope, info.session);
-  if (!turns.ok()) return std::nullopt;
+  if (!turns.ok()) return turns.error();
   json::Value row = session_row(info, model, turns.value());
   rows.keep(scope.id(), info, row);
   return row;
 }
 
-net::Reply list(Service::State& state, const std::string& tenant, const net::ServerRequest& http) {
-  const std::string& query = http.query;
-  const std::size_t limit = std::clamp<std::size_t>(number_in(query, "limit", 20), 1, 1000);
-  json::Array rows;
+constexpr std::size_t kMostListed = 1000;
+
+net::Reply refusal_of(const apis::Fault& fault) { return fault_reply(chat::Api::kChat, fault); }
+
+// The order of the session with this id, whichever model it is of.
+Result<std::optional<std::uint64_t>> order_of(Service::State& state, const std::string& tenant, std::string_view id) {
+  const std::optional<Digest> session = digest_of_hex(id);
+  if (!session) return std::optional<std::uint64_t>();
   for (const ServedModel& model : state.parts.models) {
     const spans::Scope scope = state.parts.spans->scope(tenant, model.name);
-    const auto sessions = state.parts.spans->store().sessions(scope.id(), limit, number_in(query, "after", 0));
-    if (!sessions.ok()) return fault_reply(chat::Api::kChat, apis::fault_of(sessions.error()));
-    for (const spans::SessionInfo& info : sessions.value()) {
-      if (auto row = known_row(state, scope, info, model.name)) rows.push_back(std::move(*row));
+    std::uint64_t after = 0;
+    while (true) {
+      const auto page = state.parts.spans->store().sessions(scope.id(), kMostListed, after);
+      if (!page.ok()) return page.error();
+      for (const spans::SessionInfo& info : page.value()) {
+        if (info.session == *session) return std::optional(info.order);
+      }
+      if (page.value().size() < kMostListed) break;
+      after = page.value().back().order;
     }
   }
+  return std::optional<std::uint64_t>();
+}
+
+net::Reply list(Service::State& state, const std::string& tenant, const net::ServerRequest& http) {
+  constexpr std::int64_t kUsual = 20;
+  const auto asked = query_number(http, "limit");
+  if (!asked.ok()) return refusal_of(asked.fault());
+  const auto limit = static_cast<std::size_t>(
+      std::clamp<std::int64_t>(asked.value().value_or(kUsual), 1, static_cast<std::int64_t>(kMostListed)));
+  std::uint64_t after = 0;
+  if (const std::string last = net::query_value(http.query, "after").value_or(""); !last.empty()) {
+    const auto order = order_of(state, tenant, last);
+    if (!order.ok()) return refusal_of(fault_of_store(order.error()));
+    if (!order.value()) return refusal_of(apis::invalid("after", "`after`: there is no session `" + last + "`"));
+    after = *order.value();
+  }
+  std::vector<std::pair<spans::SessionInfo, const ServedModel*>> found;
+  for (const ServedModel& model : state.parts.models) {
+    const spans::Scope scope = state.parts.spans->scope(tenant, model.name);
+    auto sessions = state.parts.spans->store().sessions(scope.id(), limit, after);
+    if (!sessions.ok()) return refusal_of(fault_of_store(sessions.error()));
+    for (spans::SessionInfo& info : sessions.value()) found.emplace_back(std::move(info), &model);
+  }
+  std::ranges::sort(found, std::ranges::greater(), [](const auto& one) { return one.first.order; });
+  if (found.size() > limit) found.resize(limit);
+  json::Array rows;
+  for (const auto& [info, model] : found) {
+    auto row = known_row(state, state.parts.spans->scope(tenant, model->name), info, model->name);
+    if (!row.ok()) return refusal_of(fault_of_store(row.error()));
+    rows.push_back(std::move(row).value());
+  }
   return json_reply(200, json::Object{{"sessions", std::move(rows)}});
+}
+
+net::Reply tokens_reply(const std::string& id, const std::vector<Turn>& turns, const core::Model& model,
+                        const net::ServerRequest& http) {
+  const auto last = static_cast<std::int64_t>(turns.size()) - 1;
+  const auto asked = query_number(http, "turn");
+  if (!asked.ok()) return refusal_of(asked.fault());
+  const std::int64_t turn = asked.value().value_or(last);
+  if (turn < 0) return refusal_of(apis::invalid("turn", "`turn` must not be negative"));
+  if (turn > last) return refusal_of(apis::not_found("session", id + "?turn=" + std::to_string(turn)));
+  const bool with_texts = net::query_value(http.query, "texts") == "1";
+  return json_reply(200, tokens_of(turns[static_cast<std::size_t>(turn)], model, with_texts));
 }
 
 }  // namespace
 
 net::Reply sessions_reply(Service::State& state, const net::ServerRequest& http) {
   const std::string tenant = visit_of(http)->tenant;
-  const auto not_found = [](std::string_view id) {
-    return fault_reply(chat::Api::kChat, apis::not_found("session", id));
-  };
   if (http.path == kBase) return list(state, tenant, http);
   const auto [id, below] = parts_behind(http.path, std::string(kBase) + "/");
   for (const ServedModel& model : state.parts.models) {
@@ -236,12 +277,13 @@ net::Reply sessions_reply(Service::State& state, const net::ServerRequest& http)
     // Finds it by its id, or by the name that clients use for it.
     const Digest session = digest_of_hex(id).value_or(spans::Spans::session(scope, id));
     const auto kept = state.parts.spans->turns(scope, session);
-    if (!kept.ok() || kept.value().empty()) continue;
+    if (!kept.ok()) return refusal_of(fault_of_store(kept.error()));
+    if (kept.value().empty()) continue;
     const std::vector<Turn>& turns = kept.value();
     const std::vector<std::int64_t> parents = parents_of(turns);
     if (http.method == "DELETE" && below.empty()) {
       const auto erased = state.parts.spans->store().erase(scope.id(), session);
-      if (!erased.ok()) return fault_reply(chat::Api::kChat, apis::fault_of(erased.error()));
+      if (!erased.ok()) return refusal_of(fault_of_store(erased.error()));
       return json_reply(200, json::Object{{"id", spans::to_hex(session)}, {"deleted", true}});
     }
     if (below.empty()) {
@@ -250,17 +292,13 @@ net::Reply sessions_reply(Service::State& state, const net::ServerRequest& http)
       return json_reply(
           200, json::Object{{"id", spans::to_hex(session)}, {"model", model.name}, {"turns", std::move(rows)}});
     }
-    if (below == "tokens") {
-      const std::size_t turn = number_in(http.query, "turn", turns.size() - 1);
-      if (turn >= turns.size()) return not_found(id + "?turn=" + std::to_string(turn));
-      return json_reply(200, tokens_of(turns[turn], *model.model, net::query_value(http.query, "texts") == "1"));
-    }
+    if (below == "tokens") return tokens_reply(id, turns, *model.model, http);
     std::string lines;
     for (const std::size_t leaf : leaves_of(parents))
       lines += json::to_compact(training_row(turns, parents, leaf)) + "\n";
     return {.status = 200, .headers = {{"content-type", "application/jsonl"}}, .body = std::move(lines)};
   }
-  return not_found(id);
+  return refusal_of(apis::not_found("session", id));
 }
 
 }  // namespace rondo::gateway

@@ -1,6 +1,7 @@
 #include "gateway/state.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <utility>
 
@@ -132,6 +133,16 @@ PathParts parts_behind(std::string_view path, std::string_view base) {
   const std::size_t slash = std::min(rest.find('/'), rest.size());
   return {.id = word_of_path(rest.substr(0, slash)),
           .below = std::string(rest.substr(std::min(slash + 1, rest.size())))};
+}
+
+apis::Outcome<std::optional<std::int64_t>> query_number(const net::ServerRequest& http, std::string_view name) {
+  const std::string text = net::query_value(http.query, name).value_or("");
+  if (text.empty()) return std::optional<std::int64_t>();
+  std::int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc() && stopped == end) return std::optional(number);
+  return apis::invalid(std::string(name), "`" + std::string(name) + "` must be a number");
 }
 
 std::string warning_field(std::string_view sentence) {

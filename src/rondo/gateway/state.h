@@ -104,6 +104,10 @@ struct PathParts {
 };
 [[nodiscard]] PathParts parts_behind(std::string_view path, std::string_view base);
 
+// Returns the number in a field of the query; nullopt if the field is not there.
+[[nodiscard]] apis::Outcome<std::optional<std::int64_t>> query_number(const net::ServerRequest& http,
+                                                                      std::string_view name);
+
 // Returns the request's method; for HEAD, the method whose head it asks for.
 [[nodiscard]] inline std::string_view method_of(const net::ServerRequest& request) {
   return request.method == "HEAD" ? std::string_view("GET") : std::string_view(request.method);
