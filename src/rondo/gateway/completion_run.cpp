@@ -26,15 +26,24 @@ CompletionRun::CompletionRun(std::shared_ptr<Service::State> state, Asked asked,
 
 void CompletionRun::begin() {
   const auto self = shared_from_this();
+  watch();
+  state_->off_loop(asked_.bytes, [self] { self->refused_ = self->prepare(); }, [self] { self->submit(); });
+}
+
+// Watches the time limit and the client.
+void CompletionRun::watch() {
+  limit_ = state_->at_limit(*asked_.visit, [weak = weak_from_this()] {
+    if (const auto run = weak.lock()) run->end_early(late());
+  });
   sink_->on_gone([weak = weak_from_this()] {
     if (const auto run = weak.lock()) run->gone();
   });
-  state_->off_loop(asked_.bytes, [self] { self->fault_ = self->prepare(); }, [self] { self->submit(); });
 }
 
 void CompletionRun::submit() {
-  if (fault_) return sink_->refuse(chat::Api::kChat, *fault_);
-  if (is_gone_) return;
+  is_preparing_ = false;
+  if (is_gone_ || fault_) return;
+  if (refused_) return sink_->refuse(chat::Api::kChat, *refused_);
   asked_.visit->model = asked_.served.name;
   asked_.visit->how = "render";
   state_->running_completions[this] = shared_from_this();
@@ -335,8 +344,9 @@ void CompletionRun::gone() {
 }
 
 void CompletionRun::end_early(apis::Fault fault) {
-  if (running_ == 0) return;  // it is complete and is being kept right now
+  if (running_ == 0 && !is_preparing_) return;  // it is complete and is being kept right now
   fault_ = std::move(fault);
+  if (is_preparing_) return sink_->refuse(chat::Api::kChat, *fault_);
   cancel();
 }
 

@@ -71,6 +71,7 @@ class CompletionRun final : public std::enable_shared_from_this<CompletionRun> {
 
   [[nodiscard]] std::optional<apis::Fault> prepare();
   [[nodiscard]] apis::Outcome<engine::Request> engine_request(const Prompt& prompt) const;
+  void watch();
   void submit();
   void gone();
   void cancel();
@@ -95,10 +96,13 @@ class CompletionRun final : public std::enable_shared_from_this<CompletionRun> {
   std::shared_ptr<ReplySink> sink_;
   apis::ReplyMeta meta_;
   std::vector<std::unique_ptr<Prompt>> prompts_;
-  std::optional<apis::Fault> fault_;  // why there is no whole reply
+  std::optional<apis::Fault> fault_;    // why there is no whole reply
+  std::optional<apis::Fault> refused_;  // what a worker found wrong with the request
   std::vector<engine::Request> requests_;
+  net::Timer limit_;
   std::size_t running_ = 0;
   std::size_t unkept_ = 0;
+  bool is_preparing_ = true;
   bool is_gone_ = false;
   bool is_streaming_ = false;
   bool keeps_logprobs_ = false;

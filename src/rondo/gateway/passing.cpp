@@ -44,6 +44,9 @@ class Passing final : public net::StreamHandler, public std::enable_shared_from_
     exchange_.on_gone([weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->leave();
     });
+    time_limit_ = state_->at_limit(*read_.visit, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->fail(late());
+    });
     const Upstream& upstream = read_.model->upstream;
     net::Request request{.method = "POST", .url = upstream.url() + exchange_.request().path};
     request.headers.add("content-type", "application/json");
@@ -75,29 +78,34 @@ class Passing final : public net::StreamHandler, public std::enable_shared_from_
   }
 
   void on_end(const net::Ending& ending) override {
-    if (ending.status.ok()) {
-      exchange_.finish();
-    } else if (exchange_.started()) {
-      exchange_.abort();
-    } else {
-      answer_fault(
-          exchange_, read_.request.api,
-          {.kind = apis::FaultKind::kEngine, .message = ending.status.error().message, .param = "", .code = ""});
+    if (!ending.status.ok()) {
+      state_->metrics.engine_failed();
+      return fail({.kind = apis::FaultKind::kEngine, .message = ending.status.error().message});
     }
+    exchange_.finish();
     leave();
   }
 
  private:
+  // A client that has a part of the answer notices by the end of the connection.
+  void fail(const apis::Fault& fault) {
+    read_.visit->fault_status = fault.status();
+    exchange_.started() ? exchange_.abort() : answer_fault(exchange_, read_.request.api, fault);
+    leave();
+  }
+
   void leave() {
     const auto self = shared_from_this();
     state_->held.erase(this);
     call_.reset();
+    time_limit_.cancel();
   }
 
   std::shared_ptr<Service::State> state_;
   ReadRequest read_;
   net::Exchange exchange_;
   std::unique_ptr<net::Call> call_;
+  net::Timer time_limit_;
 };
 
 // The fields of a response that belong to the gateway, not to the engine.
@@ -125,11 +133,9 @@ class PassedResponse final : public net::StreamHandler, public std::enable_share
     sink_->on_gone([weak = weak_from_this()] {
       if (const auto self = weak.lock(); self && self->call_) self->cancel();
     });
-    if (const net::Milliseconds time = state_->parts.options.request_time; time.count() > 0) {
-      time_limit_ = state_->loop.after(time, [weak = weak_from_this()] {
-        if (const auto self = weak.lock(); self && self->call_) self->fail(late());
-      });
-    }
+    time_limit_ = state_->at_limit(*read_.visit, [weak = weak_from_this()] {
+      if (const auto self = weak.lock(); self && self->call_) self->fail(late());
+    });
     const Upstream& upstream = read_.model->upstream;
     net::Request request{.method = "POST", .url = upstream.url() + "/v1/responses"};
     request.headers.add("content-type", "application/json");
@@ -218,7 +224,7 @@ class PassedResponse final : public net::StreamHandler, public std::enable_share
   }
 
   void fail(const apis::Fault& fault) {
-    state_->metrics.engine_failed();
+    if (fault.kind == apis::FaultKind::kEngine) state_->metrics.engine_failed();
     if (!is_told_) {
       sink_->refuse(kResponsesApi, fault);
       return leave();

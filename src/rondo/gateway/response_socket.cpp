@@ -278,6 +278,7 @@ void ResponseSocket::run(Lane& lane, Asked asked) {
   lane.visit->request_id = opened->request_id + "-" + std::to_string(++begun_);
   lane.visit->tenant = opened->tenant;
   lane.visit->began = state_->loop.now();
+  lane.visit->asked = lane.visit->began;
   auto ticket = state_->begin_stream(opened->tenant);
   if (!ticket.ok()) return refuse(asked.lane, ticket.fault());
   const auto reading = std::make_shared<Reading>();

@@ -60,6 +60,12 @@ apis::Outcome<Streams::Ticket> Service::State::begin_stream(const std::string& t
   return apis::Fault{.kind = apis::FaultKind::kBusy, .message = "too many requests at once", .retry_after_s = 1};
 }
 
+net::Timer Service::State::at_limit(const Visit& visit, std::function<void()> task) const {
+  if (parts.options.request_time.count() == 0) return {};
+  const auto spent = std::chrono::floor<net::Milliseconds>(loop.now() - visit.asked);
+  return loop.after(std::max(parts.options.request_time - spent, net::Milliseconds::zero()), std::move(task));
+}
+
 std::string Service::State::unready() const {
   if (shared->is_draining) return "the server is about to end";
   const auto is_up = [](const ServedModel& model) { return !model.is_up || model.is_up(); };

@@ -16,6 +16,7 @@
 
 #include "apis/errors.h"
 #include "apis/request.h"
+#include "gateway/engine_terms.h"
 #include "gateway/journal.h"
 #include "gateway/metrics.h"
 #include "gateway/reasoning.h"
@@ -69,6 +70,9 @@ struct Service::State : std::enable_shared_from_this<Service::State> {
   // Returns a ticket that allows to generate while it is held.  Returns a fault if too many requests generate, or if
   // the server is shutting down.
   [[nodiscard]] apis::Outcome<Streams::Ticket> begin_stream(const std::string& tenant);
+  // Returns a timer that calls `task` once a request has had all the time that it may have.  Without such a limit it
+  // never does.
+  [[nodiscard]] net::Timer at_limit(const Visit& visit, std::function<void()> task) const;
   // Returns why no request can be answered; "" if requests can be answered.
   [[nodiscard]] std::string unready() const;
   // Notes, for log and metrics, that a request has its answer or that its client has gone.
@@ -158,8 +162,8 @@ struct RequestParts {
 void keep_request(Service::State& state, const RequestParts& parts);
 [[nodiscard]] RequestParts parts_of(const net::ServerRequest& http);
 
-// Reads a request that generates on a worker, then runs it on the loop.  Answers with the fault if it may not run or
-// cannot be read.
+// Reads a request that generates on a worker, then runs it on the loop.  Answers with the fault if it may not run,
+// cannot be read, or is not read in time.
 template <typename Request>
 void read_then_run(Service::State& state, chat::Api api, net::Exchange exchange,
                    std::function<apis::Outcome<Request>(const net::ServerRequest& http)> read,
@@ -167,15 +171,27 @@ void read_then_run(Service::State& state, chat::Api api, net::Exchange exchange,
   struct Reading {
     net::Exchange exchange;
     std::optional<apis::Outcome<Request>> read;
+    net::Timer limit{};
+    bool is_late = false;
   };
   auto ticket = state.begin_stream(visit_of(exchange.request())->tenant);
   if (!ticket.ok()) return answer_fault(exchange, api, ticket.fault());
   const std::size_t bytes = exchange.request().body.size();
+  const std::shared_ptr<Visit> visit = visit_of(exchange.request());
+  visit->asked = state.loop.now();
   auto reading = std::make_shared<Reading>(Reading{.exchange = std::move(exchange), .read = std::nullopt});
+  reading->limit = state.at_limit(*visit, [weak = std::weak_ptr(reading), api] {
+    const auto late_one = weak.lock();
+    if (!late_one) return;
+    late_one->is_late = true;
+    answer_fault(late_one->exchange, api, late());
+  });
   state.off_loop(
       bytes,
       [reading, read = std::move(read)] { reading->read.emplace(read(std::as_const(reading->exchange).request())); },
       [reading, api, ticket = std::move(ticket.value()), run = std::move(run)] {
+        reading->limit.cancel();
+        if (reading->is_late) return;
         reading->exchange.request().body = {};
         if (!reading->read->ok()) return answer_fault(reading->exchange, api, reading->read->fault());
         run(std::move(reading->read->value()), ticket, std::move(reading->exchange));

@@ -22,6 +22,7 @@ void TurnRun::begin() {
     read_.ticket = std::move(ticket.value());
   }
   watch();
+  times_.is_planning = true;
   const auto self = shared_from_this();
   state_->off_loop(read_.bytes, [self] { self->plan(); }, [self] { self->submit(); });
 }
@@ -41,22 +42,19 @@ void TurnRun::plan() {
 
 // Watches the time limit and the client.
 void TurnRun::watch() {
-  if (const net::Milliseconds time = state_->parts.options.request_time; time.count() > 0) {
-    const auto spent = std::chrono::floor<net::Milliseconds>(times_.plan_end - times_.plan_begin);
-    times_.limit = state_->loop.after(std::max(time - spent, net::Milliseconds::zero()), [weak = weak_from_this()] {
-      if (const auto self = weak.lock()) self->end_early(late());
-    });
-  }
+  times_.limit = state_->at_limit(*read_.visit, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->end_early(late());
+  });
   answer_.sink->on_gone([weak = weak_from_this()] {
     if (const auto turn = weak.lock()) turn->gone();
   });
 }
 
 void TurnRun::submit() {
+  times_.is_planning = false;
   apis::Outcome<engine::Request> request = *std::exchange(prepared_, std::nullopt);
+  if (is_gone_ || broken_) return;
   if (!request.ok()) return answer_.sink->refuse(read_.request.api, request.fault());
-  if (is_gone_) return;
-  if (broken_) return fail(*broken_);
   state_->metrics.planned(std::chrono::duration<double>(times_.plan_end - times_.plan_begin).count());
   Visit& visit = *read_.visit;
   visit.model = read_.model->name;
@@ -77,6 +75,7 @@ void TurnRun::gone() {
 void TurnRun::end_early(apis::Fault fault) {
   if (kept_.waiting > 0) return;  // it is complete and is being kept right now
   broken_ = std::move(fault);
+  if (times_.is_planning) return answer_.sink->refuse(read_.request.api, *broken_);
   if (submission_) submission_->cancel();
 }
 

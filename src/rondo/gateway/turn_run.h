@@ -68,6 +68,7 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   };
   struct Times {
     net::Timer limit;
+    bool is_planning = false;  // a worker makes the prompt, and the sink waits for it
     net::Time plan_begin;
     net::Time plan_end;
   };

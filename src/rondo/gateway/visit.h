@@ -16,6 +16,7 @@ struct Visit final : net::RequestNote {
   std::string request_id;
   std::string tenant;  // the tenant whose key it has; "" if no keys are required
   net::Time began;
+  net::Time asked;  // when a request that generates had come as a whole; its time limit counts from then
 
   // For requests that generate: values for the log and the metrics.
   std::string model;
