@@ -18,6 +18,20 @@ bool is_reference(const json::Value& item) {
   return type == "item_reference" || (type.empty() && item.find("role") == nullptr && item.find_string("id"));
 }
 
+std::string id_place(std::string_view list, std::int32_t index) {
+  return std::string(list) + "[" + std::to_string(index) + "].id";
+}
+
+Fault unknown_item(const std::string& id, std::string place) {
+  return {FaultKind::kNotFound,
+          "item with id `" + id + "` not found: items of replies with `store: false` are not kept", std::move(place),
+          "item_not_found"};
+}
+
+Fault duplicate_item(const std::string& id, const std::string& place) {
+  return invalid(place, "`" + place + "`: duplicate item found with id " + id + ": the conversation has one with it");
+}
+
 }  // namespace
 
 json::Array input_items(const json::Value& body) {
@@ -35,12 +49,8 @@ Outcome<PlacedItems> resolve_items(json::Array items, const ItemLookup& lookup, 
     const bool stands_for = is_reference(items[i]) || is_compaction;
     std::optional<json::Array> found = stands_for ? lookup(items[i]) : std::nullopt;
     // A compaction that this server did not make cannot be looked up, and stays as it is.
-    if (stands_for && !found && !is_compaction) {
-      const std::string id = chat::first_text(items[i], {"id"});
-      return Fault{FaultKind::kNotFound,
-                   "item with id `" + id + "` not found: items of replies with `store: false` are not kept",
-                   std::string(list) + "[" + std::to_string(i) + "].id", "item_not_found"};
-    }
+    if (stands_for && !found && !is_compaction)
+      return unknown_item(chat::first_text(items[i], {"id"}), id_place(list, static_cast<std::int32_t>(i)));
     if (found) {
       std::ranges::move(*found, std::back_inserter(out.items));
     } else {
@@ -58,8 +68,7 @@ std::optional<Fault> check_ids(const json::Array& earlier, const PlacedItems& ad
   for (std::size_t i = 0; i < added.items.size(); ++i) {
     std::string id = chat::first_text(added.items[i], {"id"});
     if (id.empty() || known.insert(id).second) continue;
-    const std::string place = std::string(list) + "[" + std::to_string(added.places[i]) + "].id";
-    return invalid(place, "`" + place + "`: duplicate item found with id " + id + ": the conversation has it already");
+    return duplicate_item(id, id_place(list, added.places[i]));
   }
   return std::nullopt;
 }
