@@ -104,8 +104,7 @@ std::size_t Machine::plain_prefix(std::string_view text) const {
     size = syntax_->sets.reasoning.plain_prefix(text);
     size = format::plain_size(text.substr(0, size), escapes_of(EventKind::kReasoning));
   } else if (phase_ == Phase::kValue && parameter_.is_streaming) {
-    size = std::min({parameter_.closer_set.plain_prefix(text), syntax_->sets.stop.plain_prefix(text),
-                     syntax_->sets.edges.plain_prefix(text)});
+    size = std::min(parameter_.closer_set.plain_prefix(text), syntax_->sets.value.plain_prefix(text));
     size = format::plain_size(text.substr(0, size), parameter_.escapes);
   } else if (is_reading_json_arguments()) {
     size = scanner_.plain_prefix(text);

@@ -54,6 +54,8 @@ void Syntax::compile() {
   if (!format->calls.heading_close.empty()) compile_headings();
   sets.reasoning_section = sets.reasoning;
   sets.reasoning_section.add(kSectionClose, &section_close);
+  sets.value = sets.stop;
+  sets.edges.for_each([this](int id, const Marker& marker) { sets.value.add(id, &marker); });
 }
 
 // Registers the markers around reasoning.
