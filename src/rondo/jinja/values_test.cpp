@@ -169,6 +169,49 @@ TEST_CASE("values: what only lenient renders may do") {
   }
 }
 
+TEST_CASE("bug: a dump shows what a lenient render changed inside a dict of the input") {
+  const json::Value variables = json::parse(R"({"D": {"b": {"x": 1}, "l": [2, 1], "s": "t", "n": {"m": {"k": [1]}}},
+      "t": {"function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}})")
+                                    .value();
+  const std::string rest = R"(, "s": "t", "n": {"m": {"k": [1]}}})";
+  const struct {
+    const char* change;
+    std::string want;
+  } rows[] = {
+      {"D.b.update(k=1)", R"({"b": {"x": 1, "k": 1}, "l": [2, 1])" + rest},
+      {"D.b.pop('x')", R"({"b": {}, "l": [2, 1])" + rest},
+      {"D.b.popitem()", R"({"b": {}, "l": [2, 1])" + rest},
+      {"D.b.clear()", R"({"b": {}, "l": [2, 1])" + rest},
+      {"D.b.setdefault('y', D.s)", R"({"b": {"x": 1, "y": "t"}, "l": [2, 1])" + rest},
+      {"D.l.append(3)", R"({"b": {"x": 1}, "l": [2, 1, 3])" + rest},
+      {"D.l.extend([3, 4])", R"({"b": {"x": 1}, "l": [2, 1, 3, 4])" + rest},
+      {"D.l.insert(0, 3)", R"({"b": {"x": 1}, "l": [3, 2, 1])" + rest},
+      {"D.l.pop()", R"({"b": {"x": 1}, "l": [2])" + rest},
+      {"D.l.remove(2)", R"({"b": {"x": 1}, "l": [1])" + rest},
+      {"D.l.reverse()", R"({"b": {"x": 1}, "l": [1, 2])" + rest},
+      {"D.l.sort()", R"({"b": {"x": 1}, "l": [1, 2])" + rest},
+      {"D.l.clear()", R"({"b": {"x": 1}, "l": [])" + rest},
+      {"(D.l | map('string') | list).sort()", R"({"b": {"x": 1}, "l": [2, 1])" + rest},
+      {"D.n.m.k.append('é')", R"({"b": {"x": 1}, "l": [2, 1], "s": "t", "n": {"m": {"k": [1, "é"]}}})"},
+      {"D.n.update(m=D.b)", R"({"b": {"x": 1}, "l": [2, 1], "s": "t", "n": {"m": {"x": 1}}})"},
+  };
+  const auto dumped = [&](const std::string& source) {
+    const Result<Rendered> got = render(source, variables, false);
+    return got.ok() ? std::string(got.value().text.bytes()) : got.error().message;
+  };
+  for (const auto& row : rows) {
+    const std::string change = "{% set _ = " + std::string(row.change) + " %}";
+    CAPTURE(change);
+    CHECK(dumped(change + "{{ D | tojson }}") == row.want);
+    CHECK(dumped(change + "{% set x = D | tojson %}{{ x }}") == row.want);
+    CHECK(dumped(change + "{{ [D] | tojson }}") == "[" + row.want + "]");
+    CHECK(dumped(change + "{% for key, value in {'D': D} | items %}{{ value | tojson }}{% endfor %}") == row.want);
+    CHECK(dumped(change + "{{ D | tojson(indent=2) }}") == dumped(change + "{{ dict(D) | tojson(indent=2) }}"));
+  }
+  CHECK(dumped("{% set _ = t.function.parameters.pop('properties') %}{{ t | tojson }}") ==
+        R"({"function": {"name": "f", "parameters": {"type": "object"}}})");
+}
+
 TEST_CASE("values: numbers beyond the range of a float are infinite or zero, wherever their point stands") {
   const std::string zeros(400, '0');
   const json::Value none{json::Object{}};

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstring>
 
 #include "base/hex.h"
+#include "jinja/builtins/json_number.h"
 #include "jinja/builtins/json_sink.h"
 #include "jinja/common/characters.h"
 #include "jinja/types/views.h"
@@ -15,7 +15,6 @@
 #include "jinja/value/input.h"
 #include "jinja/value/numbers.h"
 #include "jinja/value/type_names.h"
-#include "json/print.h"
 
 namespace rondo::jinja {
 namespace {
@@ -68,37 +67,6 @@ const PlainBytes& plain_bytes(const JsonStyle& style) {
   return kTables[(style.ensure_ascii ? 2U : 0U) + (style.html_safe ? 1U : 0U)];
 }
 
-// The JSON spelling of a number of the input if the input already spells it that way; "" if it needs a closer look.  A
-// float of at most 15 digits has no shorter spelling except without zeros at its ends or with an exponent.
-std::string_view same_number(const json::Value& value) {
-  constexpr std::size_t kMostDigits = 15;
-  const std::string_view text = value.number();
-  const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
-  if (value.kind() == json::Kind::kInteger) return digits.size() <= kMostDigits && text != "-0" ? text : "";
-  const std::size_t dot = digits.find('.');
-  if (digits.size() > kMostDigits || dot == std::string_view::npos || dot == 0) return "";
-  const std::string_view fraction = digits.substr(dot + 1);
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (fraction.empty() || !std::all_of(fraction.begin(), fraction.end(), is_digit)) return "";
-  if (fraction.ends_with('0') && fraction.size() > 1) return "";
-  const bool is_small = digits.starts_with('0') && fraction.starts_with('0') && fraction.size() > 1;
-  return is_small ? "" : text;
-}
-
-std::string json_number(Runtime& runtime, const Value& value) {
-  switch (value.kind()) {
-    case Kind::kNone: return "null";
-    case Kind::kBool: return value.as_bool() ? "true" : "false";
-    case Kind::kInt: return std::to_string(value.as_int());
-    case Kind::kBigInt: return decimal_digits(runtime, value.as_big());
-    default: break;
-  }
-  const double number = value.as_float();
-  if (std::isnan(number)) return "NaN";
-  if (std::isinf(number)) return number < 0 ? "-Infinity" : "Infinity";
-  return json::python_float(number);
-}
-
 class JsonWriter {
  public:
   JsonWriter(Runtime& runtime, const JsonStyle& style, JsonSink& out)
@@ -138,7 +106,7 @@ class JsonWriter {
     out_.begin_whole();
     if (value.is_dict()) {
       const json::Object& object = *value.as_dict().source;
-      write_object(object, PartPaths(runtime_, text::PathId::kNone, object), 0, text::PathId::kNone);
+      write_object(object, PartPaths(runtime_, text::PathId::kNone, object), 0, text::PathId::kNone, nullptr);
     } else {
       write_array(*value.as_list().source, 0, text::PathId::kNone);
     }
@@ -146,8 +114,8 @@ class JsonWriter {
   }
 
  private:
-  // Whether one run may represent the whole value: a container of the input whose parts can be found in the text.  The
-  // elements of `messages` belong to different messages, so the writer must know them one by one.
+  // Whether one run may represent the whole value: an unchanged container of the input whose parts can be found in the
+  // text.  The elements of `messages` belong to different messages, so the writer must know them one by one.
   [[nodiscard]] bool can_be_whole(const Value& value) const {
     if (!runtime_.options.whole_dumps || !runtime_.tracing || !value.has_path() || !has_readable_style()) return false;
     if (value.is_dict()) {
@@ -156,6 +124,7 @@ class JsonWriter {
                value.as_list().source_path != value.path()) {
       return false;
     }
+    if (runtime_.input_changed && !is_as_in_input(runtime_, value)) return false;
     const text::PathTable& paths = runtime_.origins.paths;
     return paths.message(value.path()) != text::kNoMessage || paths.root(value.path()) != "messages";
   }
@@ -323,7 +292,8 @@ class JsonWriter {
     Dict& dict = value.as_dict();
     const text::PathId path = value.path();
     if (dict.source != nullptr && !style_.sort_keys) {
-      write_object(*dict.source, PartPaths(runtime_, dict.path, *dict.source), level, path);
+      const Value* const members = runtime_.input_changed ? dict.members : nullptr;
+      write_object(*dict.source, PartPaths(runtime_, dict.path, *dict.source), level, path, members);
       return;
     }
     const DepthGuard guard(runtime_);
@@ -368,7 +338,7 @@ class JsonWriter {
       case json::Kind::kObject:
         if (style_.sort_keys) break;
         runtime_.spend();
-        write_object(value.as_object(), PartPaths(runtime_, path, value.as_object()), level, path);
+        write_object(value.as_object(), PartPaths(runtime_, path, value.as_object()), level, path, nullptr);
         return;
       case json::Kind::kInteger:
       case json::Kind::kFloat:
@@ -548,8 +518,10 @@ class JsonWriter {
     out_.structure(behind_key_, path);
   }
 
-  void write_object(const json::Object& object, const PartPaths& paths, int level, text::PathId path) {
-    if (is_bare()) {
+  // `members`: those that the template has read, whose lists and dicts it may have changed; nullptr if it changed none.
+  void write_object(const json::Object& object, const PartPaths& paths, int level, text::PathId path,
+                    const Value* members) {
+    if (members == nullptr && is_bare()) {
       out_.end_at(bare_object(object, out_.cursor(1), level));
       return;
     }
@@ -559,7 +531,12 @@ class JsonWriter {
     std::size_t i = 0;
     for (const json::Member& member : object) {
       write_member_key(member, i, paths, level, path);
-      write_input(member.value, level + 1, paths.at(i++));
+      if (members != nullptr && (members[i].is_list() || members[i].is_dict())) {
+        write(members[i], level + 1);
+      } else {
+        write_input(member.value, level + 1, paths.at(i));
+      }
+      ++i;
     }
     if (!object.empty()) new_line(level, path);
     out_.structure("}", path);

@@ -264,7 +264,7 @@ Value call(Runtime& runtime, const Value& callee, const Args& args) {
 
 Value call_method(Runtime& runtime, const Value& object, std::string_view name, const Args& args) {
   if (const Method* method = lookup_method(object, name)) {
-    if (!method->mutates || !runtime.options.strict) return method->run(runtime, object, args);
+    if (!method->mutates || !runtime.options.strict) return run_method(runtime, *method, object, args);
   }
   return call(runtime, get_attr(runtime, object, name), args);
 }

@@ -25,7 +25,7 @@ class BoundMethod final : public Object {
     return "<built-in method " + std::string(method_.name) + " of " + owner + " object>";
   }
   [[nodiscard]] bool callable() const override { return true; }
-  Value call(Runtime& runtime, const Args& args) override { return method_.run(runtime, self_, args); }
+  Value call(Runtime& runtime, const Args& args) override { return run_method(runtime, method_, self_, args); }
   [[nodiscard]] std::optional<bool> equals(Runtime&, const Value& other) override {
     const auto* method = other.is_object() ? dynamic_cast<const BoundMethod*>(&other.as_object()) : nullptr;
     return method != nullptr && &method->method_ == &method_ && method->self_.is_same(self_);
@@ -37,6 +37,12 @@ class BoundMethod final : public Object {
 };
 
 }  // namespace
+
+void note_change(Runtime& runtime, const Value& changed) {
+  // Without origins nothing tells containers of the input from others.
+  const text::PathId path = changed.is_dict() ? changed.as_dict().path : changed.as_list().source_path;
+  if (!runtime.tracing || path != text::PathId::kNone) runtime.input_changed = true;
+}
 
 Value bind_method(Runtime& runtime, const Value& self, const Method& method) {
   return Value::object(runtime.heap.make_object<BoundMethod>(self, method));

@@ -17,6 +17,13 @@ struct Method {
   bool of_class = false;     // does not use `self`
 };
 
+// Notes that the list or dict is about to change: what the input says of it may be out of date.
+void note_change(Runtime& runtime, const Value& changed);
+// Calls a method that the options allow.
+[[nodiscard]] inline Value run_method(Runtime& runtime, const Method& method, const Value& self, const Args& args) {
+  if (method.mutates) note_change(runtime, self);
+  return method.run(runtime, self, args);
+}
 // Returns `method` bound to `self`, to be called later.
 [[nodiscard]] Value bind_method(Runtime& runtime, const Value& self, const Method& method);
 // Returns nullptr if there is no method of that name.

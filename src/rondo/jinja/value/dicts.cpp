@@ -137,6 +137,17 @@ std::pmr::vector<Dict::Entry>& entries_of(Runtime& runtime, const Value& value) 
 
 const Value& source_member(Runtime& runtime, Dict& dict, std::size_t i) { return member_at(runtime, dict, i); }
 
+bool is_as_in_input(Runtime& runtime, const Value& container) {
+  if (container.is_sequence()) return container.as_list().source != nullptr;
+  const Dict& dict = container.as_dict();
+  if (dict.source == nullptr || dict.members == nullptr) return dict.source != nullptr;
+  const DepthGuard guard(runtime);
+  runtime.spend(dict.source->size());
+  return std::all_of(dict.members, dict.members + dict.source->size(), [&](const Value& member) {
+    return !(member.is_list() || member.is_dict()) || is_as_in_input(runtime, member);
+  });
+}
+
 Value key_of(Runtime& runtime, const Dict& dict, const Dict::Entry& entry) {
   // Keys of input dicts are stored without a place.  A path is made only for keys that the template looks at.
   if (dict.path == PathId::kNone || !entry.key.is_string()) return entry.key;

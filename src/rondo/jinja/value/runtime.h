@@ -57,6 +57,7 @@ class Runtime {
   const Place* place = nullptr;                      // of the running instruction; nullptr before the first one
   std::uint16_t expression = 0;                      // the output expression that is being written; see text::Run
   bool autoescape = false;
+  bool input_changed = false;  // a lenient render changed a list or dict in place, which may be one of the input
 
   // Returns whether the current context is bound to a message; always false without tracing.
   [[nodiscard]] bool in_message() const { return origins.contexts.at(context).message != text::kNoMessage; }

@@ -142,7 +142,9 @@ void Vm::call_method_of_top(const Instruction& instruction) {
   const Value& object = *(top_ - shape.size() - 1);
   const Method* method = method_of(object, instruction.b);
   with_arguments(shape, [&](const Args& args) {
-    if (method != nullptr && !(method->mutates && runtime_.options.strict)) return method->run(runtime_, object, args);
+    if (method != nullptr && !(method->mutates && runtime_.options.strict)) {
+      return run_method(runtime_, *method, object, args);
+    }
     return call_method(runtime_, object, program_.names[instruction.b], args);
   });
 }
