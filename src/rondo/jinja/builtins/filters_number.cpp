@@ -33,7 +33,7 @@ Value abs(Runtime& runtime, const Value& subject, const Args& args) {
 // float(value); nothing instead of TypeError and ValueError.
 std::optional<double> number_of(Runtime& runtime, const Value& value) {
   require_defined(runtime, value);
-  if (value.is_string()) return parse_float(bytes_of(runtime, value));
+  if (value.is_string()) return parse_float(runtime, bytes_of(runtime, value));
   if (!value.is_number()) return std::nullopt;
   const double out = to_double(value);
   if (std::isinf(out) && !value.is_float()) runtime.fail("int too large to convert to float");

@@ -112,6 +112,7 @@ Value indent(Runtime& runtime, const Value& subject, const Args& args) {
     }
   };
   const std::string_view text = bytes_of(runtime, subject);
+  runtime.spend_on_characters(text.size());
   Rewriter out(runtime, subject, "indent");
   if (params.boolean(1, false)) insert(out);
   for (std::size_t at = 0; at < text.size();) {
@@ -182,6 +183,7 @@ Value title(Runtime& runtime, const Value& subject, const Args& args) {
   const Params params(runtime, python("do_title", 1), args, {});
   const Value text = to_text(runtime, subject);
   const std::string_view bytes = bytes_of(runtime, text);
+  runtime.spend_on_characters(bytes.size());
   Rewriter out(runtime, text, "title");
   bool begins = true;
   std::size_t tail = 0;  // the rest of the word, which the reference lowers separately: [tail, tail_end)
@@ -238,6 +240,7 @@ Value truncate(Runtime& runtime, const Value& subject, const Args& args) {
   const std::size_t cut = byte_offset(runtime, subject, static_cast<std::size_t>(params.integer(0, 255)) - *end_length);
   Value head = substring(runtime, subject, 0, cut, "truncate");
   if (!params.boolean(1, false)) {
+    runtime.spend_bytes(cut);
     const std::size_t space = bytes_of(runtime, head).rfind(' ');
     if (space != std::string_view::npos) head = substring(runtime, head, 0, space, "truncate");
   }

@@ -159,7 +159,7 @@ bool is_same_as(Runtime& runtime, const Value& subject, const Args& args) {
   const Value& other = one_argument(runtime, "test_sameas", args, "other");
   if (subject.kind() != other.kind()) return false;
   if (subject.is_markup() != other.is_markup()) return false;
-  if (subject.is_string()) return bytes_of(runtime, subject) == bytes_of(runtime, other);
+  if (subject.is_string()) return equals(runtime, subject, other);
   return subject.is_same(other) || (subject.is_undefined() && subject.undefined_info() == other.undefined_info());
 }
 

@@ -132,6 +132,7 @@ Value list_remove(Runtime& runtime, const Value& self, const Args& args) {
 Value list_reverse(Runtime& runtime, const Value& self, const Args& args) {
   require_positional(runtime, method_of("list", "reverse"), args, 0, 0);
   Values& items = items_of(runtime, self);
+  runtime.spend(items.size() / 16);
   std::reverse(items.begin(), items.end());
   return Value::none();
 }

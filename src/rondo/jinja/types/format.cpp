@@ -27,6 +27,9 @@
 namespace rondo::jinja {
 namespace {
 
+// What a field costs besides the work on its text.
+constexpr std::uint64_t kFieldFuel = 4;
+
 // A number or text that was formatted from `value`.
 Value formatted(Runtime& runtime, const Value& value, std::string_view bytes) {
   StringBuilder out(runtime);
@@ -55,6 +58,7 @@ Value formatted_string(Runtime& runtime, const Value& value, const FormatSpec& s
 
 Value apply_spec(Runtime& runtime, const Value& value, std::string_view spec) {
   if (spec.empty()) return to_text(runtime, value);
+  if (value.is_string()) runtime.spend_bytes(value.as_string().size);
   const std::string bytes = format_value(runtime, value, spec);  // checks the spec too
   if (value.is_string()) return formatted_string(runtime, value, parse_format_spec(runtime, spec, value));
   return formatted(runtime, value, bytes);
@@ -89,6 +93,7 @@ class BraceFormatter {
  private:
   // Writes [at, end) of the format to parts_, with `depth` levels of fields inside fields allowed.
   void expand(std::size_t at, std::size_t end, int depth) {
+    runtime_.spend_bytes(end - at);
     std::size_t begin = at;
     while (at < end) {
       const char c = text_[at];
@@ -140,6 +145,7 @@ class BraceFormatter {
 
   // Writes one field, whose name begins at `at`, and returns the offset after its '}'.
   std::size_t field(std::size_t at, std::size_t end, int depth) {
+    runtime_.spend(kFieldFuel);
     if (at >= end) runtime_.fail("Single '{' encountered in format string");
     const std::size_t close = field_end(at, end);
     const std::size_t name_end = field_name_end(at, close);
@@ -267,6 +273,7 @@ class PercentFormatter {
   }
 
   Value run() {
+    runtime_.spend_bytes(text_.size());
     std::size_t begin = 0;
     while (at_ < text_.size()) {
       if (text_[at_] != '%') {
@@ -298,6 +305,7 @@ class PercentFormatter {
 
   // Writes one conversion; at_ is after the '%', and then after the conversion's letter.
   void conversion() {
+    runtime_.spend(kFieldFuel);
     if (peek() == '%') {
       ++at_;
       parts_.push_back(substring(runtime_, format_, at_ - 1, at_, "format"));
@@ -386,7 +394,7 @@ class PercentFormatter {
       if (const std::optional<Value> whole = parse_integer(runtime_, text, 10)) return *whole;
       runtime_.fail("invalid literal for int() with base 10: " + repr(runtime_, value.with_markup(false)));
     }
-    if (const std::optional<double> number = parse_float(text)) return Value::floating(*number);
+    if (const std::optional<double> number = parse_float(runtime_, text)) return Value::floating(*number);
     runtime_.fail("could not convert string to float: " + repr(runtime_, value));
   }
 

@@ -41,6 +41,7 @@ std::size_t behind_close(std::string_view text, std::size_t at, std::string_view
 // The string without any `open` ... `close`.  The text around a cut may form a new pair.
 Value without(Runtime& runtime, const Value& value, std::string_view open, std::string_view close) {
   const std::string_view text = bytes_of(runtime, value);
+  runtime.spend_on_characters(text.size());
   std::string out;
   std::vector<std::size_t> kept;  // where each byte of `out` stands in `text`
   std::size_t at = 0;
@@ -57,7 +58,7 @@ Value without(Runtime& runtime, const Value& value, std::string_view open, std::
   for (; at < text.size(); ++at) kept.push_back(at);
   Rewriter cut(runtime, value, "striptags");
   for (const std::size_t place : kept) {
-    cut.drop(place - cut.at());
+    if (place != cut.at()) cut.drop(place - cut.at());
     cut.keep(1);
   }
   cut.drop(text.size() - cut.at());

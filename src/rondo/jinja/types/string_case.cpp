@@ -66,6 +66,7 @@ Value change_each(Runtime& runtime, const Value& subject, std::string_view step,
     out.as_string().data = runtime.heap.copy(changed).data();
     return out;
   }
+  runtime.spend_on_characters(text.size());
   Rewriter out(runtime, subject, step);
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint c = decode_at(text, at);
@@ -85,6 +86,7 @@ Value change_each(Runtime& runtime, const Value& subject, std::string_view step,
 template <typename Change>
 Value change_in_place(Runtime& runtime, const Value& subject, std::string_view step, Change change) {
   const std::string_view text = bytes_of(runtime, subject);
+  runtime.spend_on_characters(text.size());
   Rewriter out(runtime, subject, step);
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint c = decode_at(text, at);
@@ -108,7 +110,7 @@ template <typename Test>
 Value all_are(Runtime& runtime, std::string_view method, const Value& self, const Args& args, Test test) {
   takes_nothing(runtime, method, args);
   const std::string_view text = bytes_of(runtime, self);
-  runtime.spend_bytes(text.size());
+  runtime.spend_on_characters(text.size());
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint c = decode_at(text, at);
     if (!test(c.value)) return Value::boolean(false);
@@ -121,6 +123,7 @@ Value all_are(Runtime& runtime, std::string_view method, const Value& self, cons
 template <typename Is, typename IsNot>
 Value is_case(Runtime& runtime, const Value& self, Is is, IsNot is_not) {
   const std::string_view text = bytes_of(runtime, self);
+  runtime.spend_on_characters(text.size());
   bool some = false;
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint c = decode_at(text, at);
@@ -149,7 +152,7 @@ std::string lower_at(std::string_view text, std::size_t at, char32_t c) {
 
 std::string folded(Runtime& runtime, const Value& subject) {
   const std::string_view text = bytes_of(runtime, subject);
-  runtime.spend(text.size() / 4);
+  runtime.spend_on_characters(text.size());
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint c = decode_at(text, at);
@@ -216,7 +219,9 @@ Value str_isalpha(Runtime& runtime, const Value& self, const Args& args) {
 
 Value str_isascii(Runtime& runtime, const Value& self, const Args& args) {
   takes_nothing(runtime, "isascii", args);
-  return Value::boolean(is_ascii(bytes_of(runtime, self)));
+  const std::string_view text = bytes_of(runtime, self);
+  runtime.spend_bytes(text.size());
+  return Value::boolean(is_ascii(text));
 }
 
 Value str_isdecimal(Runtime& runtime, const Value& self, const Args& args) {
@@ -255,6 +260,7 @@ Value str_isspace(Runtime& runtime, const Value& self, const Args& args) {
 Value str_istitle(Runtime& runtime, const Value& self, const Args& args) {
   takes_nothing(runtime, "istitle", args);
   const std::string_view text = bytes_of(runtime, self);
+  runtime.spend_on_characters(text.size());
   bool some = false;
   bool in_word = false;
   for (std::size_t at = 0; at < text.size();) {

@@ -19,7 +19,8 @@
 namespace rondo::jinja {
 namespace {
 
-std::string step_name(std::string_view method, std::string_view argument) {
+std::string step_name(Runtime& runtime, std::string_view method, std::string_view argument) {
+  runtime.spend_on_characters(argument.size());
   const char quote = repr_quote(argument);
   std::string out(method);
   out += '(';
@@ -125,7 +126,7 @@ std::vector<Value> split_by(Runtime& runtime, const Value& self, const Value& se
   const std::string_view text = bytes_of(runtime, self);
   const std::string_view key = bytes_of(runtime, separator);
   if (key.empty()) runtime.fail("empty separator");
-  const std::string step = step_name("split", key);
+  const std::string step = step_name(runtime, "split", key);
   const Finder finder(key, from_right);
   runtime.spend_bytes(text.size());
   std::vector<std::size_t> cuts;
@@ -151,7 +152,7 @@ std::vector<Value> split_by(Runtime& runtime, const Value& self, const Value& se
 
 std::vector<Value> split_spaces(Runtime& runtime, const Value& self, std::int64_t most) {
   const std::string_view text = bytes_of(runtime, self);
-  runtime.spend_bytes(text.size());
+  runtime.spend_on_characters(text.size());
   std::vector<Value> out;
   std::size_t at = 0;
   for (;;) {
@@ -171,7 +172,7 @@ std::vector<Value> split_spaces(Runtime& runtime, const Value& self, std::int64_
 
 std::vector<Value> rsplit_spaces(Runtime& runtime, const Value& self, std::int64_t most) {
   const std::string_view text = bytes_of(runtime, self);
-  runtime.spend_bytes(text.size());
+  runtime.spend_on_characters(text.size());
   std::vector<Value> out;
   std::size_t end = text.size();
   for (;;) {
@@ -221,7 +222,7 @@ Value remove_affix(Runtime& runtime, std::string_view method, const Value& self,
   const std::size_t end = cut && !prefix ? text.size() - key.size() : text.size();
   log_strip(runtime, self, 0, begin);
   log_strip(runtime, self, end, text.size());
-  return substring(runtime, self, begin, end, step_name(method, key));
+  return substring(runtime, self, begin, end, step_name(runtime, method, key));
 }
 
 Value partition_at(Runtime& runtime, const Value& self, const Args& args, bool from_right) {
@@ -232,7 +233,7 @@ Value partition_at(Runtime& runtime, const Value& self, const Args& args, bool f
   const std::string_view text = bytes_of(runtime, self);
   const std::string_view key = bytes_of(runtime, separator);
   if (key.empty()) runtime.fail("empty separator");
-  const std::string step = step_name("split", key);
+  const std::string step = step_name(runtime, "split", key);
   runtime.spend_bytes(text.size());
   const Finder finder(key, from_right);
   const std::size_t at = from_right ? finder.find_last(text) : finder.find(text);
@@ -275,8 +276,8 @@ Value strip_text(Runtime& runtime, const Value& subject, Side side, const Value&
   if (!characters.is_none() && !characters.is_string()) runtime.fail("strip arg must be None or str");
   const std::string_view text = bytes_of(runtime, subject);
   const std::string_view set = characters.is_none() ? std::string_view() : bytes_of(runtime, characters);
+  runtime.spend(set.size());  // they are sorted
   const std::vector<char32_t> sorted = character_set(set);
-  runtime.spend(set.size() / 4);
   const auto goes = [&](std::size_t at) {
     const char32_t c = decode_at(text, at).value;
     return characters.is_none() ? is_space(c) : std::binary_search(sorted.begin(), sorted.end(), c);
@@ -289,18 +290,18 @@ Value strip_text(Runtime& runtime, const Value& subject, Side side, const Value&
   while (right && end > begin && goes(previous_start(text, end))) end = previous_start(text, end);
   log_strip(runtime, subject, 0, begin);
   log_strip(runtime, subject, end, text.size());
-  runtime.spend_bytes(begin + text.size() - end);
+  runtime.spend_on_characters(begin + text.size() - end);
   const std::string_view name = side == Side::kLeft ? "lstrip" : side == Side::kRight ? "rstrip" : "strip";
   if (characters.is_none()) return substring(runtime, subject, begin, end, name);
   log_probe(runtime, name, characters, subject);
-  return substring(runtime, subject, begin, end, step_name(name, set));
+  return substring(runtime, subject, begin, end, step_name(runtime, name, set));
 }
 
 Value replace_text(Runtime& runtime, const Value& subject, const Value& old, const Value& with, std::int64_t count) {
   log_probe(runtime, "replace", old, subject);
   const std::string_view text = bytes_of(runtime, subject);
   const std::string_view key = bytes_of(runtime, old);
-  const std::string step = step_name("replace", key);
+  const std::string step = step_name(runtime, "replace", key);
   const Finder finder(key);
   runtime.spend_bytes(text.size());
   std::size_t at = key.empty() ? 0 : finder.find(text);
@@ -348,12 +349,14 @@ Value str_count(Runtime& runtime, const Value& self, const Args& args) {
   if (range.empty_range) return Value::integer(0);
   const std::string_view text = bytes_of(runtime, self).substr(range.begin, range.end - range.begin);
   const std::string_view key = bytes_of(runtime, needle);
+  runtime.spend_bytes(text.size());
   if (key.empty()) return make_length(count_code_points(text) + 1);
   std::size_t count = 0;
   const Finder finder(key);
-  runtime.spend_bytes(text.size());
-  for (std::size_t at = finder.find(text); at != std::string_view::npos; at = finder.find(text, at + key.size()))
+  for (std::size_t at = finder.find(text); at != std::string_view::npos; at = finder.find(text, at + key.size())) {
+    runtime.spend();
     ++count;
+  }
   return make_length(count);
 }
 
@@ -372,7 +375,7 @@ Value str_splitlines(Runtime& runtime, const Value& self, const Args& args) {
   const Params params(runtime, c_function("splitlines"), args, {"keepends"});
   const bool keep = params.flag(0, false);
   const std::string_view text = bytes_of(runtime, self);
-  runtime.spend_bytes(text.size());
+  runtime.spend_on_characters(text.size());
   std::vector<Value> out;
   std::size_t begin = 0;
   for (std::size_t at = 0; at < text.size();) {

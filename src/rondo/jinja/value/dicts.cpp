@@ -191,8 +191,10 @@ std::optional<std::size_t> hash_of(Runtime& runtime, const Value& value) {
 }
 
 Value* find_item(Runtime& runtime, Dict& dict, const Value& key) {
-  if (key.is_string() && (dict.source != nullptr || dict.slots.empty()))
+  if (key.is_string() && (dict.source != nullptr || dict.slots.empty())) {
+    runtime.spend_bytes(key.as_string().size);
     return find_item(runtime, dict, bytes_of(runtime, key));
+  }
   const std::optional<std::size_t> hash = hash_of(runtime, key);
   if (!hash) return nullptr;
   const std::ptrdiff_t entry = find_entry(runtime, dict, key, *hash);
@@ -220,6 +222,7 @@ Value* find_item(Runtime& runtime, Dict& dict, std::string_view key) {
 }
 
 void set_item(Runtime& runtime, Dict& dict, const Value& key, const Value& value) {
+  runtime.spend();
   const std::size_t hash = require_hash(runtime, key);
   if (dict.source != nullptr) fill(runtime, dict);
   const std::ptrdiff_t entry = find_entry(runtime, dict, key, hash);
@@ -233,7 +236,7 @@ void set_item(Runtime& runtime, Dict& dict, const Value& key, const Value& value
 bool erase_item(Runtime& runtime, Dict& dict, const Value& key) {
   const std::ptrdiff_t entry = find_entry(runtime, dict, key, require_hash(runtime, key));
   if (entry < 0) return false;
-  runtime.spend(dict.entries.size() / 8);
+  runtime.spend(dict.entries.size() / 2);
   dict.entries.erase(dict.entries.begin() + entry);
   build_slots(dict);
   return true;
@@ -251,6 +254,7 @@ void set_attr(Runtime& runtime, const Value& target, std::string_view name, cons
 
 Value copy_dict(Runtime& runtime, const Value& dict) {
   const Value out = make_dict(runtime);
+  runtime.spend(entries_of(runtime, dict).size());
   for (const Dict::Entry& entry : entries_of(runtime, dict)) {
     add_entry(out.as_dict(), key_of(runtime, dict.as_dict(), entry), entry.value, entry.hash);
   }

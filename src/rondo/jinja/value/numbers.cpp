@@ -42,7 +42,8 @@ std::partial_ordering reversed(std::partial_ordering order) {
 
 // Removes white space at both ends, and turns the decimal digits of all scripts into ASCII digits.  Of the ASCII
 // characters, only those that C calls space are white space.
-std::string plain_number(std::string_view text) {
+std::string plain_number(Runtime& runtime, std::string_view text) {
+  runtime.spend_on_characters(text.size());
   constexpr std::string_view kSpaces = " \t\n\v\f\r";
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
@@ -172,7 +173,7 @@ unsigned take_base(std::string_view& text, unsigned base) {
 }  // namespace
 
 std::optional<Value> parse_integer(Runtime& runtime, std::string_view text, unsigned base) {
-  const std::string plain = plain_number(text);
+  const std::string plain = plain_number(runtime, text);
   text = plain;
   std::string sign;
   if (!text.empty() && (text[0] == '-' || text[0] == '+')) {
@@ -217,8 +218,8 @@ bool is_above_one(std::string_view number) {
 
 }  // namespace
 
-std::optional<double> parse_float(std::string_view text) {
-  const std::optional<std::string> plain = without_underscores(plain_number(text));
+std::optional<double> parse_float(Runtime& runtime, std::string_view text) {
+  const std::optional<std::string> plain = without_underscores(plain_number(runtime, text));
   if (!plain) return std::nullopt;
   std::string_view digits = *plain;
   const bool negative = !digits.empty() && digits[0] == '-';

@@ -31,6 +31,6 @@ namespace rondo::jinja {
 [[nodiscard]] std::string decimal_digits(Runtime& runtime, const BigInt& value);
 // int(text, base) and float(text) as in Python; nullopt where Python raises ValueError.
 [[nodiscard]] std::optional<Value> parse_integer(Runtime& runtime, std::string_view text, unsigned base);
-[[nodiscard]] std::optional<double> parse_float(std::string_view text);
+[[nodiscard]] std::optional<double> parse_float(Runtime& runtime, std::string_view text);
 
 }  // namespace rondo::jinja

@@ -89,6 +89,8 @@ class Runtime {
   }
   // Counts work on `bytes` bytes of text: copying, comparing, searching, mapping.
   void spend_bytes(std::size_t bytes) { spend(bytes / 32); }
+  // Counts work on each character of `bytes` bytes of text: decoding, classifying, changing.
+  void spend_on_characters(std::size_t bytes) { spend(bytes / 4); }
   // Counts one loop iteration (for, range, filters).
   void iterate_once() {
     if (iterations_ == 0) out_of_iterations();

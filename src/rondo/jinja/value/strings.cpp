@@ -330,6 +330,7 @@ Run Rewriter::run_at(std::size_t at) {
 }
 
 void Rewriter::map(std::size_t bytes, std::string_view with) {
+  runtime_.spend();
   flush();
   const Run run = bytes == with.size() && bytes != 0 ? run_at(at_) : Run{};
   // A single run must cover all of the bytes.  Otherwise the copy would claim a source that it does not have.
@@ -344,6 +345,7 @@ void Rewriter::map(std::size_t bytes, std::string_view with) {
 }
 
 void Rewriter::replace(std::size_t bytes, std::string_view with) {
+  runtime_.spend();
   flush();
   if (bytes == 0) {
     out_.append_computed(with);
@@ -365,6 +367,7 @@ void Rewriter::replace(std::size_t bytes, std::string_view with) {
 }
 
 void Rewriter::replace(std::size_t bytes, const Value& with) {
+  runtime_.spend();
   flush();
   if (bytes != 0) {
     const RunKind kind = run_at(at_).kind;
@@ -379,17 +382,20 @@ void Rewriter::replace(std::size_t bytes, const Value& with) {
 }
 
 void Rewriter::drop(std::size_t bytes) {
+  runtime_.spend();
   flush();
   at_ += bytes;
   kept_from_ = at_;
 }
 
 void Rewriter::insert(std::string_view bytes, const Run& run) {
+  runtime_.spend();
   flush();
   out_.append(bytes, run);
 }
 
 void Rewriter::insert(const Value& string) {
+  runtime_.spend();
   flush();
   out_.append(string);
 }
