@@ -29,7 +29,7 @@ NameInfo name_info(std::string_view name) {
   if (info.string_method != nullptr && info.string_method->markup_only) info.string_method = nullptr;
   info.list_method = find_method(list_methods(), name);
   info.dict_method = find_method(dict_methods(), name);
-  info.is_plain = info.dict_method == nullptr && !name.starts_with("__");
+  info.is_plain = info.dict_method == nullptr && !name.starts_with('_');
   return info;
 }
 

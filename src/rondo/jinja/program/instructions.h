@@ -186,7 +186,7 @@ struct NameInfo {
   const Method* string_method = nullptr;
   const Method* list_method = nullptr;
   const Method* dict_method = nullptr;
-  bool is_plain = false;  // as an attribute of a dict it can only be a member
+  bool is_plain = false;  // as an attribute of a dict or namespace it can only be a member
 };
 
 struct Program {

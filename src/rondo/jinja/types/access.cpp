@@ -157,7 +157,8 @@ std::optional<Value> find_attribute(Runtime& runtime, const Value& object, std::
   if (object.is_object()) return object_attribute(runtime, object, name);
   if (object.kind() == Kind::kNamespace) {
     const Value* member = find_item(runtime, object.as_dict(), name);
-    return member == nullptr ? std::nullopt : std::optional<Value>(*member);
+    if (member == nullptr) return std::nullopt;
+    return name.starts_with('_') ? unsafe(runtime, object, name) : *member;  // the sandbox hides it
   }
   if (const Method* method = lookup_method(object, name)) {
     if (method->mutates && runtime.options.strict) return unsafe(runtime, object, name);
