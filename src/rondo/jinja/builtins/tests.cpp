@@ -94,7 +94,7 @@ bool is_true(Runtime& runtime, const Value& subject, const Args& args) {
 
 // The reference looks the subject up in a dict.
 void require_hashable(Runtime& runtime, const Value& subject) {
-  if (!hash_of(runtime, subject)) runtime.fail("unhashable type: '" + type_name(subject) + "'");
+  if (!hash_of(runtime, subject)) fail_unhashable(runtime, subject);
 }
 
 bool is_filter(Runtime& runtime, const Value& subject, const Args& args) {

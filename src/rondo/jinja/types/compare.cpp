@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "jinja/common/operators.h"
 #include "jinja/types/finder.h"
+#include "jinja/types/views.h"
 #include "jinja/value/dicts.h"
 #include "jinja/value/equality.h"
 #include "jinja/value/input.h"
@@ -54,6 +56,7 @@ bool ordered(Runtime& runtime, CompareOp op, const Value& left, const Value& rig
     runtime.spend_bytes(std::min(left.as_string().size, right.as_string().size));
     return holds(op, bytes_of(runtime, left).compare(bytes_of(runtime, right)) <=> 0);
   }
+  if (const std::optional<bool> answer = compare_views(runtime, op, left, right)) return *answer;
   if (left.kind() == right.kind() && left.is_sequence()) {
     const DepthGuard guard(runtime);
     const Values& a = items_of(runtime, left);
@@ -78,7 +81,7 @@ bool contains(Runtime& runtime, const Value& container, const Value& item) {
       return Finder(bytes_of(runtime, item)).find(bytes_of(runtime, container)) != std::string_view::npos;
     }
     case Kind::kDict: {
-      if (!item.is_string() && !hash_of(runtime, item)) { runtime.fail("unhashable type: '" + type_name(item) + "'"); }
+      if (!item.is_string() && !hash_of(runtime, item)) fail_unhashable(runtime, item);
       return find_item(runtime, container.as_dict(), item) != nullptr;
     }
     case Kind::kUndefined:
@@ -88,13 +91,9 @@ bool contains(Runtime& runtime, const Value& container, const Value& item) {
     default: runtime.fail("argument of type '" + type_name(container) + "' is not iterable");
   }
   if (container.is_object()) {
+    if (const std::optional<bool> answer = view_contains(runtime, container, item)) return *answer;
     Iterator* iterator = container.as_object().iterate(runtime);
     if (iterator == nullptr) runtime.fail("argument of type '" + type_name(container) + "' is not iterable");
-    const std::string_view type = container.as_object().type_name();
-    // These look the item up by its hash, so an unhashable item is an error even if nothing is equal to it.
-    if ((type == "dict_keys" || type == "set") && !hash_of(runtime, item)) {
-      runtime.fail("unhashable type: '" + type_name(item) + "'");
-    }
     Value candidate;
     while (iterator->next(runtime, candidate)) {
       if (candidate.is_same(item) || equals(runtime, candidate, item)) return true;

@@ -140,13 +140,14 @@ Value list_reverse(Runtime& runtime, const Value& self, const Args& args) {
 Value list_sort(Runtime& runtime, const Value& self, const Args& args) {
   if (!args.positional.empty()) runtime.fail("sort() takes no positional arguments");
   const Params params(runtime, c_function("sort"), args, {"key", "reverse"});
+  const bool reverse = params.flag(1, false);
   const Values& old = items_of(runtime, self);
   std::vector<Value> items(old.begin(), old.end());
   std::vector<Value> keys;
   if (!params[0].is_none()) {
     for (const Value& item : items) keys.push_back(call(runtime, params[0], {std::span(&item, 1), {}}));
   }
-  sort_values(runtime, items, keys.empty() ? items : keys, params.boolean(1, false));
+  sort_values(runtime, items, keys.empty() ? items : keys, reverse);
   items_of(runtime, self).assign(items.begin(), items.end());
   return Value::none();
 }
@@ -156,7 +157,7 @@ Value list_sort(Runtime& runtime, const Value& self, const Args& args) {
 Value dict_get(Runtime& runtime, const Value& self, const Args& args) {
   require_positional(runtime, method_of("dict", "get"), args, 1, 2);
   const Value& key = args.positional[0];
-  if (!hash_of(runtime, key)) runtime.fail("unhashable type: '" + type_name(key) + "'");
+  if (!hash_of(runtime, key)) fail_unhashable(runtime, key);
   if (const Value* found = find_item(runtime, self.as_dict(), key)) {
     runtime.note(*found);
     return *found;
@@ -213,6 +214,8 @@ Value dict_pop(Runtime& runtime, const Value& self, const Args& args) {
     erase_item(runtime, self.as_dict(), key);
     return out;
   }
+  // Python asks an empty dict nothing.
+  if (!entries_of(runtime, self).empty() && !hash_of(runtime, key)) fail_unhashable(runtime, key);
   if (args.size() < 2) runtime.fail(repr(runtime, key));
   return args.positional[1];
 }

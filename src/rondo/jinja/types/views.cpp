@@ -74,6 +74,32 @@ class DictView final : public Object {
   }
   [[nodiscard]] std::optional<std::size_t> length(Runtime& runtime) override { return length_of(runtime, dict_); }
   [[nodiscard]] DictPart part() const { return part_; }
+  [[nodiscard]] std::size_t size(Runtime& runtime) const { return length_of(runtime, dict_).value_or(0); }
+  // Looks the item up by its hash, so that an unhashable one is an error even if nothing is equal to it.
+  [[nodiscard]] bool contains(Runtime& runtime, const Value& item) const {
+    if (part_ == DictPart::kItems) {
+      if (!item.is_tuple() || items_of(runtime, item).size() != 2) return false;
+      const Values& pair = items_of(runtime, item);
+      if (!hash_of(runtime, pair[0])) fail_unhashable(runtime, pair[0]);
+      const Value* found = find_item(runtime, dict_.as_dict(), pair[0]);
+      return found != nullptr && (found->is_same(pair[1]) || jinja::equals(runtime, *found, pair[1]));
+    }
+    // Instead of a set, a set looks for an equal frozenset, which templates cannot make.
+    const auto* view = part_ == DictPart::kSet ? set_like(item) : nullptr;
+    if (view != nullptr && view->part_ == DictPart::kSet) return false;
+    if (!hash_of(runtime, item)) fail_unhashable(runtime, item);
+    return find_item(runtime, dict_.as_dict(), item) != nullptr;
+  }
+  // Whether all items of `part` are here.
+  [[nodiscard]] bool contains_all(Runtime& runtime, const DictView& part) const {
+    const std::vector<Value> items = dict_part(runtime, part.dict_, part.part_);
+    return std::all_of(items.begin(), items.end(), [&](const Value& item) { return contains(runtime, item); });
+  }
+  // The view if it compares as a set does; otherwise nullptr.
+  [[nodiscard]] static const DictView* set_like(const Value& value) {
+    const auto* view = value.is_object() ? dynamic_cast<const DictView*>(&value.as_object()) : nullptr;
+    return view == nullptr || view->part_ == DictPart::kValues ? nullptr : view;
+  }
   [[nodiscard]] std::optional<Value> reversed(Runtime& runtime) const {
     if (part_ == DictPart::kSet) return std::nullopt;
     static constexpr std::string_view kTypes[] = {"dict_reversekeyiterator", "dict_reversevalueiterator",
@@ -96,9 +122,17 @@ class DictView final : public Object {
   static Value is_disjoint(Runtime& runtime, const Value& self, const Args& args) {
     const auto& view = dynamic_cast<const DictView&>(self.as_object());
     require_positional(runtime, method_of(view.type_name(), "isdisjoint"), args, 1, 1);
-    Iterator* items = jinja::iterate(runtime, args.positional[0]);
+    const Value& given = args.positional[0];
+    const DictView* other = set_like(given);
+    if (other == &view) return Value::boolean(view.size(runtime) == 0);
+    // Of two that are like sets, the items of the shorter one are looked up.  Sets go only through sets in this way.
+    const bool is_alike = other != nullptr && (view.part_ != DictPart::kSet || other->part_ == DictPart::kSet);
+    const bool swaps = is_alike && other->size(runtime) > view.size(runtime);
+    const DictView& searched = swaps ? *other : view;
+    Iterator* items = jinja::iterate(runtime, swaps ? self : given);
     for (Value item; items->next(runtime, item);) {
-      if (compare(runtime, CompareOp::kIn, item, self)) return Value::boolean(false);
+      if (searched.part_ != DictPart::kItems && !hash_of(runtime, item)) fail_unhashable(runtime, item);
+      if (searched.contains(runtime, item)) return Value::boolean(false);
     }
     return Value::boolean(true);
   }
@@ -197,6 +231,21 @@ Value make_view(Runtime& runtime, const Value& dict, DictPart part) {
   return Value::object(runtime.heap.make_object<DictView>(dict, part));
 }
 
+std::optional<bool> view_contains(Runtime& runtime, const Value& container, const Value& item) {
+  const DictView* view = DictView::set_like(container);
+  return view == nullptr ? std::nullopt : std::optional(view->contains(runtime, item));
+}
+
+std::optional<bool> compare_views(Runtime& runtime, CompareOp op, const Value& left, const Value& right) {
+  const DictView* part = DictView::set_like(left);
+  const DictView* whole = DictView::set_like(right);
+  if (part == nullptr || whole == nullptr) return std::nullopt;
+  if (op == CompareOp::kGt || op == CompareOp::kGe) std::swap(part, whole);
+  const bool may_be_equal = op == CompareOp::kLe || op == CompareOp::kGe;
+  if (part->size(runtime) + (may_be_equal ? 0 : 1) > whole->size(runtime)) return false;
+  return whole->contains_all(runtime, *part);
+}
+
 std::vector<Value> dict_part(Runtime& runtime, const Value& dict, DictPart part) {
   std::vector<Value> out;
   ViewIterator iterator(runtime, dict, part, false);
@@ -243,10 +292,9 @@ std::optional<Value> reversed(Runtime& runtime, const Value& value) {
 }
 
 std::optional<Value> subtract_views(Runtime& runtime, const Value& left, const Value& right) {
-  const auto part_of = [](const Value& value) -> std::optional<DictPart> {
-    const auto* view = value.is_object() ? dynamic_cast<const DictView*>(&value.as_object()) : nullptr;
-    if (view == nullptr || view->part() == DictPart::kValues) return std::nullopt;
-    return view->part();
+  const auto part_of = [](const Value& value) {
+    const DictView* view = DictView::set_like(value);
+    return view == nullptr ? std::nullopt : std::optional(view->part());
   };
   const std::optional<DictPart> parts[] = {part_of(left), part_of(right)};
   const auto is_view = [](const std::optional<DictPart>& part) { return part && *part != DictPart::kSet; };

@@ -123,11 +123,20 @@ std::ptrdiff_t find_entry(Runtime& runtime, Dict& dict, const Value& key, std::s
 
 std::size_t require_hash(Runtime& runtime, const Value& key) {
   const std::optional<std::size_t> hash = hash_of(runtime, key);
-  if (!hash) runtime.fail("unhashable type: '" + type_name(key) + "'");
+  if (!hash) fail_unhashable(runtime, key);
   return *hash;
 }
 
 }  // namespace
+
+void fail_unhashable(Runtime& runtime, const Value& value) {
+  if (value.is_tuple()) {
+    for (const Value& item : items_of(runtime, value)) {
+      if (!hash_of(runtime, item)) fail_unhashable(runtime, item);
+    }
+  }
+  runtime.fail("unhashable type: '" + type_name(value) + "'");
+}
 
 std::pmr::vector<Dict::Entry>& entries_of(Runtime& runtime, const Value& value) {
   Dict& dict = value.as_dict();

@@ -33,6 +33,8 @@ void set_attr(Runtime& runtime, const Value& target, std::string_view name, cons
 [[nodiscard]] Value copy_dict(Runtime& runtime, const Value& dict);
 // Returns true if the key existed.
 bool erase_item(Runtime& runtime, Dict& dict, const Value& key);
+// Fails with Python's error for a value that cannot be hashed: it names the part that cannot.
+[[noreturn]] void fail_unhashable(Runtime& runtime, const Value& value);
 // Returns nullopt if the value cannot be hashed.
 [[nodiscard]] std::optional<std::size_t> hash_of(Runtime& runtime, const Value& value);
 
