@@ -226,10 +226,10 @@ Value strftime_now(Runtime& runtime, const Args& args) {
   if (!params[0].is_string()) runtime.fail("strftime() argument 1 must be str, not " + type_name(params[0]));
   const Value format = params[0];
   if (!runtime.options.now) runtime.fail("strftime_now() needs the current time, and none was given");
-  return make_string(
-      runtime,
-      text::Text::made(text::RunKind::kComputed, format_time(*runtime.options.now, bytes_of(runtime, format)),
-                       text::PathId::kNone, runtime.context, runtime.extend(text::ChainId::kNone, "strftime")));
+  const std::string written = format_time(*runtime.options.now, bytes_of(runtime, format));
+  runtime.spend(format.as_string().size + written.size() / 8);
+  return make_string(runtime, text::Text::made(text::RunKind::kComputed, written, text::PathId::kNone, runtime.context,
+                                               runtime.extend(text::ChainId::kNone, "strftime")));
 }
 
 struct Global {

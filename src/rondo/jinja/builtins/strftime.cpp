@@ -1,8 +1,11 @@
-// strftime() in the C locale, with the GNU flags '-', '_', '0', '^'.
+// datetime.strftime() in the C locale, as Python makes it with glibc: %[flags][width][E or O]letter.
 #include "jinja/builtins/strftime.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <utility>
 
 #include "jinja/common/options.h"
 
@@ -15,6 +18,8 @@ constexpr std::array<std::string_view, 12> kMonths = {"January",   "February", "
                                                       "May",       "June",     "July",     "August",
                                                       "September", "October",  "November", "December"};
 constexpr int kHoursOfNoon = 12;
+// Of anything written; Python gives up far below.
+constexpr std::size_t kMostWidth = std::size_t{1} << 24U;
 
 bool is_leap(int year) { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
 
@@ -37,12 +42,27 @@ std::int64_t day_number(const LocalTime& time) {
 // 0 is Sunday.
 int weekday(const LocalTime& time) { return static_cast<int>(((day_number(time) + 4) % 7 + 7) % 7); }
 
-std::string number(std::int64_t value, std::size_t width, char flag, char fill = '0') {
-  std::string digits = std::to_string(value);
-  if (flag == '-') return digits;
-  if (flag == '_') fill = ' ';
-  if (flag == '0') fill = '0';
-  return digits.size() < width ? std::string(width - digits.size(), fill) + digits : digits;
+struct Directive {
+  char pad = 0;           // '-', '_' or '0': the last of these flags
+  bool is_upper = false;  // '^'
+  bool is_other = false;  // '#': the other case
+  std::size_t width = 0;  // at least so many bytes
+  char modifier = 0;      // 'E' or 'O', which change nothing here
+  char letter = 0;        // 0 at the end of the format
+};
+
+std::string padded(std::string text, const Directive& directive) {
+  if (text.size() < directive.width) text.insert(0, directive.width - text.size(), directive.pad == '0' ? '0' : ' ');
+  return text;
+}
+
+std::string number(std::int64_t value, std::size_t digits, const Directive& directive, char pad = '0') {
+  if (directive.pad != 0) pad = directive.pad;
+  std::string text = std::to_string(value);
+  if (pad == '-') return padded(std::move(text), directive);
+  const std::size_t width = std::max(digits, directive.width);
+  if (text.size() < width) text.insert(0, width - text.size(), pad == '_' ? ' ' : '0');
+  return text;
 }
 
 struct IsoWeek {
@@ -69,52 +89,65 @@ std::string upper(std::string text) {
   return text;
 }
 
-std::string date_part(const LocalTime& time, char directive, char flag) {
+std::int64_t seconds_of(const LocalTime& time) {
+  return ((day_number(time) * 24 + time.hour) * 60 + time.minute) * 60 + time.second;
+}
+
+std::optional<std::string> number_part(const LocalTime& time, const Directive& directive) {
   const int hour12 = time.hour % kHoursOfNoon == 0 ? kHoursOfNoon : time.hour % kHoursOfNoon;
-  const std::string_view day = kDays[static_cast<std::size_t>(weekday(time))];
-  const std::string_view month = kMonths[month_index(time)];
-  switch (directive) {
-    case 'a': return std::string(day.substr(0, 3));
-    case 'A': return std::string(day);
+  switch (directive.letter) {
+    case 'C': return number(time.year / 100, 1, directive);
+    case 'd': return number(time.day, 2, directive);
+    case 'e': return number(time.day, 2, directive, '_');
+    case 'g': return number(iso_week(time).year % 100, 2, directive);
+    case 'G': return number(iso_week(time).year, 1, directive);
+    case 'H': return number(time.hour, 2, directive);
+    case 'I': return number(hour12, 2, directive);
+    case 'j': return number(day_of_year(time) + 1, 3, directive);
+    case 'k': return number(time.hour, 2, directive, '_');
+    case 'l': return number(hour12, 2, directive, '_');
+    case 'm': return number(time.month, 2, directive);
+    case 'M': return number(time.minute, 2, directive);
+    case 'S': return number(time.second, 2, directive);
+    case 'u': return number((weekday(time) + 6) % 7 + 1, 1, directive);
+    case 'U': return number((day_of_year(time) + 7 - weekday(time)) / 7, 2, directive);
+    case 'V': return number(iso_week(time).week, 2, directive);
+    case 'w': return number(weekday(time), 1, directive);
+    case 'W': return number((day_of_year(time) + 7 - (weekday(time) + 6) % 7) / 7, 2, directive);
+    case 'y': return number(time.year % 100, 2, directive);
+    case 'Y': return number(time.year, 1, directive);
+    default: return std::nullopt;
+  }
+}
+
+std::optional<std::string> text_part(const LocalTime& time, const Directive& directive) {
+  const std::string day(kDays[static_cast<std::size_t>(weekday(time))]);
+  const std::string month(kMonths[month_index(time)]);
+  const bool is_upper = directive.is_upper || directive.is_other;
+  const auto name = [&](std::string text) { return is_upper ? upper(std::move(text)) : text; };
+  const bool is_morning = time.hour < kHoursOfNoon;
+  switch (directive.letter) {
+    case 'a': return name(day.substr(0, 3));
+    case 'A': return name(day);
     case 'b':
-    case 'h': return std::string(month.substr(0, 3));
-    case 'B': return std::string(month);
-    case 'C': return number(time.year / 100, 2, flag);
-    case 'd': return number(time.day, 2, flag);
-    case 'e': return number(time.day, 2, flag, ' ');
-    case 'f': return "000000";
-    case 'g': return number(iso_week(time).year % 100, 2, flag);
-    case 'G': return number(iso_week(time).year, 4, flag);
-    case 'H': return number(time.hour, 2, flag);
-    case 'I': return number(hour12, 2, flag);
-    case 'j': return number(day_of_year(time) + 1, 3, flag);
-    case 'k': return number(time.hour, 2, flag, ' ');
-    case 'l': return number(hour12, 2, flag, ' ');
-    case 'm': return number(time.month, 2, flag);
-    case 'M': return number(time.minute, 2, flag);
+    case 'h': return name(month.substr(0, 3));
+    case 'B': return name(month);
     case 'n': return "\n";
-    case 'p': return time.hour < kHoursOfNoon ? "AM" : "PM";
-    case 'P': return time.hour < kHoursOfNoon ? "am" : "pm";
-    case 's': return std::to_string(((day_number(time) * 24 + time.hour) * 60 + time.minute) * 60 + time.second);
-    case 'S': return number(time.second, 2, flag);
+    case 'p':
+      if (!directive.is_other) return is_morning ? "AM" : "PM";
+      [[fallthrough]];
+    case 'P': return is_morning ? "am" : "pm";
+    case 's': return std::to_string(seconds_of(time));
     case 't': return "\t";
-    case 'u': return number((weekday(time) + 6) % 7 + 1, 1, flag);
-    case 'U': return number((day_of_year(time) + 7 - weekday(time)) / 7, 2, flag);
-    case 'V': return number(iso_week(time).week, 2, flag);
-    case 'w': return number(weekday(time), 1, flag);
-    case 'W': return number((day_of_year(time) + 7 - (weekday(time) + 6) % 7) / 7, 2, flag);
-    case 'y': return number(time.year % 100, 2, flag);
-    case 'Y': return number(time.year, flag == '_' || flag == '0' ? 4 : 1, flag);
-    case 'z':
     case 'Z': return "";  // a time without a zone
     case '%': return "%";
-    default: return "";
+    default: return std::nullopt;
   }
 }
 
 // Directives that are short for several others.
-std::string_view expansion(char directive) {
-  switch (directive) {
+std::string_view expansion(char letter) {
+  switch (letter) {
     case 'c': return "%a %b %e %H:%M:%S %Y";
     case 'D':
     case 'x': return "%m/%d/%y";
@@ -127,32 +160,89 @@ std::string_view expansion(char directive) {
   }
 }
 
+bool allows_modifier(const Directive& directive) {
+  const std::string_view letters =
+      directive.modifier == 'E' ? "cnprstuxyzCPRTXYZ%" : "bdeghjklmnprstuwyzBCGHIMPRSTUVWZ%";
+  return directive.modifier == 0 || letters.find(directive.letter) != std::string_view::npos;
+}
+
+// Reads the directive behind the '%' at `at`, and moves `at` behind it.
+Directive read_directive(std::string_view format, std::size_t& at) {
+  Directive out;
+  for (++at; at < format.size() && std::string_view("-_0^#").find(format[at]) != std::string_view::npos; ++at) {
+    if (format[at] == '^') {
+      out.is_upper = true;
+    } else if (format[at] == '#') {
+      out.is_other = true;
+    } else {
+      out.pad = format[at];
+    }
+  }
+  for (; at < format.size() && format[at] >= '0' && format[at] <= '9'; ++at)
+    out.width = std::min(out.width * 10 + static_cast<std::size_t>(format[at] - '0'), kMostWidth);
+  if (at < format.size() && (format[at] == 'E' || format[at] == 'O')) out.modifier = format[at++];
+  if (at < format.size()) out.letter = format[at++];
+  return out;
+}
+
+std::string formatted_time(const LocalTime& time, std::string_view format);
+
+std::string date_part(const LocalTime& time, const Directive& directive, std::string_view spelling) {
+  if (allows_modifier(directive)) {
+    if (directive.letter == 'z') return "";
+    if (const std::optional<std::string> part = number_part(time, directive)) return *part;
+    if (const std::optional<std::string> part = text_part(time, directive)) return padded(*part, directive);
+    if (const std::string_view parts = expansion(directive.letter); !parts.empty()) {
+      const std::string whole = formatted_time(time, parts);
+      return padded(directive.is_upper ? upper(whole) : whole, directive);
+    }
+  }
+  const std::string copy(spelling);
+  return padded(directive.is_upper ? upper(copy) : copy, directive);
+}
+
+// What glibc's strftime() writes.
+std::string formatted_time(const LocalTime& time, std::string_view format) {
+  std::string out;
+  for (std::size_t at = 0; at < format.size() && out.size() <= kMostWidth;) {
+    if (format[at] != '%') {
+      out += format[at++];
+      continue;
+    }
+    const std::size_t begin = at;
+    const Directive directive = read_directive(format, at);
+    out += date_part(time, directive, format.substr(begin, at - begin));
+  }
+  return out;
+}
+
+// The format as Python passes it on: it writes some directives itself, if they have no flags, and C strings end at a
+// zero byte.
+std::string passed_format(std::string_view format) {
+  std::string out;
+  for (std::size_t at = 0; at < format.size() && format[at] != '\0'; ++at) {
+    out += format[at];
+    if (format[at] != '%' || at + 1 == format.size() || format[at + 1] == '\0') continue;
+    const char letter = format[++at];
+    if (letter == 'f' || letter == 'z' || letter == 'Z') {
+      out.pop_back();
+      out += letter == 'f' ? "000000" : "";
+    } else {
+      out += letter;
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string format_time(const LocalTime& time, std::string_view format) {
-  static constexpr std::string_view kKnown = "aAbBCdefgGhHIjklmMnpPsStuUVwWyYzZ%";
-  std::string out;
-  for (std::size_t at = 0; at < format.size(); ++at) {
-    if (format[at] != '%' || at + 1 == format.size()) {
-      out += format[at];
-      continue;
-    }
-    const std::size_t begin = at++;
-    char flag = 0;
-    if (std::string_view("-_0^#").find(format[at]) != std::string_view::npos && at + 1 < format.size())
-      flag = format[at++];
-    const char directive = format[at];
-    std::string part;
-    if (!expansion(directive).empty()) {
-      part = format_time(time, expansion(directive));
-    } else if (kKnown.find(directive) != std::string_view::npos) {
-      part = date_part(time, directive, flag);
-    } else {
-      part = format.substr(begin, at - begin + 1);  // unknown ones are copied
-    }
-    out += flag == '^' ? upper(part) : part;
-  }
-  return out;
+  const std::string passed = passed_format(format);
+  std::string out = formatted_time(time, passed);
+  // Python gives up when a buffer of this size is too small.
+  std::size_t room = 1024;
+  while (room < 256 * passed.size()) room *= 2;
+  return out.size() < room ? out : "";
 }
 
 }  // namespace rondo::jinja
