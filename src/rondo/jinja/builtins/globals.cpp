@@ -253,20 +253,17 @@ constexpr auto kGlobals = std::to_array<Global>({
 
 }  // namespace
 
+Value template_reference(Runtime& runtime) { return Value::object(runtime.heap.make_object<TemplateReference>()); }
+
 bool is_global_name(std::string_view name) {
   const auto has_name = [&](const Global& global) { return global.name == name; };
-  return name == "self" || std::any_of(kGlobals.begin(), kGlobals.end(), has_name);
+  return std::any_of(kGlobals.begin(), kGlobals.end(), has_name);
 }
 
 std::optional<Value> find_global(Runtime& runtime, std::string_view name) {
   std::pmr::vector<NamedValue>& made = runtime.state().globals;
   for (const NamedValue& global : made) {
     if (global.name == name) return global.value;
-  }
-  if (name == "self") {
-    const Value value = Value::object(runtime.heap.make_object<TemplateReference>());
-    made.push_back({"self", value});
-    return value;
   }
   for (const Global& global : kGlobals) {
     if (global.name != name || (global.chat_only && !runtime.options.chat_globals)) continue;

@@ -80,6 +80,7 @@ class Compiler : private ExpressionCompiler {
 
   Result<Program> run() {
     escaping_.used = Escaping::is_used(tree_.body);
+    program_.has_self = mentions(tree_.body, "self");
     if (may_overflow(tree_.body)) constants_ = std::make_unique<Constants>(tree_);
     const std::uint32_t root = add_function("");
     enter_function(root);

@@ -53,8 +53,9 @@ std::uint16_t ExpressionCompiler::functions_out(const Symbols& owner) const {
 
 void ExpressionCompiler::open_scope(Place place) {
   for (const Symbols::Entry& entry : symbols_->entries()) {
-    if (entry.load == Load::kResolve && !is_global_name(names_.at(entry.name)))
-      undeclared_.insert(names_.at(entry.name));
+    const std::string& text = names_.at(entry.name);
+    const bool is_given = is_global_name(text) || (program_.has_self && text == "self");
+    if (entry.load == Load::kResolve && !is_given) undeclared_.insert(text);
     if (entry.load == Load::kParameter || is_by_name(entry)) continue;
     const std::uint32_t target = slot(*symbols_, entry.name);
     if (entry.load == Load::kUndefined) {

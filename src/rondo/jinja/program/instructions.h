@@ -210,6 +210,7 @@ struct Program {
   std::vector<std::string> undeclared;
   std::vector<std::string> compared_roles;
   bool has_generation = false;
+  bool has_self = false;         // whether `self` means the template, even if a variable has that name
   bool may_have_markup = false;  // whether the template can make a string that counts as escaped
 };
 

@@ -129,7 +129,9 @@ Value Vm::variable(std::uint32_t name) {
   if (known_.has_variable[name]) return known_.variables[name];
   const std::string& text = program_.names[name];
   Value value;
-  if (const json::Value* given = variables_.find(text)) {
+  if (program_.has_self && text == "self") {
+    value = template_reference(runtime_);
+  } else if (const json::Value* given = variables_.find(text)) {
     value = wrap_variable(runtime_, text, *given);
   } else if (const std::optional<Value> global = find_global(runtime_, text)) {
     value = *global;
