@@ -40,6 +40,18 @@ Error syntax_error(const std::string& source) {
 
 }  // namespace
 
+TEST_CASE("bug: a filter behind `or` is not looked up if a constant text decides") {
+  CHECK(render("{{ 'a' or 'x' | nosuch }}{{ '' and n is nosuch }}").value().text.bytes() == "a");
+  for (const char* source : {"{{ 'a' and 'x' | nosuch }}", "{{ '' or 'x' | nosuch }}", "{{ ('a' or n) is nosuch }}"})
+    CHECK(!Template::compile(source, {}, "test").ok());
+}
+
+TEST_CASE("bug: numbers have digits of any script behind the first") {
+  CHECK(render("{{ 1\u0663 + 1 }} {{ 1_\u0663 }} {{ 0x\u0663 }}").value().text.bytes() == "14 13 3");
+  for (const char* source : {"{{ 1\u0663.5 }}", "{{ 1e\u0663 }}", "{{ \u0663 }}", "{{ 0\u0663 }}"})
+    CHECK(!Template::compile(source, {}, "test").ok());
+}
+
 TEST_CASE("template: undeclared variables") {
   CHECK(compile("{{ a }}{% set b = 1 %}{{ b }}{% for c in d %}{{ c }}{{ loop.index }}{% endfor %}{{ range(1) }}")
             ->undeclared_variables() == Strings{"a", "d"});

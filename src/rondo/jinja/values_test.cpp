@@ -235,6 +235,122 @@ TEST_CASE("values: dates") {
   CHECK(render("{{ strftime_now('%Y') }}", variables, true).ok());
 }
 
+TEST_CASE("bug: dates have widths, flags and years before 1000 as in Python") {
+  const auto date = [](const LocalTime& now, const std::string& format) {
+    RenderOptions options;
+    options.now = now;
+    const json::Object variables{{"format", format}};
+    const auto compiled = Template::compile("{{ strftime_now(format) }}", {}, "date");
+    return std::string(compiled.value()->render(variables, options).value().text.bytes());
+  };
+  const LocalTime now = {2024, 2, 29, 13, 5, 9};
+  const LocalTime old = {7, 3, 4, 3, 5, 9};
+  const struct {
+    const char* format;
+    const char* now;
+    const char* old;
+  } rows[] = {
+      {"%5d|%_5d|%-5d|%05e", "00029|   29|   29|00029", "00004|    4|    4|00004"},
+      {"%5a|%05a|%12F|%012F", "  Thu|00Thu|  2024-02-29|002024-02-29", "  Sun|00Sun|     7-03-04|000007-03-04"},
+      {"%#a|%#p|%^P|%^#p|%^c", "THU|pm|pm|pm|THU FEB 29 13:05:09 2024", "SUN|am|am|am|SUN MAR  4 03:05:09 7"},
+      {"%f|%-f|%5f|%^q|%5^a", "000000|%-f|  %5f|%^Q|  %5^a", "000000|%-f|  %5f|%^Q|  %5^a"},
+      {"%G|%C|%_Y|%0Y|%5Y|%Y", "2024|20|2024|2024|02024|2024", "7|0|7|7|00007|7"},
+      {"%-_d|%_-d|%Od|%Ed|%EY", "29|29|29|%Ed|2024", " 4|4|04|%Ed|7"},
+      {"%5%|%5n|%5Z|%5z|%:z|%5", "    %|    \n|     ||%:z|   %5", "    %|    \n|     ||%:z|   %5"},
+      {"%99999d", "", ""},
+  };
+  for (const auto& row : rows) {
+    CHECK(date(now, row.format) == row.now);
+    CHECK(date(old, row.format) == row.old);
+  }
+  CHECK(date(now, std::string("a\0%d", 4)) == "a");
+  CHECK(date(now, "%1000d").size() == 1000);
+}
+
+TEST_CASE("bug: attributes of a namespace that begin with an underscore are hidden") {
+  const json::Value none{json::Object{}};
+  const std::string ns = "{% set ns = namespace(_x=1) %}";
+  const std::string hidden = "error access to attribute '_x' of 'Namespace' object is unsafe.";
+  for (const bool strict : {true, false}) {
+    for (const char* use : {"{{ ns._x }}", "{{ ns['_x'] }}", "{{ ns | attr('_x') }}", "{{ '{0._x}'.format(ns) }}",
+                            "{% if ns._x %}x{% endif %}", "{% set ns._x = 2 %}{{ ns._x }}"})
+      CHECK_MESSAGE(answer(ns + use, none, strict) == R"("")", use);
+    CHECK(answer(ns + "{{ ns._x is defined }} {{ ns._x | default(5) }}", none, strict) == R"("False 5")");
+    CHECK(answer(ns + "{{ [ns] | map(attribute='_x') | list }}", none, strict) == R"("[Undefined]")");
+    for (const char* use : {"{% set ns._x = ns._x + 1 %}", "{{ ns['_x'] + 1 }}", "{{ ns._x.y }}"})
+      CHECK_MESSAGE(answer(ns + use, none, strict).starts_with(hidden), use);
+    CHECK(answer("{% set d = {'_x': 1} %}{{ d._x }}{{ d['_x'] }}{{ [d] | sum(attribute='_x') }}", none, strict) ==
+          R"("111")");
+  }
+}
+
+TEST_CASE("bug: `self` is the template only if it reads that name before it sets it") {
+  const json::Value variables = json::parse(R"({"self": "S"})").value();
+  const json::Value none{json::Object{}};
+  CHECK(answer("{% if true %}{{ self }}{% endif %}", variables) == R"("<TemplateReference None>")");
+  CHECK(answer("{% for self in [1] %}{% endfor %}{{ self }}", none) == R"("")");
+  CHECK(answer("{% for self in [1] %}{{ self }}{% endfor %}{{ self }}", variables) == R"("1S")");
+  CHECK(answer("{% if false %}{% set self = 1 %}{% endif %}{{ self }}", variables) == R"("S")");
+}
+
+TEST_CASE("bug: what views and sets contain is looked up by hash, and < asks for a subset") {
+  const json::Value none{json::Object{}};
+  const struct {
+    const char* expression;
+    const char* want;
+  } rows[] = {
+      {"{1: 2}.keys() < {1: 2, 3: 4}.keys()", "True"},
+      {"{1: 2}.keys() <= {1: 2}.items()", "False"},
+      {"{1: 2}.items() >= {1: 2.0}.items()", "True"},
+      {"{1: 2}.keys() > ({}.keys() - {}.keys())", "True"},
+      {"[{1: 2, 3: 4}.keys(), {1: 2}.keys()] | min | list", "[1]"},
+      {"{1: 2}.values() < {1: 2}.keys()", "error '<' not supported between instances of 'dict_values' and 'dict_keys'"},
+      {"{1: 2}.keys() < [1]", "error '<' not supported between instances of 'dict_keys' and 'list'"},
+      {"{1: []}.items() <= {1: 2, 3: 4}.keys()", "error unhashable type: 'list'"},
+      {"({}.keys() - {}.keys()) in ({1: 2}.keys() - {}.keys())", "False"},
+      {"({}.keys() - {}.keys()) in {1: 2}.keys()", "error unhashable type: 'set'"},
+      {"(1, 2) in {1: 2.0}.items()", "True"},
+      {"([], 1) in {}.items()", "error unhashable type: 'list'"},
+      {"([], 1, 2) in {}.items()", "False"},
+      {"{}.items().isdisjoint([([], 1)])", "error unhashable type: 'list'"},
+      {"{1: 2}.keys().isdisjoint({1: 2, 3: 4})", "False"},
+      {"({}, 1) in {}.keys()", "error unhashable type: 'dict'"},
+  };
+  for (const auto& row : rows) {
+    const std::string got = answer("{% if true %}{{ " + std::string(row.expression) + " }}{% endif %}", none);
+    const std::string want(row.want);
+    CHECK_MESSAGE(got.starts_with(want.starts_with("error") ? want : "\"" + want + "\""), row.expression);
+  }
+  CHECK(answer("{% set x = {1: 2}.pop([], 1) %}", none, false).starts_with("error unhashable type: 'list'"));
+  CHECK(answer("{% if true %}{{ {}.pop([], 1) }}{% endif %}", none, false) == R"("1")");
+  CHECK(answer("{% set x = [].sort(reverse='a') %}", none, false)
+            .starts_with("error 'str' object cannot be interpreted as an integer"));
+}
+
+TEST_CASE("bug: work on a long text costs fuel") {
+  const json::Object variables{
+      {"s", std::string(200'000, 'a')}, {"f", std::string(200'000, 'b')}, {"e", std::string(100'000, 'x') + "\u00e9"}};
+  const auto ends = [&](const std::string& expression) {
+    RenderOptions options;
+    options.limits.instructions = 3000;
+    options.limits.instructions_per_element = 0;
+    const auto compiled = Template::compile("{% set y = " + expression + " %}", {}, "long");
+    const auto rendered = compiled.value()->render(variables, options);
+    return !rendered.ok() && rendered.error().code == ErrorCode::kLimit;
+  };
+  for (const char* work :
+       {"s | int",          "s | int(0, 16)",   "s | float",         "s is lower",      "s is upper",
+        "s.islower()",      "s.isupper()",      "s.istitle()",       "s.isascii()",     "s.isalpha()",
+        "s.isalnum()",      "s.isidentifier()", "s.isdecimal()",     "s.isprintable()", "s.format()",
+        "s.format_map({})", "s % ()",           "s | format",        "s.count('')",     "s.count('a')",
+        "'{:5}'.format(s)", "s is sameas(f)",   "s.strip('a')",      "'b'.strip(s)",    "s.split(s)",
+        "s.splitlines()",   "s.split()",        "s.removeprefix(s)", "s | indent",      "s | title",
+        "s.title()",        "e.upper()",        "s | striptags",     "{} [s]"})
+    CHECK_MESSAGE(ends(work), work);
+  CHECK(!ends("s"));
+  CHECK(!ends("s is string"));
+}
+
 TEST_CASE("values: strings that grow from one beginning do not disturb each other") {
   const json::Value variables = read_json("variables.json");
   const std::string grow =

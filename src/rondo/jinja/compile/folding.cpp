@@ -63,6 +63,7 @@ BinaryOp binary_op(TokenKind token) {
 std::optional<bool> literal_truth(const Expr& node) {
   switch (node.kind) {
     case ExprKind::kNone: return false;
+    case ExprKind::kString:
     case ExprKind::kBool: return node.flag;
     case ExprKind::kInteger: return node.text.find_first_of("123456789abcdefABCDEF") != std::string::npos;
     case ExprKind::kTuple:

@@ -23,7 +23,7 @@ using ExprPtr = std::unique_ptr<Expr>;
 
 enum class ExprKind : std::uint8_t {
   kText,     // literal: template data inside an output statement
-  kString,   // literal
+  kString,   // literal; flag: it is not empty
   kInteger,  // text: the digits as written, without '_'
   kFloat,    // text
   kBool,     // flag

@@ -269,7 +269,10 @@ ExprPtr ExpressionParser::parse_string() {
   const Place place = current().place;
   std::string text;
   while (is(TokenKind::kString)) text += take().text;
-  return make_literal(ExprKind::kString, place, std::move(text));
+  const bool is_empty = text.empty();
+  ExprPtr node = make_literal(ExprKind::kString, place, std::move(text));
+  node->flag = !is_empty;
+  return node;
 }
 
 // The reference intends `in` and `recursive` to end the tuples of a for too, but they never do: after a comma they are

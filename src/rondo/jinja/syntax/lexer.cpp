@@ -10,6 +10,7 @@
 #include "jinja/common/characters.h"
 #include "jinja/common/options.h"
 #include "jinja/common/place.h"
+#include "unicode/case.h"
 
 namespace rondo::jinja {
 namespace {
@@ -64,14 +65,43 @@ bool is_identifier(std::string_view name) {
   return true;
 }
 
+// The size of the digit at `at`; 0 if there is none.  From base 10 on it may be of any script, as those of Python's \d.
+std::size_t digit_size(std::string_view source, std::size_t at, int base = 10) {
+  if (at >= source.size()) return 0;
+  const char c = source[at];
+  if (static_cast<unsigned char>(c) < 0x80) {
+    const bool is_of_base = base == 16 ? hex::digit(c).has_value() : c >= '0' && c < '0' + base;
+    return is_of_base ? 1 : 0;
+  }
+  if (base < 10) return 0;
+  const utf8::Decoded decoded = utf8::decode(source, at);
+  return decoded.valid && unicode::decimal_value(decoded.code_point) >= 0 ? decoded.size : 0;
+}
+
 // (\d+_)*\d+ : digits separated by single underscores.  Returns the end, or `at` if there are none.
 std::size_t skip_digits(std::string_view source, std::size_t at) {
   std::size_t end = at;
-  while (end < source.size() && is_digit(source[end])) {
-    while (end < source.size() && is_digit(source[end])) ++end;
-    if (end + 1 < source.size() && source[end] == '_' && is_digit(source[end + 1])) ++end;
+  for (std::size_t size = digit_size(source, end); size != 0; size = digit_size(source, end)) {
+    end += size;
+    if (end < source.size() && source[end] == '_' && digit_size(source, end + 1) != 0) ++end;
   }
   return end;
+}
+
+// A number as it is written, without underscores and in ASCII digits.
+std::string plain_digits(std::string_view spelling) {
+  std::string out;
+  for (std::size_t at = 0; at < spelling.size();) {
+    const utf8::Decoded decoded = utf8::decode(spelling, at);
+    const int value = decoded.size == 1 ? -1 : unicode::decimal_value(decoded.code_point);
+    if (value >= 0) {
+      out += static_cast<char>('0' + value);
+    } else if (spelling[at] != '_') {
+      out += spelling[at];
+    }
+    at += decoded.size;
+  }
+  return out;
 }
 
 std::size_t float_end(std::string_view source, std::size_t at) {
@@ -92,19 +122,15 @@ std::size_t float_end(std::string_view source, std::size_t at) {
   return end > whole ? end : at;
 }
 
-bool is_digit_of(char c, int base) {
-  if (base == 16) return hex::digit(c).has_value();
-  return c >= '0' && c < '0' + base;
-}
-
 std::size_t integer_end(std::string_view source, std::size_t at) {
   if (at >= source.size() || !is_digit(source[at])) return at;
   const auto run = [&](std::size_t from, int base, auto accept) {
     std::size_t end = from;
     while (end < source.size()) {
       const std::size_t digit = source[end] == '_' ? end + 1 : end;
-      if (digit >= source.size() || !is_digit_of(source[digit], base) || !accept(source[digit])) break;
-      end = digit + 1;
+      const std::size_t size = digit_size(source, digit, base);
+      if (size == 0 || !accept(source[digit])) break;
+      end = digit + size;
     }
     return end;
   };
@@ -427,9 +453,13 @@ class Lexer {
       kind = TokenKind::kInteger;
       end = integer_end(source_, pos_);
     }
-    std::string text(source_.substr(pos_, end - pos_));
-    std::erase(text, '_');
-    add(kind, pos_, std::move(text));
+    const std::string_view spelling = source_.substr(pos_, end - pos_);
+    const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+    if (kind == TokenKind::kFloat && !std::all_of(spelling.begin(), spelling.end(), is_ascii)) {
+      fail(pos_, "invalid decimal literal");
+      return true;
+    }
+    add(kind, pos_, plain_digits(spelling));
     pos_ = end;
     return true;
   }
