@@ -1,6 +1,7 @@
 // The program itself: lines of conversations to ids and masks.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 
@@ -116,6 +117,26 @@ TEST_CASE_FIXTURE(Shell, "mask into the file that it reads would empty it, and i
   CHECK(run("mask model '" + chats + "' -o '" + longer + "'").status == 0);
   CHECK(files::read(longer).value() == run("mask model '" + chats + "'").out);
   CHECK(run("mask model '" + chats + "' -o /dev/null").status == 0);
+}
+
+TEST_CASE_FIXTURE(Shell, "bug: mask emptied its output before it looked for its model") {
+  const std::string kept = file("kept.jsonl", "kept");
+  const Run masked = run("mask nowhere -o " + kept, R"([{"role": "user", "content": "x"}])");
+  CHECK(masked.status == 1);
+  CHECK(masked.err.starts_with("rondo: nowhere: no such file or folder"));
+  CHECK(files::read(kept).value() == "kept");
+}
+
+TEST_CASE_FIXTURE(Shell, "bug: with standard descriptors closed, messages went into the files that rondo wrote") {
+  const std::string lines = file("lines.jsonl", "[{\"role\": \"user\", \"content\": \"x\"}]\nbroken\n");
+  const Run masked = run("mask model " + lines + " -o " + path("masked.jsonl") + " >&- 2>&-");
+  CHECK(masked.status == 1);  // a line failed
+  const std::string out = files::read(path("masked.jsonl")).value();
+  CHECK(out.find("rondo:") == std::string::npos);
+  CHECK(std::ranges::count(out, '\n') == 2);
+  const Run closed = run("mask model " + lines + " >&-");
+  CHECK(closed.status == 1);
+  CHECK(closed.err.find("standard output: ") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(Shell, "mask warns where nothing is learned, as with a role that nobody has") {

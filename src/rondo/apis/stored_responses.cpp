@@ -78,8 +78,7 @@ std::vector<Logprob> logprobs_in(const json::Value& item) {
     Logprob one{token_in(row), number(row), {}};
     const json::Value* top = row.find("top_logprobs");
     if (top != nullptr && top->is_array()) {
-      for (const json::Value& other : top->as_array())
-        one.top.push_back({token_in(other), number(other)});
+      for (const json::Value& other : top->as_array()) one.top.push_back({token_in(other), number(other)});
     }
     out.push_back(std::move(one));
   }

@@ -1,5 +1,6 @@
 #include "cli/io.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -112,6 +113,14 @@ std::optional<std::string> read_piece() {
     const ssize_t size = ::read(STDIN_FILENO, buffer.data(), buffer.size());
     if (size > 0) return std::string(buffer.data(), static_cast<std::size_t>(size));
     if (size == 0 || errno != EINTR) return std::nullopt;
+  }
+}
+
+void hold_standard_descriptors() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    // The lowest descriptor that is free is this one.  It can be read where writing is meant, and the other way round.
+    if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
+      (void)::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
 }
 

@@ -17,6 +17,10 @@ inline constexpr int kSuccess = 0;
 inline constexpr int kFailure = 1;
 inline constexpr int kUsage = 2;
 
+// To be called first.  Takes the places of standard descriptors that are closed, so that no file that is opened later is
+// written to in their stead.  Using one of them still fails.
+void hold_standard_descriptors();
+
 // Returns the bytes of a file, or of standard input for "-".
 [[nodiscard]] Result<std::string> read_input(const std::string& path);
 

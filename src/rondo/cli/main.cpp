@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -487,10 +486,12 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    std::ostringstream help;
     std::ostringstream complaint;
-    const int status = app.exit(error, std::cout, complaint);
+    const int status = app.exit(error, help, complaint);
     note(complaint.str());
-    return status == 0 ? kSuccess : kUsage;
+    if (status != 0) return kUsage;
+    return print(help.str()) ? kSuccess : kFailure;
   }
   if (!chosen) {
     note(app.help());
@@ -503,6 +504,7 @@ int run(int argc, char** argv) {
 }  // namespace rondo::cli
 
 int main(int argc, char** argv) {
+  rondo::cli::hold_standard_descriptors();
   try {
     return rondo::cli::run(argc, argv);
   } catch (const std::exception& exception) {

@@ -71,6 +71,18 @@ class Masking {
     return json::to_compact(json::Value(std::move(reply)));
   }
 
+  // Loads what all lines need.  Fails where no line could be answered: a template or tokenizer that is not there or
+  // cannot be read.
+  [[nodiscard]] Status load() const {
+    json::Object request = request_;
+    request.set("messages", json::Array{json::Object{{"role", "user"}, {"content", ""}}});
+    const auto reply = service_.run(json::Value(std::move(request)), {});
+    if (reply.ok()) return Done{};
+    const ErrorCode code = reply.error().code;
+    const bool is_of_message = code == ErrorCode::kTemplateRaised || code == ErrorCode::kTemplateError;
+    return is_of_message ? Status(Done{}) : Status(reply.error());
+  }
+
   [[nodiscard]] std::size_t failed() const { return failed_; }
   [[nodiscard]] std::size_t ids() const { return ids_; }
   [[nodiscard]] std::size_t learned() const { return learned_; }
@@ -232,6 +244,8 @@ int run_mask(const MaskArguments& arguments) {
   if (!arguments.html_file.empty()) {
     if (Status status = check_page_file(arguments.html_file); !status.ok()) return refuse(status.error());
   }
+  Masking masking(arguments, std::move(request).value());
+  if (Status loaded = masking.load(); !loaded.ok()) return report(loaded.error());
   const OpenFile input(arguments.input, O_RDONLY, STDIN_FILENO);
   if (input.error()) return report(*input.error());
   OpenFile output(arguments.output, O_WRONLY | O_CREAT, STDOUT_FILENO);
@@ -246,7 +260,6 @@ int run_mask(const MaskArguments& arguments) {
   if (arguments.input == "-") {
     if (Status status = begin_input(); !status.ok()) return report(status.error());
   }
-  Masking masking(arguments, std::move(request).value());
   Bar bar(input.number());
   const LineEnds ends{input.number(), arguments.input == "-" ? "standard input" : arguments.input, output.number(),
                       arguments.output == "-" ? "standard output" : arguments.output};

@@ -184,13 +184,17 @@ Result<json::Object> made_log(std::string_view text) {
     const std::size_t equals = part.find('=');
     std::size_t number = 0;
     const char* end = part.data() + part.size();
-    if (equals == std::string_view::npos || equals == 0 ||
-        std::from_chars(part.data() + equals + 1, end, number).ptr != end || equals + 1 == part.size())
+    const bool is_named = equals != std::string_view::npos && equals > 0;
+    const auto read = std::from_chars(is_named ? part.data() + equals + 1 : end, end, number);
+    if (read.ec != std::errc() || read.ptr != end)
       return Error(
           ErrorCode::kInvalidArgument,
           "a log that is made up is described by names with numbers, as in `made:agents=200,turns=20`; found `" +
               std::string(part) + "`");
-    out.set(part.substr(0, equals), number);
+    const std::string_view name = part.substr(0, equals);
+    if (out.find(name) != nullptr)
+      return Error(ErrorCode::kInvalidArgument, "a log that is made up has `" + std::string(name) + "` twice");
+    out.set(name, number);
   }
   return out;
 }
