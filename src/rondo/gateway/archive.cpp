@@ -4,6 +4,7 @@
 
 #include "apis/stored_responses.h"
 #include "chat/api_parts.h"
+#include "gateway/engine_terms.h"
 #include "json/parse.h"
 #include "json/print.h"
 
@@ -61,7 +62,7 @@ spans::Digest Archive::group_of(const ResponseRecord& record) const {
 
 Archive::Maybe<std::string> Archive::bytes_of(const spans::Digest& one) const {
   auto found = store_.objects(scope_.id(), {&one, 1});
-  if (!found.ok()) return apis::fault_of(found.error());
+  if (!found.ok()) return fault_of_store(found.error());
   return std::move(found).value().front();
 }
 
@@ -78,7 +79,7 @@ apis::Outcome<json::Array> Archive::items_before(const ResponseRecord& record) c
     digests.push_back(is_response ? digest("response", id) : digest("item", record.conversation + "/" + id));
   }
   auto found = store_.objects(scope_.id(), digests);
-  if (!found.ok()) return apis::fault_of(found.error());
+  if (!found.ok()) return fault_of_store(found.error());
   json::Array out;
   const auto add = [&out](json::Array items) {
     for (json::Value& item : items) out.push_back(std::move(item));
@@ -119,7 +120,7 @@ Archive::Maybe<Conversation> Archive::conversation(const std::string& id) const 
 
 apis::Outcome<json::Array> Archive::conversation_items(const std::string& id) const {
   auto found = store_.group(scope_.id(), digest("conversation", id));
-  if (!found.ok()) return apis::fault_of(found.error());
+  if (!found.ok()) return fault_of_store(found.error());
   json::Array out;
   for (const std::string& bytes : found.value()) {
     // The conversation itself has no type.
@@ -175,20 +176,20 @@ apis::Outcome<bool> Archive::erase_response(const ResponseRecord& record) const 
   std::vector<spans::Digest> all = {digest("response", record.id()), digest("wish", record.id())};
   for (std::size_t i = 0; i < record.chunks; ++i) all.push_back(chunk_digest(record.id(), i));
   const auto erased = store_.erase_objects(scope_.id(), all);
-  if (!erased.ok()) return apis::fault_of(erased.error());
+  if (!erased.ok()) return fault_of_store(erased.error());
   return erased.value() > 0;
 }
 
 apis::Outcome<bool> Archive::erase_conversation(const std::string& id) const {
   const auto erased = store_.erase(scope_.id(), digest("conversation", id));
-  if (!erased.ok()) return apis::fault_of(erased.error());
+  if (!erased.ok()) return fault_of_store(erased.error());
   return erased.value();
 }
 
 apis::Outcome<bool> Archive::erase_item(const std::string& conversation, const std::string& id) const {
   const spans::Digest one = digest("item", conversation + "/" + id);
   const auto erased = store_.erase_objects(scope_.id(), {&one, 1});
-  if (!erased.ok()) return apis::fault_of(erased.error());
+  if (!erased.ok()) return fault_of_store(erased.error());
   return erased.value() > 0;
 }
 

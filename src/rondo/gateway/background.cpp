@@ -178,12 +178,13 @@ class Watch : public std::enable_shared_from_this<Watch> {
   const Archive& archive() { return archive_; }
   ResponseRecord& record() { return record_; }
   net::Exchange& exchange() { return exchange_; }
-  // False if it no longer exists.
-  bool read_again() {
+  // Returns why it cannot be read; nullopt if it was.
+  std::optional<apis::Fault> read_again() {
     auto found = archive_.response(record_.id());
-    if (!found.ok() || !found.value()) return false;
+    if (!found.ok()) return found.fault();
+    if (!found.value()) return apis::not_found("response", record_.id());
     record_ = looked_after(*state_, archive_, *std::move(found).value());
-    return true;
+    return std::nullopt;
   }
 
  private:
@@ -234,7 +235,7 @@ class StreamAgain final : public Watch {
       const auto text = archive().chunk(record().id(), chunk_++);
       if (text.ok() && text.value()) text_ += events_behind(*text.value(), after_, number_);
     }
-    if (chunk_ == record().chunks && !record().has_ended()) is_lost_ = !read_again();
+    if (chunk_ == record().chunks && !record().has_ended()) is_lost_ = read_again().has_value();
   }
   bool show() override {
     exchange().write(std::exchange(text_, {}));
@@ -258,21 +259,21 @@ class Cancelling final : public Watch {
   using Watch::Watch;
 
  private:
-  void read() override { is_lost_ = !read_again(); }
+  void read() override { lost_ = read_again(); }
   bool show() override {
     const std::int64_t now_ms = state().parts.now_ms();
     if (began_ms_ == 0) began_ms_ = now_ms;
     const bool is_late = now_ms - began_ms_ > kCancelWaitMs;
-    if (!is_lost_ && !record().has_ended() && !is_late) return false;
-    if (is_lost_)
-      answer_fault(exchange(), kResponsesApi, apis::not_found("response", record().id()));
+    if (!lost_ && !record().has_ended() && !is_late) return false;
+    if (lost_)
+      answer_fault(exchange(), kResponsesApi, *lost_);
     else
       answer_json(exchange(), 200, record().body);
     return true;
   }
 
   std::int64_t began_ms_ = 0;
-  bool is_lost_ = false;
+  std::optional<apis::Fault> lost_;
 };
 
 }  // namespace

@@ -61,6 +61,10 @@ apis::Fault fault_of_store(const Error& error) {
   return {.kind = apis::FaultKind::kUnavailable, .message = error.message, .param = "", .code = "", .retry_after_s = 1};
 }
 
+apis::Fault fault_of_plan(const Error& error) {
+  return error.code == ErrorCode::kIo ? fault_of_store(error) : apis::fault_of(error);
+}
+
 apis::Fault late() {
   return {.kind = apis::FaultKind::kTimeout, .message = "the reply took longer than it may", .param = "", .code = ""};
 }

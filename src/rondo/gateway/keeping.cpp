@@ -80,7 +80,10 @@ void Keeping::put(std::vector<spans::StoredObject> objects,
   const auto task = std::make_shared<decltype(then)>(std::move(then));
   archive().put(std::move(objects), [&loop = state->loop, task](const Status& kept) {
     std::optional<apis::Fault> fault;
-    if (!kept.ok()) fault = apis::Fault{.message = "the response could not be stored: " + kept.error().message};
+    if (!kept.ok()) {
+      fault = fault_of_store(kept.error());
+      fault->message = "the response could not be stored: " + fault->message;
+    }
     loop.post([task, fault] { (*task)(fault); });
   });
 }
@@ -117,7 +120,7 @@ Answer put_and_answer(Service::State& state, const Archive& archive, std::vector
     const auto held = std::make_shared<net::Exchange>(std::move(exchange));
     archive.put(objects, [&loop, held, body](const Status& kept) {
       loop.post([held, body, kept] {
-        if (!kept.ok()) return answer_fault(*held, kResponsesApi, apis::fault_of(kept.error()));
+        if (!kept.ok()) return answer_fault(*held, kResponsesApi, fault_of_store(kept.error()));
         answer_json(*held, 200, body);
       });
     });

@@ -72,8 +72,7 @@ class PromptMaker {
 
   // Without the kept turns a known conversation would be rendered anew, so it waits for the store.
   [[nodiscard]] apis::Fault fault_of(const Error& error) const {
-    if (error.code == ErrorCode::kIo) return fault_of_store(error);
-    apis::Fault fault = apis::fault_of(error);
+    apis::Fault fault = fault_of_plan(error);
     if (error.code == ErrorCode::kTemplateRaised) name_role(fault);
     return fault;
   }

@@ -85,12 +85,15 @@ apis::Outcome<Before> read_before(const Archive& archive, const json::Value& bod
   return id.empty() ? apis::Outcome<Before>(Before()) : before_in_conversation(archive, id);
 }
 
-// The named item, either one before it or one of the response whose key is in its id.
-std::optional<json::Array> look_up(const Archive& archive, const json::Array& before, const std::string& id) {
+// The named item, either one before it or one of the response whose key is in its id.  Notes in `unread` why the store
+// does not say whether it has it.
+std::optional<json::Array> look_up(const Archive& archive, const json::Array& before, const std::string& id,
+                                   std::optional<apis::Fault>& unread) {
   if (auto known = with_id(before, id)) return known;
   const auto key = spans::key_in(id);
   if (!key) return std::nullopt;
   const auto record = archive.response(spans::mint_id("resp", *key, 0));
+  if (!record.ok()) unread = record.fault();
   if (!record.ok() || !record.value()) return std::nullopt;
   if (auto known = with_id(record.value()->output(), id)) return known;
   return with_id(record.value()->input, id);
@@ -98,11 +101,13 @@ std::optional<json::Array> look_up(const Archive& archive, const json::Array& be
 
 apis::Outcome<apis::PlacedItems> resolve_items(const Archive& archive, const json::Array& before, std::string_view list,
                                                json::Array items) {
+  std::optional<apis::Fault> unread;
   const auto lookup = [&](const json::Value& item) {
     if (item.find_string("type") == "compaction") return apis::compacted(item);
-    return look_up(archive, before, chat::first_text(item, {"id"}));
+    return look_up(archive, before, chat::first_text(item, {"id"}), unread);
   };
-  return apis::resolve_items(std::move(items), lookup, list);
+  auto resolved = apis::resolve_items(std::move(items), lookup, list);
+  return !resolved.ok() && unread ? apis::Outcome<apis::PlacedItems>(*unread) : std::move(resolved);
 }
 
 }  // namespace

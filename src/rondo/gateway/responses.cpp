@@ -47,10 +47,11 @@ Answer remove(State& state, const Archive& archive, ResponseRecord record) {
   return json_reply(200, body);
 }
 
-bool is_deleted(const Archive& archive, const ResponseRecord& record) {
+apis::Outcome<bool> is_deleted(const Archive& archive, const ResponseRecord& record) {
   if (record.has_ended()) return false;
   const auto wish = archive.wish(record.id());
-  return wish.ok() && wish.value() == "delete";
+  if (!wish.ok()) return wish.fault();
+  return wish.value() == "delete";
 }
 
 // Turns the model's answer to the request for a summary into a compaction.
@@ -139,9 +140,11 @@ Answer answer_response(State& state, const net::ServerRequest& http) {
   const Archive archive(*state.parts.spans, visit_of(http)->tenant);
   auto found = archive.response(id);
   if (!found.ok()) return fault_reply(kResponsesApi, found.fault());
+  if (!found.value()) return fault_reply(kResponsesApi, apis::not_found("response", id));
   // A response that still runs although it was deleted counts as gone.
-  if (!found.value() || is_deleted(archive, *found.value()))
-    return fault_reply(kResponsesApi, apis::not_found("response", id));
+  const auto deleted = is_deleted(archive, *found.value());
+  if (!deleted.ok()) return fault_reply(kResponsesApi, deleted.fault());
+  if (deleted.value()) return fault_reply(kResponsesApi, apis::not_found("response", id));
   ResponseRecord& record = *found.value();
   const auto is = [&](std::string_view method, std::string_view path) {
     return method_of(http) == method && below == path;

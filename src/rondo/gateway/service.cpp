@@ -90,6 +90,7 @@ void complete(State& state, Exchange exchange) {
 
 // The prompt's ids.  Nothing is generated, and what the client echoes of earlier replies has no effect.
 apis::Outcome<std::vector<spans::TokenId>> prompt_ids(State& state, ReadRequest& read) {
+  if (!read.request.media.empty()) return not_text(read.request.media);
   const spans::Scope scope = state.parts.spans->scope(read.visit->tenant, read.model->name);
   read.request.echoed.clear();
   auto prompt = make_prompt(state, read, scope, std::nullopt);

@@ -253,14 +253,16 @@ apis::Outcome<ReadRequest> read_parts(Service::State& state, chat::Api api, cons
   if (api == chat::Api::kChat && std::ranges::find(roles, "function") == roles.end())
     chat::take_old_calls(out.request.messages);
   if (!out.request.media.empty()) {
-    if (out.model->upstream.client == nullptr)
-      return apis::invalid(out.request.media,
-                           apis::quoted_place(out.request.media) + " is not text: token ids carry only text");
+    if (out.model->upstream.client == nullptr) return not_text(out.request.media);
     auto again = resolved_body(state, api, parts, out.input);
     if (!again.ok()) return again.fault();
     out.passed_body = passed_body(out, parts.is_told, std::move(again.value()));
   }
   return out;
+}
+
+apis::Fault not_text(const std::string& media) {
+  return apis::invalid(media, apis::quoted_place(media) + " is not text: token ids carry only text");
 }
 
 AskedCall call_of(const Service::State& state, const ServedModel& model, const apis::GenerateRequest& request) {

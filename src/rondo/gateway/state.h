@@ -147,6 +147,9 @@ struct ReadRequest {
 [[nodiscard]] apis::Outcome<ReadRequest> read_request(Service::State& state, chat::Api api,
                                                       const net::ServerRequest& http);
 
+// Makes the fault for content that is not text, where token ids have to carry it.
+[[nodiscard]] apis::Fault not_text(const std::string& media);
+
 // The parts of a request whose body did not come over HTTP.
 struct RequestParts {
   std::string_view text;
