@@ -254,7 +254,7 @@ void CompletionRun::keep(const Prompt& prompt, const Choice& choice) {
   reply.session_name = asked_.session;
   const std::optional<std::size_t> cached = prompt.outcome->usage.cached_tokens;
   reply.facts = json::to_compact(json::Value(json::Object{{"api", "completions"},
-                                                          {"request_id", meta_.id},
+                                                          {"request_id", asked_.visit->request_id},
                                                           {"how", "render"},
                                                           {"cached", cached ? json::Value(*cached) : json::Value()}}));
   net::Loop& loop = state_->loop;

@@ -61,7 +61,7 @@ spans::NewReply TurnRun::reply_of(std::size_t choice, const engine::Outcome& out
   json::Object facts = explained(outcome.usage);
   facts.set("prompt", prompt_facts(read_.request));
   facts.set("api", chat::to_string(read_.request.api));
-  facts.set("request_id", answer_.meta.id);
+  facts.set("request_id", read_.visit->request_id);
   reply.facts = json::to_compact(facts);
   return reply;
 }
