@@ -25,6 +25,7 @@ constexpr std::size_t kMostActive = 16;   // requests of one socket that run at 
 constexpr std::size_t kMostWaiting = 64;  // requests that wait for others
 constexpr std::size_t kMostWaitingBytes = std::size_t{64} << 20U;
 constexpr std::size_t kMostLaneName = 256;
+constexpr std::size_t kMostReadAtOnce = std::size_t{16} << 10U;  // of a message, on the loop, to learn its stream
 
 bool is_lane_name(std::string_view name) {
   const auto is_good = [](char c) {
@@ -113,7 +114,12 @@ class ResponseSocket : public std::enable_shared_from_this<ResponseSocket> {
 
   void take(std::string text) {
     const bool is_too_much = waiting_bytes_ > 0 && waiting_bytes_ + text.size() > kMostWaitingBytes;
-    if (unread_.size() >= kMostWaiting || is_too_much) return send("", apis::websocket_error(too_many()));
+    // Whether one may run or wait is known once it is read.
+    if (unread_.size() >= kMostActive + kMostWaiting || is_too_much) {
+      std::string lane;
+      if (text.size() <= kMostReadAtOnce) (void)read_message(text, lane);
+      return send(lane, apis::websocket_error(too_many()));
+    }
     waiting_bytes_ += text.size();
     unread_.push_back(std::move(text));
     if (!is_reading_) read_next();
