@@ -29,6 +29,13 @@ chat::Api api_of(std::string_view path) {
   return is_responses ? chat::Api::kResponses : chat::Api::kChat;
 }
 
+// Addresses that several APIs have are answered in the form of the API that the client speaks.
+chat::Api api_of(const net::ServerRequest& request) {
+  const bool is_shared = request.path == "/v1/models" || request.path.starts_with("/v1/models/");
+  if (is_shared && request.headers.find("anthropic-version")) return chat::Api::kMessages;
+  return api_of(std::string_view(request.path));
+}
+
 // A request that a worker has read, with its prompt unless an engine makes that.
 struct Generation {
   ReadRequest read;               // of one that is passed on
@@ -180,7 +187,7 @@ void models(State& state, Exchange exchange) {
     const std::string name = word_of_path(std::string_view(path).substr(kOne.size()));
     const ServedModel* model = state.find_model(name);
     if (model == nullptr || !model->is_called(name))
-      return answer_fault(exchange, chat::Api::kChat, apis::model_not_found(name));
+      return answer_fault(exchange, api_of(exchange.request()), apis::model_not_found(name));
     return answer_json(exchange, 200, apis::model_body(entry_of(*model, name)));
   }
   std::vector<apis::ModelEntry> entries;
@@ -465,7 +472,7 @@ std::optional<net::Reply> Service::admit(net::ServerRequest& request) {
   visit->request_id = request_id_of(*state_, request);
   request.note = visit;
   take_session(request);
-  const chat::Api api = api_of(request.path);
+  const chat::Api api = api_of(request);
   request.answer_headers.add("x-request-id", visit->request_id);
   if (api == chat::Api::kMessages) request.answer_headers.add("request-id", visit->request_id);
   if (const std::string reason = refusal(state_->parts.options, request); !reason.empty())
@@ -510,8 +517,7 @@ void Service::handle(net::Exchange exchange) {
   const bool is_known = !allowed.empty();
   const std::string sentence =
       is_known ? request.method + " is not for " + request.path : unknown_address(request.path);
-  const json::Value body =
-      apis::error_body(api_of(request.path), {.kind = apis::FaultKind::kNotFound, .message = sentence});
+  const json::Value body = apis::error_body(api_of(request), {.kind = apis::FaultKind::kNotFound, .message = sentence});
   net::Headers headers;
   if (is_known) headers.add("allow", allowed);
   answer_json(exchange, is_known ? 405 : 404, body, std::move(headers));
