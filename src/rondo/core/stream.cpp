@@ -9,6 +9,11 @@ ParserStream::ParserStream(std::shared_ptr<const Model> model, parse::Parser par
   if (model_->tokenizer() != nullptr) decoder_.emplace(*model_->tokenizer());
 }
 
+void ParserStream::follow(TokenId id) {
+  (void)decoder_->next(id);
+  (void)decoder_->finish();
+}
+
 Result<ParserStream::Events> ParserStream::feed(std::span<const TokenId> ids) {
   const tokenizer::Tokenizer& tokenizer = *model_->tokenizer();
   if (Status valid = check_ids(tokenizer, ids, "ids"); !valid.ok()) return valid.error();

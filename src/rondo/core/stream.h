@@ -24,6 +24,12 @@ class ParserStream {
   // `model` provides the tokenizer for ids.  Without a tokenizer only text may be fed.
   ParserStream(std::shared_ptr<const Model> model, parse::Parser parser);
 
+  // Says that the text follows this id, whose own text is left out.  A text that begins anew may lack the blank that its
+  // first id has elsewhere.
+  //
+  // REQUIRES: takes_ids(), the id is in the vocabulary, and nothing was fed.
+  void follow(TokenId id);
+
   // Feeds ids.  Fails with kTokenizer if an id is out of range, and then feeds nothing.
   //
   // REQUIRES: takes_ids().

@@ -71,7 +71,7 @@ std::optional<apis::Fault> TurnRun::prepare_choices() {
     choices_[i].parser.emplace(read_.model->model, std::move(parser).value());
     choices_[i].builder.emplace(i, naming(i), request.api == kResponsesApi ? Empty::kMessage : Empty::kNothing);
     choices_[i].stop = StopText(request.stops);
-    choices_[i].texts = TokenTexts(read_.model->model->tokenizer());
+    follow_prompt(choices_[i]);
   }
   answer_.collector.emplace(choices_.size());
   answer_.meta.id = spans::mint_id(id_prefix(request.api), choices_.front().key, 0);
@@ -83,6 +83,15 @@ std::optional<apis::Fault> TurnRun::prepare_choices() {
       diagnose(*state_->parts.spans, state_->parts.models, read_.visit->tenant, *scope_, plan_, request);
   answer_.meta.prompt_tokens = static_cast<std::int64_t>(plan_.ids.size());
   return std::nullopt;
+}
+
+// The reply begins a text of its own, unless it continues a message.
+void TurnRun::follow_prompt(Choice& choice) const {
+  const tokenizer::Tokenizer* tokenizer = read_.model->model->tokenizer();
+  choice.texts = TokenTexts(tokenizer);
+  if (!read_.request.continue_final || tokenizer == nullptr) return;
+  choice.texts = TokenTexts(tokenizer, plan_.ids);
+  if (const core::TokenId* last = last_text_in(*tokenizer, plan_.ids)) choice.parser->follow(*last);
 }
 
 apis::Naming TurnRun::naming(std::size_t choice) {

@@ -78,6 +78,7 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   // the client goes away.
   [[nodiscard]] apis::Outcome<engine::Request> prepare();
   [[nodiscard]] std::optional<apis::Fault> prepare_choices();
+  void follow_prompt(Choice& choice) const;
   [[nodiscard]] apis::Outcome<engine::Request> engine_request();
   [[nodiscard]] std::optional<apis::Fault> hold(engine::Request& request);
   void limit_reasoning(engine::Request& request);
