@@ -1,6 +1,8 @@
 // What a model's template, and what it writes, mean for a turn: time, ids of calls, continued messages, turns that break off.
 #include <doctest/doctest.h>
 
+#include <array>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
@@ -210,6 +212,104 @@ TEST_CASE("bug: the reply to a continued message repeated what the client had be
     CHECK_MESSAGE(next.header("x-rondo-prefix").starts_with("how=bridge"), next.header("x-rondo-prefix"));
     CHECK_MESSAGE(gateway.prompt().find(kept) != std::string::npos, gateway.prompt());
   }
+}
+
+TEST_CASE("bug: a reply that a stop text ended went on behind that, so that text was lost") {
+  Gateway gateway;
+  const std::string wish = R"(, "continue_final_message": true, "add_generation_prompt": false)";
+  struct Case {
+    std::string said;
+    std::string stop;
+    std::string shown;  // as its client sends it back
+    std::string prompt;
+  };
+  for (const Case& one : {Case{"Hi there.~fin~", "th", "Hi ", "Hi "},
+                          {"Hi there.~fin~", "th", "Hi", "Hi"},
+                          {"Hi there.~fin~", "Hi", "", ""},
+                          {"(*mull th mull*)Hi th, th~fin~", ", th", "Hi th", "(*mull th mull*)Hi th"},
+                          {"na\u00efve~fin~", "\u00ef", "na", "na"},
+                          {"Hi there.~fin~", "x", "Hi there.", "Hi there."}}) {
+    gateway.says(one.said);
+    const std::string text = json::to_compact(json::Value(one.said));
+    const Answer first = gateway.chat({user(text)}, R"(, "stop": [")" + one.stop + "\"]");
+    CAPTURE(first.body);
+    CHECK(content_in(first).starts_with(one.shown));
+    gateway.says("on~fin~");
+    const json::Array begun = {user(text), assistant(one.shown)};
+    CHECK(content_in(gateway.chat(begun, wish)) == "on");
+    CHECK_MESSAGE(gateway.prompt().ends_with("[[assistant>>" + one.prompt), gateway.prompt());
+    const std::string body = json::to_compact(json::Value(begun));
+    if (one.shown.empty()) continue;
+    const Answer messages = gateway.post("/v1/messages", R"({"max_tokens": 9, "messages": )" + body + "}");
+    CHECK(messages.json().find("content")->as_array().front().find_string("text") == "on");
+    CHECK_MESSAGE(gateway.prompt().ends_with("[[assistant>>" + one.prompt), gateway.prompt());
+    const Answer next = gateway.chat({user(text), assistant(one.shown + "on"), user("and?")});
+    CHECK_MESSAGE(next.header("x-rondo-prefix").starts_with("how=bridge"), next.header("x-rondo-prefix"));
+    CHECK(gateway.prompt().ends_with(one.prompt + "on~fin~[[user>>and?~fin~[[assistant>>"));
+  }
+}
+
+TEST_CASE("bug: what continued a message lost its first blank where tokens carry blanks") {
+  json::Object vocabulary;
+  for (int byte = 0; byte < 256; ++byte) {
+    std::array<char, 8> spelled{};
+    std::snprintf(spelled.data(), spelled.size(), "<0x%02X>", static_cast<unsigned>(byte));
+    const bool is_printed = byte > ' ' && byte < 0x7F;
+    vocabulary.set(is_printed    ? std::string(1, static_cast<char>(byte))
+                   : byte == ' ' ? "\u2581"
+                                 : spelled.data(),
+                   byte);
+  }
+  core::MemoryModel marked = core::testing::memory();
+  json::Value tokenizer = json::parse(marked.tokenizer_json).value();
+  tokenizer.as_object().set(
+      "model",
+      json::Object{{"type", "BPE"}, {"byte_fallback", true}, {"vocab", vocabulary}, {"merges", json::Array{}}});
+  tokenizer.as_object().set("pre_tokenizer", json::Value());
+  tokenizer.as_object().set(
+      "normalizer", json::parse(R"({"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"})").value());
+  tokenizer.as_object().set("decoder", json::parse(R"({"type": "Sequence", "decoders": [
+      {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"},
+      {"type": "Strip", "content": " ", "start": 1, "stop": 0}]})")
+                                           .value());
+  marked.tokenizer_json = json::to_compact(tokenizer);
+  Gateway gateway;
+  gateway.model = core::testing::made(core::Model::from_memory(marked, {}));
+  gateway.parts.models.front().model = gateway.model;
+  gateway.service = std::make_unique<gateway::Service>(gateway.loop, gateway.parts);
+  gateway.says(" four~fin~");
+  const std::string wish = R"(, "logprobs": true, "continue_final_message": true, "add_generation_prompt": false)";
+  const Answer answer = gateway.chat({user("a"), assistant("two and two is")}, wish);
+  CHECK(content_in(answer) == " four");
+  const json::Value logprobs = *answer.json().find("choices")->as_array().front().find("logprobs");
+  CHECK(logprobs.find("content")->as_array().front().find_string("token") == " ");
+  // A reply of its own begins without.
+  CHECK(content_in(gateway.chat({user("a")})) == "four");
+}
+
+TEST_CASE("bug: a message that was continued lost its calls") {
+  Gateway gateway;
+  gateway.says("Sure.{!do add with {\"a\": 1} do!}~fin~");
+  json::Object called = assistant("Sure.");
+  called.set("tool_calls", json::parse(R"([{"id": "x", "type": "function", "function": {"name": "add",
+                                           "arguments": "{\"a\": 1}"}}])")
+                               .value());
+  const json::Array begun = {user("a"), called};
+  const std::string wish = kTools + R"(, "continue_final_message": true, "add_generation_prompt": false)";
+  const std::string why = " has calls and cannot be continued: what is continued is its content";
+  for (const std::string path : {"/v1/chat/completions", "/v1/chat/completions/render"}) {
+    const Answer refused = gateway.post(path, R"({"messages": )" + json::to_compact(json::Value(begun)) + wish + "}");
+    CHECK(refused.status == 400);
+    CHECK(refused.error() == "`messages[1]`" + why);
+  }
+  const Answer used = gateway.post("/v1/messages", R"({"max_tokens": 9, "messages": [{"role": "user", "content": "a"},
+      {"role": "assistant", "content": [{"type": "tool_use", "id": "x", "name": "add", "input": {"a": 1}}]}]})");
+  CHECK(used.status == 400);
+  CHECK(used.error() == "`messages[1]`" + why);
+  // Those of a reply that is known stand as they were sampled.
+  CHECK(gateway.chat({user("a")}, kTools).status == 200);
+  CHECK(gateway.chat(begun, wish).status == 200);
+  CHECK_MESSAGE(gateway.prompt().ends_with("Sure.{!do add with {\"a\": 1} do!}"), gateway.prompt());
 }
 
 TEST_CASE("bug: a request without tools was answered with calls") {

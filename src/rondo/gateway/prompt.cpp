@@ -40,7 +40,7 @@ class PromptMaker {
         if (count > 0) continue;
       }
       if (!plan.ok()) return fault_of(plan.error());
-      if (auto fault = unwritten_role(*read_.model, read_.request, plan.value().owners)) return *std::move(fault);
+      if (auto fault = unwritten(*read_.model, read_.request, plan.value())) return *std::move(fault);
       if (dropped > 0) {
         read_.request.warnings.push_back("`truncation`: the oldest " + std::to_string(dropped) +
                                          " messages were left out, because the prompt was too long");

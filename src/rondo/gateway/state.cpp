@@ -281,10 +281,15 @@ AskedCall call_of(const Service::State& state, const ServedModel& model, const a
   return out;
 }
 
-std::optional<apis::Fault> unwritten_role(const ServedModel& model, const apis::GenerateRequest& request,
-                                          std::span<const std::int32_t> owners) {
+std::optional<apis::Fault> unwritten(const ServedModel& model, const apis::GenerateRequest& request,
+                                     const spans::Plan& plan) {
+  const json::Value* calls = request.continue_final ? request.messages.back().find("tool_calls") : nullptr;
+  if (calls != nullptr && calls->is_array() && !calls->as_array().empty() && !plan.continues_reply) {
+    const std::string param = apis::place_of(request, request.messages.size() - 1);
+    return apis::invalid(param, "`" + param + "` has calls and cannot be continued: what is continued is its content");
+  }
   const auto& compared = model.model->compared_roles(request.tools.has_value());
-  const auto unknown = core::unwritten_role(compared, request.messages, owners);
+  const auto unknown = core::unwritten_role(compared, request.messages, plan.owners);
   if (!unknown) return std::nullopt;
   const std::string param = apis::place_of(request, unknown->message, "role");
   return apis::invalid(param,

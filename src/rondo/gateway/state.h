@@ -209,9 +209,9 @@ struct AskedCall {
 [[nodiscard]] AskedCall call_of(const Service::State& state, const ServedModel& model,
                                 const apis::GenerateRequest& request);
 
-// Returns a fault if a message is silently missing from the prompt because the template does not know its role
-// (core/roles.h).  `owners` are as in spans::Plan.
-[[nodiscard]] std::optional<apis::Fault> unwritten_role(const ServedModel& model, const apis::GenerateRequest& request,
-                                                        std::span<const std::int32_t> owners);
+// Returns a fault if something of the messages is silently missing from the prompt: a message whose role the template
+// does not know (core/roles.h), or the calls of a message that is continued.
+[[nodiscard]] std::optional<apis::Fault> unwritten(const ServedModel& model, const apis::GenerateRequest& request,
+                                                   const spans::Plan& plan);
 
 }  // namespace rondo::gateway

@@ -118,6 +118,56 @@ void Composer::mark_sampled(const Turn& turn, std::size_t begin) {
   std::fill_n(behind, turn.completion.size(), 1);
 }
 
+// The end of a reply's content that its client does not have: a stop text, what was held back when the client left, white
+// space that the client cut off.
+std::string Composer::hidden_end(std::string_view content) const {
+  const auto behind = [&](const json::Value& message) {
+    const auto shown = message.find_string("content");
+    return shown && content.starts_with(*shown) ? std::optional(content.substr(shown->size())) : std::nullopt;
+  };
+  if (plan_.asked.continued) {
+    if (const auto hidden = behind(*plan_.asked.continued)) return std::string(*hidden);
+  }
+  const auto known = json::parse(plan_.parent->message);
+  return known.ok() ? std::string(behind(known.value()).value_or("")) : "";
+}
+
+// Nothing goes on behind what the client does not have.  nullopt: it has the whole reply.
+std::optional<Composer::ShownReply> Composer::shown_reply() const {
+  constexpr std::size_t kMostTried = 64;  // ids that stand for one character, or for white space before it
+  core::Call call = call_without_continued();
+  const bool has_tools = call.conversation.tools.has_value();
+  core::Asked asked;
+  if (!has_tools) asked.tool_choice = core::ToolChoice::kNone;
+  core::ParseCall parsing;
+  parsing.options = core::parse_options(asked, has_tools);
+  parsing.prompt_ids = begun_;
+  const auto said = model_.parse_ids(call, parsing, replied_);
+  if (!said.ok()) return std::nullopt;
+  const std::string& text = said.value().text;
+  const std::string hidden = hidden_end(said.value().message.content);
+  const std::size_t end = hidden.empty() ? std::string::npos : text.rfind(hidden);
+  if (end == std::string::npos) return std::nullopt;
+  // The last id may be shown in part.  The shown rest is written anew, as it is spelled behind its beginning.
+  const std::string_view shown = std::string_view(text).substr(0, end);
+  const auto pieces = model_.tokenizer()->encode(shown, {.parse_special = false, .parse_added = false});
+  const auto ends = std::span(said.value().ends);
+  auto count = static_cast<std::size_t>(std::ranges::upper_bound(ends, end) - ends.begin());
+  for (std::size_t tried = 0; tried < kMostTried; ++tried, --count) {
+    const std::size_t at = count == 0 ? 0 : ends[count - 1];
+    const auto decoded = model_.detokenize(std::span(replied_).first(count), false);
+    const auto next = std::ranges::find(pieces, at, &tokenizer::Piece::begin);
+    if (decoded.ok() && decoded.value() == shown.substr(0, at) && (at == end || next != pieces.end())) {
+      ShownReply out{.ids = count};
+      if (at < end)
+        std::transform(next, pieces.end(), std::back_inserter(out.rest), [](const auto& one) { return one.id; });
+      return out;
+    }
+    if (count == 0) break;
+  }
+  return std::nullopt;
+}
+
 // The model continues its own reply: nothing follows the reply, and its stop, if any, is removed.
 Status Composer::continue_parent() {
   core::Call call = request_.call;
@@ -128,12 +178,21 @@ Status Composer::continue_parent() {
   put_known(parent, known_.parent_message);
   std::size_t stops = 0;
   while (stops < parent.completion.size() && profile.value()->is_stop(plan_.ids[plan_.ids.size() - 1 - stops])) ++stops;
-  const std::size_t size = plan_.ids.size() - stops;
+  const auto shown = shown_reply();
+  const std::size_t size = shown ? begun_.size() + shown->ids : plan_.ids.size() - stops;
   plan_.ids.resize(size);
   plan_.owners.resize(size);
   plan_.sampled.resize(size);
-  if (stops > 0) plan_.notes.emplace_back("the reply was complete; its stop is taken back, so that it can go on");
-  plan_.prefill = size - begun_.size();
+  if (shown) {
+    plan_.notes.emplace_back("the reply goes on where the text ends that its client has of it");
+    plan_.ids.insert(plan_.ids.end(), shown->rest.begin(), shown->rest.end());
+    plan_.owners.resize(plan_.ids.size(), static_cast<std::int32_t>(known_.parent_message));
+    plan_.sampled.resize(plan_.ids.size(), 0);
+  } else if (stops > 0) {
+    plan_.notes.emplace_back("the reply was complete; its stop is taken back, so that it can go on");
+  }
+  plan_.prefill = plan_.ids.size() - begun_.size();
+  plan_.continues_reply = true;
   plan_.kept_messages = parent.messages.size();
   plan_.how = How::kBridge;
   return Done{};

@@ -45,6 +45,13 @@ class Composer {
 
   Status compose();
   Status continue_parent();
+  // The ids of a reply up to where its text for the client ends.
+  struct ShownReply {
+    std::size_t ids = 0;          // how many of its ids
+    std::vector<TokenId> rest{};  // the text behind these that is shown
+  };
+  [[nodiscard]] std::optional<ShownReply> shown_reply() const;
+  [[nodiscard]] std::string hidden_end(std::string_view content) const;
   Status bridge();
   Status bridge_and_cut(core::Call call, core::BridgeCall bridge);
   Status raw_turns(bool with_parent, bool with_later);

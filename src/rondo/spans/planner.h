@@ -88,7 +88,8 @@ struct Plan {
   bool in_parents_session = false;
   std::size_t kept_messages = 0;  // how many of the parent's messages, including its reply, are unchanged
   std::vector<std::size_t> reasoned;
-  std::size_t prefill = 0;  // how many of the last ids are the beginning of the reply
+  std::size_t prefill = 0;       // how many of the last ids are the beginning of the reply
+  bool continues_reply = false;  // that beginning is a known reply, as it was sampled
   std::string context;
   PlannedMessages asked;
 };
