@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "grammar/matcher.h"
 #include "json/print.h"
 #include "net/sse.h"
 #include "tests/support/core_models.h"
+#include "tests/support/gbnf_reader.h"
 #include "tests/support/scripted_gateway.h"
 
 using namespace rondo;
@@ -51,6 +53,25 @@ struct Gateway : testing::ScriptedGateway {
     return post("/v1/chat/completions", R"({"messages": )" + json::to_compact(json::Value(messages)) + more + "}",
                 std::move(headers));
   }
+};
+
+// The same engine, as one that takes grammars.
+class HeldEngine final : public engine::Serving {
+ public:
+  explicit HeldEngine(engine::Serving& engine) : engine_(engine), capabilities_(engine.capabilities()) {
+    capabilities_.grammars = {engine::Grammar::Dialect::kGbnf};
+  }
+  [[nodiscard]] const engine::Capabilities& capabilities() const override { return capabilities_; }
+  [[nodiscard]] std::unique_ptr<engine::Submission> submit(engine::Request request,
+                                                           engine::Listener& listener) override {
+    grammar = request.grammar.text;
+    return engine_.submit(std::move(request), listener);
+  }
+  std::string grammar;
+
+ private:
+  engine::Serving& engine_;
+  engine::Capabilities capabilities_;
 };
 
 json::Object user(const std::string& text) { return {{"role", "user"}, {"content", text}}; }
@@ -285,6 +306,45 @@ TEST_CASE("bug: what continued a message lost its first blank where tokens carry
   CHECK(logprobs.find("content")->as_array().front().find_string("token") == " ");
   // A reply of its own begins without.
   CHECK(content_in(gateway.chat({user("a")})) == "four");
+}
+
+TEST_CASE("bug: a continued message with a schema was held to a whole new answer") {
+  Gateway gateway;
+  HeldEngine engine(gateway.engine);
+  gateway.parts.models.front().serving = &engine;
+  gateway.service = std::make_unique<gateway::Service>(gateway.loop, gateway.parts);
+  gateway.says("2}~fin~");
+  const std::string schema = R"({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+      "required": ["a", "b"], "additionalProperties": false})";
+  const std::string format =
+      R"(, "response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": )" + schema + "}}";
+  const std::string wish = format + R"(, "continue_final_message": true, "add_generation_prompt": false)";
+  const auto fits = [&](const std::string& text) {
+    return grammar::accepts(test::read_gbnf(engine.grammar).value(), text);
+  };
+  CHECK(gateway.chat({user("a")}, format).status == 200);
+  CHECK(fits(R"({"a": 1, "b": 2}~fin~)"));
+  const std::string begun = R"({"a": 1, "b": )";
+  CHECK(content_in(gateway.chat({user("a"), assistant(begun)}, wish)) == "2}");
+  CHECK(fits("2}~fin~"));
+  CHECK(!fits(R"({"a": 1, "b": 2}~fin~)"));
+  const Answer messages = gateway.post(
+      "/v1/messages", R"({"max_tokens": 9, "messages": )" +
+                          json::to_compact(json::Value(json::Array{user("a"), assistant(begun)})) +
+                          R"(, "output_config": {"format": {"type": "json_schema", "schema": )" + schema + "}}}");
+  CHECK_MESSAGE(messages.status == 200, messages.body);
+  CHECK(fits("2}~fin~"));
+  // A reply that is known, with its reasoning.
+  gateway.says("(*mull hm mull*)" + begun);
+  CHECK(content_in(gateway.chat({user("b")}, format)) == begun);
+  gateway.says("2}~fin~");
+  CHECK(content_in(gateway.chat({user("b"), assistant(begun)}, wish)) == "2}");
+  CHECK(gateway.prompt().ends_with("(*mull hm mull*)" + begun));
+  CHECK(fits("2}~fin~"));
+  CHECK(!fits(R"({"a": 1, "b": 2}~fin~)"));
+  const Answer odd = gateway.chat({user("a"), assistant("Sure: ")}, wish);
+  CHECK(odd.status == 400);
+  CHECK(odd.error() == "no answer that begins so fits the schema");
 }
 
 TEST_CASE("bug: a message that was continued lost its calls") {

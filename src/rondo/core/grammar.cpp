@@ -8,6 +8,7 @@
 #include "grammar/gbnf.h"
 #include "grammar/lark.h"
 #include "grammar/lark_pattern.h"
+#include "grammar/rest.h"
 #include "grammar/structural_tag.h"
 #include "json/print.h"
 
@@ -44,6 +45,16 @@ std::string text_of(const grammar::TurnGrammar& turn, GrammarLanguage language) 
     case GrammarLanguage::kLark: return grammar::to_lark(turn.grammar);
   }
   return "";
+}
+
+// Makes the grammar one of what may follow the beginning of an answer.
+Status go_on_behind(std::string_view begun, grammar::TurnGrammar& turn) {
+  if (begun.empty() || !turn.is_needed || turn.is_lazy) return Done{};
+  auto rest = grammar::rest_behind(turn.grammar, begun);
+  if (!rest) return Error(ErrorCode::kLimit, "the schema is too ambiguous for an answer that has been begun");
+  turn.grammar = *std::move(rest);
+  turn.is_impossible = !turn.grammar.productive_rules()[static_cast<std::size_t>(turn.grammar.root())];
+  return Done{};
 }
 
 // Words come first.  A word that is one token of the vocabulary is also given as an id, for engines that match ids.
@@ -198,6 +209,8 @@ Result<GrammarText> make_grammar(const format::Format& format, const GrammarRequ
                                  const tokenizer::Tokenizer* tokenizer) {
   auto turn = grammar::turn_grammar(format, turn_options(request));
   if (!turn.ok()) return turn.error();
+  const bool was_possible = !turn.value().is_impossible;
+  if (Status fits = go_on_behind(request.begun, turn.value()); !fits.ok()) return fits.error();
   GrammarText out;
   out.text = text_of(turn.value(), request.language);
   out.is_lazy = turn.value().is_lazy && request.language == GrammarLanguage::kGbnf;
@@ -208,7 +221,8 @@ Result<GrammarText> make_grammar(const format::Format& format, const GrammarRequ
   out.warnings = std::move(turn.value().warnings);
   out.is_impossible = turn.value().is_impossible;
   if (out.is_impossible) {
-    out.warnings.emplace_back(request.asked.response_schema
+    out.warnings.emplace_back(was_possible ? "no answer that begins so fits the schema"
+                              : request.asked.response_schema
                                   ? "no answer fits this grammar: nothing satisfies the schema"
                                   : "no call fits this grammar: nothing satisfies the parameters' schemas");
   }

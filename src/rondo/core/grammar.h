@@ -73,6 +73,8 @@ struct GrammarRequest {
   std::optional<json::Value> tools;
   std::string prompt_tail;  // see core::prompt_tail()
   GrammarLanguage language = GrammarLanguage::kGbnf;
+  // The beginning of an answer by a schema that stands behind the prompt; the grammar is of the rest.
+  std::string begun{};
 };
 
 // Makes a grammar of the whole output, in any language.  Fails as grammar::turn_grammar() does.

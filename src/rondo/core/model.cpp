@@ -546,8 +546,8 @@ Result<std::shared_ptr<const format::Format>> Model::grammar_request(Call& call,
 }
 
 Result<GrammarText> Model::grammar(Call& call, const Asked& asked, GrammarLanguage language,
-                                   std::span<const TokenId> prompt_ids) const {
-  GrammarRequest request{asked, {}, "", language};
+                                   std::span<const TokenId> prompt_ids, std::string begun) const {
+  GrammarRequest request{asked, {}, "", language, std::move(begun)};
   const auto format = grammar_request(call, request, prompt_ids);
   if (!format.ok()) return format.error();
   return make_grammar(*format.value(), request, tokenizer());

@@ -189,8 +189,9 @@ class Model : public std::enable_shared_from_this<Model> {
   [[nodiscard]] Result<parse::Parser> parser(Call& call, const ParseCall& options) const;
   [[nodiscard]] Result<ParsedIds> parse_ids(Call& call, ParseCall options, std::span<const TokenId> ids) const;
   // Makes a grammar of the next turn.  If the prompt's ids are given, their end shows what has already been begun.
+  // `begun` is the beginning of an answer by a schema that stands behind them; the grammar is of its rest.
   [[nodiscard]] Result<GrammarText> grammar(Call& call, const Asked& asked, GrammarLanguage language,
-                                            std::span<const TokenId> prompt_ids = {}) const;
+                                            std::span<const TokenId> prompt_ids = {}, std::string begun = {}) const;
   // Makes a grammar of the whole output that is never lazy, to be matched with texts.
   [[nodiscard]] Result<grammar::TurnGrammar> turn_grammar(Call& call, const Asked& asked) const;
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "chat/reasoning_fields.h"
+
 namespace rondo::gateway {
 namespace {
 
@@ -45,7 +47,7 @@ class ConstraintMaker {
   ConstraintMaker(const ServedModel& served, const core::Call& call, const apis::GenerateRequest& request)
       : served_(served), call_(call), request_(request) {}
 
-  apis::Outcome<Constraint> run(std::span<const core::TokenId> prompt) {
+  apis::Outcome<Constraint> run(std::span<const core::TokenId> prompt, std::size_t prefill) {
     core::Asked asked;
     const apis::ToolChoice& choice = request_.tool_choice;
     asked.parallel_tool_calls = choice.parallel;
@@ -70,7 +72,11 @@ class ConstraintMaker {
       out_.notes.emplace_back("the engine takes no grammar: what the reply has to look like is not enforced");
       return std::move(out_);
     }
-    auto grammar = served_.model->grammar(held, asked, language->language, prompt);
+    const bool goes_on = asked.response_schema && choice.mode != ChoiceMode::kRequired && request_.continue_final;
+    auto begun = goes_on ? begun_answer(prompt.last(prefill)) : apis::Outcome<std::string>("");
+    if (!begun.ok()) return begun.fault();
+    if (goes_on) prompt = prompt.first(prompt.size() - prefill);
+    auto grammar = served_.model->grammar(held, asked, language->language, prompt, std::move(begun.value()));
     if (!grammar.ok()) return apis::fault_of(grammar.error());
     if (grammar.value().is_impossible) {
       const std::string param = asked.response_schema ? request_.format.field : "tools";
@@ -82,6 +88,17 @@ class ConstraintMaker {
   }
 
  private:
+  // The text of the ids with which a prompt begins the answer.
+  [[nodiscard]] apis::Outcome<std::string> begun_answer(std::span<const core::TokenId> ids) const {
+    if (ids.empty() && chat::is_filled(request_.messages.back().find("content"))) {
+      const std::string param = apis::place_of(request_, request_.messages.size() - 1);
+      return apis::invalid(param, "`" + param + "` cannot be continued by a schema: the prompt does not end with it");
+    }
+    auto text = served_.model->detokenize(ids, false);
+    if (!text.ok()) return apis::fault_of(text.error());
+    return std::move(text).value();
+  }
+
   // The tools that may be called; a custom tool with the grammar that its text must match.
   std::optional<json::Value> tools() {
     if (!request_.tools || !request_.tools->is_array()) return std::nullopt;
@@ -125,8 +142,9 @@ class ConstraintMaker {
 }  // namespace
 
 apis::Outcome<Constraint> make_constraint(const ServedModel& served, const core::Call& call,
-                                          const apis::GenerateRequest& request, std::span<const core::TokenId> prompt) {
-  return ConstraintMaker(served, call, request).run(prompt);
+                                          const apis::GenerateRequest& request, std::span<const core::TokenId> prompt,
+                                          std::size_t prefill) {
+  return ConstraintMaker(served, call, request).run(prompt, prefill);
 }
 
 }  // namespace rondo::gateway

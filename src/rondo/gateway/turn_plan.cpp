@@ -140,7 +140,7 @@ apis::Outcome<engine::Request> TurnRun::engine_request() {
 
 // The engine enforces what the API promises about the form of the answer.
 std::optional<apis::Fault> TurnRun::hold(engine::Request& request) {
-  auto constraint = make_constraint(*read_.model, call_, read_.request, plan_.ids);
+  auto constraint = make_constraint(*read_.model, call_, read_.request, plan_.ids, plan_.prefill);
   if (!constraint.ok()) return constraint.fault();
   request.grammar = std::move(constraint.value().grammar);
   for (std::string& note : constraint.value().notes) read_.request.warnings.push_back(std::move(note));

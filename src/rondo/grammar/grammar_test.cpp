@@ -3,11 +3,13 @@
 #include <string>
 #include <vector>
 
+#include "base/utf8.h"
 #include "grammar/gbnf.h"
 #include "grammar/lower.h"
 #include "grammar/matcher.h"
 #include "grammar/numbers.h"
 #include "grammar/pattern.h"
+#include "grammar/rest.h"
 #include "grammar/schema.h"
 #include "json/parse.h"
 #include "tests/support/gbnf_reader.h"
@@ -32,6 +34,13 @@ bool fits(const Grammar& grammar, const std::string& text) {
   REQUIRE_MESSAGE(printed.ok(), to_gbnf(grammar));
   CHECK_MESSAGE(accepts(printed.value(), text) == is_accepted, text);
   return is_accepted;
+}
+
+// Returns whether the text fits a grammar behind a beginning.
+bool fits_behind(const Grammar& grammar, const std::string& begun, const std::string& text) {
+  const auto rest = rest_behind(grammar, begun);
+  REQUIRE(rest);
+  return fits(*rest, text);
 }
 
 struct Compiled {
@@ -364,6 +373,40 @@ TEST_CASE("schemas") {
     CHECK_MESSAGE(made.warnings.size() == row.warnings, row.schema << "\n"
                                                                    << (made.warnings.empty() ? "" : made.warnings[0]));
   }
+}
+
+TEST_CASE("the rest behind a beginning is what makes a text of the grammar with it") {
+  const Grammar object =
+      compiled(R"({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"enum": ["x", "\u00e4y"]},
+      "c": {"type": "array", "items": {"type": "string", "maxLength": 200}}}, "required": ["a", "b"],
+      "additionalProperties": {"type": "boolean"}})")
+          .grammar;
+  for (const std::string& whole : {std::string(R"({"a": 12, "b": "\u00e4y"})"),
+                                   std::string(R"({"a": 1, "b": "x", "c": ["\\n", "q"], "other": true})"),
+                                   R"({"a": 1, "b": "x", "c": [")" + std::string(150, 'y') + "\"]}"}) {
+    REQUIRE(fits(object, whole));
+    for (std::size_t at = 0; at <= whole.size(); ++at) {
+      if (at < whole.size() && utf8::is_continuation(whole[at])) continue;
+      const std::string begun = whole.substr(0, at);
+      CHECK_MESSAGE(fits_behind(object, begun, whole.substr(at)), begun);
+      CHECK_MESSAGE(fits_behind(object, begun, whole) == (at == 0), begun);
+      CHECK_MESSAGE(!fits_behind(object, begun + "\x01", whole.substr(at)), begun);
+      CHECK_MESSAGE(!fits_behind(object, begun, whole.substr(at) + "}"), begun);
+    }
+  }
+  CHECK(!fits_behind(object, "\xc3", "\xa4"));
+  const Grammar any = compiled("true").grammar;
+  CHECK(fits_behind(any, "[\"" + std::string(100'000, 'x'), "\"]"));
+  CHECK(!rest_behind(any, std::string(100'000, '[')));
+  const Grammar text = grammar_of([](Grammar& g) { return g.token(g.text({"stop"}, "end")); });
+  CHECK(fits_behind(text, "an e", "en end"));
+  CHECK(!fits_behind(text, "an en", "d end"));
+  CHECK(!fits_behind(text, "a st", "op end"));
+  const Grammar other =
+      grammar_of([](Grammar& g) { return g.except(g.chars(CharSet::range('a', 'z')), {"abc", "abd"}); });
+  CHECK(fits_behind(other, "ab", "e"));
+  CHECK(!fits_behind(other, "ab", "c"));
+  CHECK(fits_behind(other, "ab", "cc"));
 }
 
 }  // namespace

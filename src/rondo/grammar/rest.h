@@ -1,0 +1,15 @@
+// The rest of a text whose beginning is given: what may follow where a prompt has begun an answer.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "grammar/ir.h"
+
+namespace rondo::grammar {
+
+// Returns the grammar of all texts that make a text of `grammar` when they stand behind `begun`.  If no text of it
+// begins so, the root of the result can never match.  nullopt: the grammar is too ambiguous.
+[[nodiscard]] std::optional<Grammar> rest_behind(const Grammar& grammar, std::string_view begun);
+
+}  // namespace rondo::grammar
