@@ -284,7 +284,7 @@ AskedCall call_of(const Service::State& state, const ServedModel& model, const a
 std::optional<apis::Fault> unwritten(const ServedModel& model, const apis::GenerateRequest& request,
                                      const spans::Plan& plan) {
   const json::Value* calls = request.continue_final ? request.messages.back().find("tool_calls") : nullptr;
-  if (calls != nullptr && calls->is_array() && !calls->as_array().empty() && !plan.continues_reply) {
+  if (calls != nullptr && calls->is_array() && !calls->as_array().empty() && !plan.asked.continues_reply) {
     const std::string param = apis::place_of(request, request.messages.size() - 1);
     return apis::invalid(param, "`" + param + "` has calls and cannot be continued: what is continued is its content");
   }

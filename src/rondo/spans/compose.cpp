@@ -192,7 +192,7 @@ Status Composer::continue_parent() {
     plan_.notes.emplace_back("the reply was complete; its stop is taken back, so that it can go on");
   }
   plan_.prefill = plan_.ids.size() - begun_.size();
-  plan_.continues_reply = true;
+  plan_.asked.continues_reply = true;
   plan_.kept_messages = parent.messages.size();
   plan_.how = How::kBridge;
   return Done{};

@@ -63,6 +63,7 @@ struct PlanRequest {
 struct PlannedMessages {
   json::Array messages;                  // of the prompt, without a message that is continued
   std::optional<json::Value> continued;  // the message that is continued
+  bool continues_reply = false;          // it is a known reply, and stands as it was sampled
   Visible seen;                          // of the messages as the client shows them
   std::size_t seen_own = 0;              // how many of them come before the continued message
 };
@@ -88,8 +89,7 @@ struct Plan {
   bool in_parents_session = false;
   std::size_t kept_messages = 0;  // how many of the parent's messages, including its reply, are unchanged
   std::vector<std::size_t> reasoned;
-  std::size_t prefill = 0;       // how many of the last ids are the beginning of the reply
-  bool continues_reply = false;  // that beginning is a known reply, as it was sampled
+  std::size_t prefill = 0;  // how many of the last ids are the beginning of the reply
   std::string context;
   PlannedMessages asked;
 };
