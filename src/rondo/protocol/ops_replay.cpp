@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -53,33 +54,43 @@ Result<replay::PromptMaker::Parts> load_parts(const OpContext& context, ModelFie
                                     prepared.value().options};
 }
 
-// A whole number that is at least `least`; `otherwise` when absent.
+struct Bounds {
+  std::size_t least = 0;
+  std::size_t most = 0;
+};
+// Beyond what any cache or log has, and so small that sums and products of a few of them are exact.
+constexpr std::size_t kMany = 1'000'000'000'000;
+constexpr std::size_t kMostMegabytes = std::size_t{1} << 24U;
+
+// A whole number within the bounds; `otherwise` when absent.
 std::size_t to_size(Fields& fields, const std::string& name, const json::Value* found, std::size_t otherwise,
-                    std::size_t least) {
+                    const Bounds& bounds) {
   if (found == nullptr) return otherwise;
   const std::optional<std::int64_t> number = found->to_int64();
-  if (!number || *number < static_cast<std::int64_t>(least)) {
-    fields.fail("`" + name + "` must be a whole number of at least " + std::to_string(least));
-    return otherwise;
+  const bool is_huge = !number && found->kind() == json::Kind::kInteger && !found->number().starts_with('-');
+  if (is_huge || (number && *number > static_cast<std::int64_t>(bounds.most))) {
+    fields.fail("`" + name + "` must be at most " + std::to_string(bounds.most));
+  } else if (!number || *number < static_cast<std::int64_t>(bounds.least)) {
+    fields.fail("`" + name + "` must be a whole number of at least " + std::to_string(bounds.least));
+  } else {
+    return static_cast<std::size_t>(*number);
   }
-  return static_cast<std::size_t>(*number);
+  return otherwise;
 }
 
-std::size_t read_size(Fields& fields, std::string_view name, std::size_t otherwise, std::size_t least) {
-  return to_size(fields, std::string(name), fields.value(name), otherwise, least);
+std::size_t read_size(Fields& fields, std::string_view name, std::size_t otherwise, const Bounds& bounds) {
+  return to_size(fields, std::string(name), fields.value(name), otherwise, bounds);
 }
 
 // The fleet's options, if there is a fleet.
 void read_fleet(Fields& fields, replay::ReplayOptions& options) {
   constexpr std::size_t kMostReplicas = 4096;
   const bool is_asked = fields.has("replicas");
-  options.fleet.replicas = read_size(fields, "replicas", 1, 1);
-  options.fleet.capacity = read_size(fields, "replica_capacity", options.capacity, 1);
-  options.fleet.concurrency = read_size(fields, "concurrency", 0, 0);
+  options.fleet.replicas = read_size(fields, "replicas", 1, {1, kMostReplicas});
+  options.fleet.capacity = read_size(fields, "replica_capacity", options.capacity, {1, kMany});
+  options.fleet.concurrency = read_size(fields, "concurrency", 0, {0, kMany});
   options.fleet.block = options.block;
   const std::string routing = fields.text("routing").value_or("exact");
-  if (options.fleet.replicas > kMostReplicas)
-    fields.fail("`replicas` must be at most " + std::to_string(kMostReplicas));
   const std::optional<cache::Routing> one = cache::routing_of(routing);
   if (!one && routing != "all") {
     std::string names = "`all`";
@@ -94,8 +105,8 @@ void read_fleet(Fields& fields, replay::ReplayOptions& options) {
   }
 }
 
-// The options of a generated log, if one is requested.
-std::optional<replay::MadeLogOptions> read_made_log(Fields& fields) {
+// The options of a generated log of which at most `limit` requests are replayed, if one is requested.
+std::optional<replay::MadeLogOptions> read_made_log(Fields& fields, std::size_t limit) {
   const json::Value* asked = fields.value("generate");
   if (asked == nullptr) return std::nullopt;
   if (!asked->is_object()) {
@@ -103,25 +114,33 @@ std::optional<replay::MadeLogOptions> read_made_log(Fields& fields) {
     return std::nullopt;
   }
   replay::MadeLogOptions out;
-  const std::array<std::pair<std::string_view, std::size_t*>, 10> members = {{{"agents", &out.agents},
-                                                                              {"active", &out.active},
-                                                                              {"turns", &out.turns},
-                                                                              {"calls", &out.calls},
-                                                                              {"kinds", &out.kinds},
-                                                                              {"system", &out.system},
-                                                                              {"task", &out.task},
-                                                                              {"answer", &out.answer},
-                                                                              {"result", &out.result},
-                                                                              {"seed", &out.seed}}};
+  constexpr std::size_t kAnySeed = std::numeric_limits<std::int64_t>::max();
+  constexpr std::size_t kMost = replay::kMostOfMadeLog;
+  struct Option {
+    std::string_view name;
+    std::size_t* value;
+    std::size_t most = kMost;
+  };
+  const std::array<Option, 10> options = {{{"agents", &out.agents},
+                                           {"active", &out.active},
+                                           {"turns", &out.turns},
+                                           {"calls", &out.calls},
+                                           {"kinds", &out.kinds},
+                                           {"system", &out.system},
+                                           {"task", &out.task},
+                                           {"answer", &out.answer},
+                                           {"result", &out.result},
+                                           {"seed", &out.seed, kAnySeed}}};
   for (const json::Member& member : asked->as_object()) {
-    const auto known = std::ranges::find(members, member.key, [](const auto& each) { return each.first; });
+    const auto known = std::ranges::find(options, member.key, &Option::name);
     const std::string name = "generate." + member.key;
-    if (known == members.end()) {
+    if (known == options.end()) {
       fields.fail("`" + name + "` is not known");
     } else {
-      *known->second = to_size(fields, name, &member.value, *known->second, 0);
+      *known->value = to_size(fields, name, &member.value, *known->value, {0, known->most});
     }
   }
+  if (const std::string why = replay::too_much(out, limit); !why.empty()) fields.fail("`generate` " + why);
   return out;
 }
 
@@ -179,15 +198,16 @@ Result<chat::ApiRequest> read_side(Fields& fields, std::string_view name) {
 Reply op_replay(const OpContext& context, Fields& fields) {
   ModelFields model = read_model(fields);
   replay::ReplayOptions options;
-  options.capacity = read_size(fields, "capacity", options.capacity, 1);
-  options.block = read_size(fields, "block", options.block, 1);
+  options.capacity = read_size(fields, "capacity", options.capacity, {1, kMany});
+  options.block = read_size(fields, "block", options.block, {1, kMany});
   read_fleet(fields, options);
-  options.memory_bytes = read_size(fields, "memory_mb", options.memory_bytes / kMegabyte, 1) * kMegabyte;
-  const std::size_t limit = read_size(fields, "limit", 0, 0);
+  options.memory_bytes =
+      read_size(fields, "memory_mb", options.memory_bytes / kMegabyte, {1, kMostMegabytes}) * kMegabyte;
+  const std::size_t limit = read_size(fields, "limit", 0, {0, kMany});
   const std::optional<std::string> log = fields.text("log");
   const std::string lines = joined_lines(fields);
   const LogStream* stream = context.options.log;
-  const std::optional<replay::MadeLogOptions> made = read_made_log(fields);
+  const std::optional<replay::MadeLogOptions> made = read_made_log(fields, limit);
   if (stream == nullptr && !made && log.has_value() == fields.has("lines"))
     fields.fail(log ? "only one of `log` and `lines` may be given" : "one of the fields `log` and `lines` is missing");
   if (made && (log || fields.has("lines"))) fields.fail("`generate` makes a log, so no other may be given");

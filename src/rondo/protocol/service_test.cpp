@@ -186,6 +186,33 @@ TEST_CASE("a made log may be of nobody") {
   CHECK(replayed.value().find("requests")->to_int64() == 0);
 }
 
+TEST_CASE("bug: a made log has limits, each by itself and all together") {
+  const Service service({});
+  const auto refused = [&](const std::string& generate) {
+    const auto replayed = service.run(request("replay", R"(, "generate": {)" + generate + "}"));
+    return replayed.ok() ? std::string() : replayed.error().message;
+  };
+  for (const char* name : {"agents", "active", "turns", "calls", "kinds", "system", "task", "answer", "result"}) {
+    CAPTURE(name);
+    const std::string most = "`generate." + std::string(name) + "` must be at most 1000000";
+    for (const char* number : {"1000001", "9223372036854775807", "99999999999999999999"})
+      CHECK(refused("\"" + std::string(name) + "\": " + number) == most);
+    CHECK(refused("\"" + std::string(name) + "\": -1") ==
+          "`generate." + std::string(name) + "` must be a whole number of at least 0");
+  }
+  CHECK(refused(R"("kinds": 10000, "system": 10000)") ==
+        "`generate` asks for more than 10000000 words of instructions and tools");
+  CHECK(refused(R"("active": 1000, "agents": 1000, "turns": 1000)").find("of agents that work at a time") !=
+        std::string::npos);
+  CHECK(refused(R"("agents": 1000000, "turns": 500)").find("more than 10000000000 words in all requests") != std::string::npos);
+  CHECK(refused(R"("agents": 0, "seed": 9223372036854775807)").empty());
+  const auto limited =
+      service.run(request("replay", R"(, "limit": 2, "generate": {"agents": 1000000, "turns": 100, "system": 10})"));
+  CHECK(limited.ok());
+  CHECK(service.run(request("replay", R"(, "lines": [], "memory_mb": 18014398509481984)")).error().message ==
+        "`memory_mb` must be at most 16777216");
+}
+
 TEST_CASE("any number of threads may ask at once") {
   const Service service({});
   const json::Value asks = request("encode", R"(, "messages": [{"role": "user", "content": "Hi"}])");

@@ -25,7 +25,36 @@ std::string words(std::mt19937_64& random, std::size_t count) {
   return out;
 }
 
+// About as much text as so many words, in requests that are otherwise empty.
+constexpr double kWordsOfRequest = 200;
+constexpr double kWordsOfTurn = 60;
+// Some 6 bytes each.
+constexpr double kMostWordsOfKinds = 10e6;
+constexpr double kMostWordsAtWork = 50e6;
+constexpr double kMostWords = 10e9;
+
+std::string too_many(std::string_view what, double count, double most) {
+  if (count <= most) return {};
+  return "asks for more than " + std::to_string(static_cast<std::uint64_t>(most)) + " words " + std::string(what);
+}
+
 }  // namespace
+
+std::string too_much(const MadeLogOptions& options, std::size_t limit) {
+  const auto number = [](std::size_t value) { return static_cast<double>(value); };
+  const double kind = kWordsOfRequest + number(options.system);
+  const double turn =
+      kWordsOfTurn + 1.5 * number(options.answer) + std::max(1.5 * number(options.result), number(options.task));
+  const double spoken = number(options.task) + number(options.turns) * turn;
+  const double at_work = std::min(number(options.active), number(options.agents)) * spoken;
+  // On the average a request has half of what its agent says and hears.
+  const double all = number(options.agents) * number(options.turns);
+  const double requests = limit == 0 ? all : std::min(all, number(limit));
+  std::string why = too_many("of instructions and tools", number(options.kinds) * kind, kMostWordsOfKinds);
+  if (why.empty()) why = too_many("of agents that work at a time", at_work, kMostWordsAtWork);
+  if (why.empty()) why = too_many("in all requests", requests * (kind + spoken / 2), kMostWords);
+  return why;
+}
 
 MadeLog::MadeLog(const MadeLogOptions& options) : options_(options), random_(options.seed) {
   for (std::size_t kind = 0; kind < std::max<std::size_t>(options.kinds, 1); ++kind) {

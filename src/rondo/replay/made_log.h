@@ -33,6 +33,14 @@ struct MadeLogOptions {
   std::size_t seed = 1;
 };
 
+// The limit of each option, except the seed.
+inline constexpr std::size_t kMostOfMadeLog = 1'000'000;
+
+// Returns why the log takes too much memory or time, as in "asks for ..."; "" if it does not.  `limit`: how many of its
+// requests are read; 0 is all.
+[[nodiscard]] std::string too_much(const MadeLogOptions& options, std::size_t limit);
+
+// REQUIRES: too_much() says nothing.
 class MadeLog {
  public:
   explicit MadeLog(const MadeLogOptions& options);
