@@ -208,6 +208,29 @@ TEST_CASE("of a file that tells no size all is read, within the limit") {
   CHECK(files::read("/dev/zero", 1000).error().code == ErrorCode::kLimit);
 }
 
+TEST_CASE("bug: a thread that reads regular files only waits for no pipe and no device") {
+  const std::string path =
+      files::join(std::filesystem::temp_directory_path().string(), "rondo_base_pipe_" + std::to_string(::getpid()));
+  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  const std::string link = path + "_link";
+  std::filesystem::create_symlink(path, link);
+  {
+    const files::RegularFilesOnly only;
+    for (const std::string& special : {path, link, std::string("/dev/zero"), std::string("/dev/null")}) {
+      CAPTURE(special);
+      const auto content = files::read(special);
+      REQUIRE(!content.ok());
+      CHECK(content.error().code == ErrorCode::kNotFound);
+      CHECK(content.error().message == "is not a regular file");
+      CHECK(!files::check(special).ok());
+    }
+    CHECK(files::check(std::filesystem::temp_directory_path()).error().message == "is a folder, expected a file");
+  }
+  CHECK(files::read("/dev/null").ok());
+  std::filesystem::remove(link);
+  std::filesystem::remove(path);
+}
+
 TEST_CASE("a digest is that of its texts, and of how they are parted") {
   CHECK(hex_digest({}) == "cbf29ce484222325");
   CHECK(hex_digest({"a"}) == "089bc907b544c769");

@@ -25,9 +25,14 @@ long process_number() {
 #endif
 }
 
+thread_local int regular_only = 0;  // how many RegularFilesOnly live in this thread
+
 }  // namespace
 
-Result<std::string> read(const std::string& path, std::size_t max_bytes) {
+RegularFilesOnly::RegularFilesOnly() { ++regular_only; }
+RegularFilesOnly::~RegularFilesOnly() { --regular_only; }
+
+Status check(const std::string& path) {
   std::error_code ec;
   const fs::file_status status = fs::status(path, ec);
   if (!fs::exists(status)) {
@@ -35,11 +40,19 @@ Result<std::string> read(const std::string& path, std::size_t max_bytes) {
     return Error(ErrorCode::kNotFound, is_link ? "is a link to a file that is not there" : "no such file", path);
   }
   if (fs::is_directory(status)) return Error(ErrorCode::kNotFound, "is a folder, expected a file", path);
+  if (regular_only != 0 && !fs::is_regular_file(status))
+    return Error(ErrorCode::kNotFound, "is not a regular file", path);
+  return Done{};
+}
+
+Result<std::string> read(const std::string& path, std::size_t max_bytes) {
+  if (Status status = check(path); !status.ok()) return status.error();
   std::ifstream in(path, std::ios::binary);
   if (!in) return Error(ErrorCode::kNotFound, "cannot be opened for reading", path);
   // Sizes of pipes and special files are not known in advance, so the limit is enforced while reading.
   std::string content;
-  const std::uintmax_t size = fs::is_regular_file(status) ? fs::file_size(path, ec) : 0;
+  std::error_code ec;
+  const std::uintmax_t size = fs::is_regular_file(path, ec) ? fs::file_size(path, ec) : 0;
   if (!ec && size > max_bytes)
     return Error(ErrorCode::kLimit, "file is larger than the limit of " + std::to_string(max_bytes) + " bytes", path);
   if (!ec) {

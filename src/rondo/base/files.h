@@ -10,8 +10,20 @@
 
 namespace rondo::files {
 
-// Returns the bytes of a regular file.  Fails with kNotFound (missing, unreadable, a folder) or kLimit (over
-// `max_bytes`).
+// While one of these lives, its thread reads regular files only.  For paths in requests that arrive one after the
+// other: a pipe or device may never end, and may be the stream of the requests itself.
+class RegularFilesOnly {
+ public:
+  RegularFilesOnly();
+  ~RegularFilesOnly();
+  RegularFilesOnly(const RegularFilesOnly&) = delete;
+  RegularFilesOnly& operator=(const RegularFilesOnly&) = delete;
+};
+
+// Fails with kNotFound if there is no file at `path` that may be read.
+[[nodiscard]] Status check(const std::string& path);
+
+// Returns the bytes of a file.  Fails with kNotFound (missing, unreadable, a folder) or kLimit (over `max_bytes`).
 [[nodiscard]] Result<std::string> read(const std::string& path, std::size_t max_bytes = limits::kTextFileBytes);
 
 // Writes a temporary file beside `path` and renames it, so that readers see either the old or the new content.  The file

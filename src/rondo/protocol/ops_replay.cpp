@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/files.h"
 #include "json/print.h"
 #include "protocol/ops.h"
 #include "replay/diff.h"
@@ -225,6 +226,7 @@ Reply op_replay(const OpContext& context, Fields& fields) {
   } else if (stream != nullptr) {
     source = stream->read;
   } else if (log) {
+    if (Status status = files::check(*log); !status.ok()) return status.error();
     file.open(*log, std::ios::binary);
     if (!file) return Error(ErrorCode::kNotFound, "the log cannot be opened", *log);
     source = [&file](char* out, std::size_t size) {

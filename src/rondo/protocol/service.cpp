@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/files.h"
 #include "json/parse.h"
 #include "json/print.h"
 #include "protocol/ops.h"
@@ -98,7 +99,10 @@ Result<json::Value> Service::run(const json::Value& request, const RunOptions& o
   } catch (const std::exception& exception) { return fault(exception); }
 }
 
-json::Value Service::handle(const json::Value& request) const { return reply_of(run(request), request.find("id")); }
+json::Value Service::handle(const json::Value& request) const {
+  const files::RegularFilesOnly only;
+  return reply_of(run(request), request.find("id"));
+}
 
 std::string Service::handle_line(std::string_view line) const {
   auto request = json::parse(line);

@@ -67,7 +67,7 @@ class Service {
   // Returns the reply without `id`, or the error with its place.
   [[nodiscard]] Result<json::Value> run(const json::Value& request, const RunOptions& options = {}) const;
 
-  // Returns the reply, including `id` and errors.
+  // Returns the reply, including `id` and errors.  Paths in the request must be those of regular files and folders.
   [[nodiscard]] json::Value handle(const json::Value& request) const;
 
   // Takes one line of the protocol without its newline, and returns the reply's line without its newline.

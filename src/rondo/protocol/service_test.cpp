@@ -1,13 +1,17 @@
 #include "protocol/service.h"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/files.h"
 #include "json/parse.h"
 #include "json/print.h"
 
@@ -211,6 +215,31 @@ TEST_CASE("bug: a made log has limits, each by itself and all together") {
   CHECK(limited.ok());
   CHECK(service.run(request("replay", R"(, "lines": [], "memory_mb": 18014398509481984)")).error().message ==
         "`memory_mb` must be at most 16777216");
+}
+
+TEST_CASE("bug: requests are served from regular files only") {
+  const Service service({});
+  const auto failure = [&](const std::string& op, const std::string& rest) {
+    const json::Value asked = json::parse(R"({"op": ")" + op + R"(")" + rest + "}").value();
+    const json::Value reply = service.handle(asked);
+    const json::Value* error = reply.find("error");
+    if (error == nullptr) return std::string("served");
+    return error->find("code")->as_string() + ": " + error->find("message")->as_string();
+  };
+  const std::string tokenizer = R"(, "template": "x", "tokenizer": ")" + std::string(kModel) + "\"";
+  const std::string pipe =
+      files::join(std::filesystem::temp_directory_path().string(), "rondo_service_pipe_" + std::to_string(::getpid()));
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  for (const std::string& special : {std::string("/dev/zero"), pipe}) {
+    CAPTURE(special);
+    const std::string path = ": \"" + special + "\"";
+    const std::string refused = "not_found: " + special + ": is not a regular file";
+    CHECK(failure("render", R"(, "messages": [], "template_file")" + path) == refused);
+    CHECK(failure("tokenize", R"(, "text": "a", "tokenizer")" + path) == refused);
+    CHECK(failure("replay", tokenizer + R"(, "log")" + path) == refused);
+  }
+  std::filesystem::remove(pipe);
+  CHECK(failure("replay", tokenizer + R"(, "log": "/tmp")") == "not_found: /tmp: is a folder, expected a file");
 }
 
 TEST_CASE("any number of threads may ask at once") {
