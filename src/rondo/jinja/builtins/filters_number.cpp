@@ -92,6 +92,7 @@ Value round_integer(Runtime& runtime, const Value& value, std::int64_t digits) {
   // A power of ten above twice the value; 10 has more than three bits.
   if (digits < -static_cast<std::int64_t>(to_big(value).bit_length() / 3 + 2)) return Value::integer(0);
   const Value unit = binary(runtime, BinaryOp::kPow, Value::integer(10), Value::integer(-digits));
+  runtime.spend(to_big(value).bit_length() / 64 * (1 + to_big(unit).bit_length() / 64));
   const BigInt::Division parts = to_big(value).divide(to_big(unit));
   const BigInt twice = parts.remainder + parts.remainder;
   const BigInt whole = to_big(unit);

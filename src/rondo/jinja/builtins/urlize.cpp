@@ -293,10 +293,12 @@ Value urlize(Runtime& runtime, const Value& subject, const Args& args) {
   const LinkStyle style = link_style(runtime, params);
   const Value escaped = escape_html(runtime, subject);
   const std::string_view text = bytes_of(runtime, escaped);
+  runtime.spend(2 * text.size());  // each word is tried as several kinds of address
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = at;
     while (end < text.size() && !is_space(decode_at(text, end).value)) end += decode_at(text, end).size;
+    runtime.spend(1 + style.schemes.size());
     out += link_in_brackets(runtime, text.substr(at, end - at), style);
     at = end;
     while (end < text.size() && is_space(decode_at(text, end).value)) end += decode_at(text, end).size;
