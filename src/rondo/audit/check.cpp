@@ -11,12 +11,13 @@
 #include "audit/scenarios.h"
 #include "audit/settings.h"
 #include "audit/subject.h"
+#include "base/printing.h"
 
 namespace rondo::audit {
 namespace {
 
 std::string unknown_scenario(const std::string& name) {
-  std::string out = "there is no scenario `" + name + "`; there are";
+  std::string out = "there is no scenario `" + printing::excerpt(name) + "`; there are";
   for (const Scenario& scenario : scenarios()) {
     out += out.ends_with("are") ? " " : ", ";
     out += scenario.name;

@@ -50,4 +50,9 @@ std::string elided(std::string_view text, std::size_t limit) {
          std::string(text.substr(utf8::offset_of(text, length - tail)));
 }
 
+std::string excerpt(std::string_view text) {
+  constexpr std::size_t kShown = 60;
+  return printable(elided(text, kShown), false);
+}
+
 }  // namespace rondo::printing

@@ -16,4 +16,7 @@ namespace rondo::printing {
 // REQUIRES: limit >= 3.
 [[nodiscard]] std::string elided(std::string_view text, std::size_t limit);
 
+// Returns what messages show of a text that somebody else chose: a line of at most 60 characters of it.
+[[nodiscard]] std::string excerpt(std::string_view text);
+
 }  // namespace rondo::printing

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/printing.h"
 #include "chat/conversation.h"
 #include "cli/io.h"
 
@@ -97,7 +98,7 @@ Status add_asked(json::Object& request, const AskedArguments& arguments) {
   const bool is_named = choice != "auto" && choice != "none" && choice != "required";
   if (is_named) {
     if (request.find("tools") != nullptr && !has_tool(request, choice))
-      return Error(ErrorCode::kInvalidArgument, "no tool has the name `" + choice + "`");
+      return Error(ErrorCode::kInvalidArgument, "no tool has the name `" + printing::excerpt(choice) + "`");
     request.set("tool_choice", json::Object{{std::string("name"), json::Value(choice)}});
   } else {
     request.set("tool_choice", choice);

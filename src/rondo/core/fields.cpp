@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/printing.h"
 #include "chat/conversation.h"
 
 namespace rondo::core {
@@ -92,7 +93,7 @@ std::string Fields::choice(std::string_view name, std::initializer_list<std::str
     for (const std::string_view option : choices) {
       message += (option == *choices.begin() ? " \"" : ", \"") + std::string(option) + "\"";
     }
-    fail(message + ", found \"" + *found + "\"");
+    fail(message + ", found \"" + printing::excerpt(*found) + "\"");
   }
   return *found;
 }
@@ -164,7 +165,10 @@ std::optional<jinja::LocalTime> Fields::time(std::string_view name) {
   const std::optional<std::string> found = text(name);
   if (!found) return std::nullopt;
   std::optional<jinja::LocalTime> time = parse_time(*found);
-  if (!time) fail("`" + std::string(name) + "` must be a time like \"2026-03-14T15:09:26\", found \"" + *found + "\"");
+  if (!time) {
+    fail("`" + std::string(name) + "` must be a time like \"2026-03-14T15:09:26\", found \"" +
+         printing::excerpt(*found) + "\"");
+  }
   return time;
 }
 
@@ -182,7 +186,8 @@ void Fields::require(std::string_view name) {
 Status Fields::finish() const {
   if (error_) return *error_;
   for (const json::Member& member : request_) {
-    if (!known_.contains(member.key)) return Error(ErrorCode::kInvalidArgument, "unknown field `" + member.key + "`");
+    if (!known_.contains(member.key))
+      return Error(ErrorCode::kInvalidArgument, "unknown field `" + printing::excerpt(member.key) + "`");
   }
   return Done{};
 }

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/printing.h"
 #include "format/units.h"
 #include "grammar/gbnf.h"
 #include "grammar/lark.h"
@@ -178,7 +179,7 @@ Result<std::string> text_pattern(std::string_view syntax, std::string_view defin
   if (syntax == "lark") return grammar::lark_pattern(definition);
   if (syntax != "regex")
     return Error(ErrorCode::kInvalidArgument,
-                 "a grammar is in `lark` or `regex`, not in `" + std::string(syntax) + "`");
+                 "a grammar is in `lark` or `regex`, not in `" + printing::excerpt(syntax) + "`");
   return "^(?:" + std::string(definition) + ")$";
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/printing.h"
 #include "chat/conversation.h"
 
 namespace rondo::core {
@@ -45,8 +46,8 @@ std::optional<UnknownRole> unwritten_role(const std::vector<std::string>& compar
 }
 
 std::string sentence(const UnknownRole& unknown) {
-  return "messages[" + std::to_string(unknown.message) + "].role: " + std::string(unknown.why) + " `" + unknown.role +
-         "`";
+  return "messages[" + std::to_string(unknown.message) + "].role: " + std::string(unknown.why) + " `" +
+         printing::excerpt(unknown.role) + "`";
 }
 
 Status check_roles(const jinja::Template& chat_template, const json::Array& messages) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "base/printing.h"
 #include "base/utf8.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -65,7 +66,7 @@ class Reader {
   }
 
   void wrong_type(const json::Value& found, const std::string& path, json::Kind expected) {
-    const std::string name = path.empty() ? "the file" : "`" + path + "`";
+    const std::string name = path.empty() ? "the file" : "`" + printing::excerpt(path) + "`";
     const std::string quoted = path.empty() ? "chat template" : "'" + path + "'";
     add(Finding::Kind::kWrongType, found, path,
         name + " must be " + std::string(json::describe(expected)) + ", found " +
@@ -86,7 +87,7 @@ class Reader {
     for (const std::string_view name : names) {
       if (object.find(name) != nullptr) continue;
       const std::string full = joined(path, name);
-      ours += (ours.empty() ? "`" : ", `") + full + "`";
+      ours += (ours.empty() ? "`" : ", `") + printing::excerpt(full) + "`";
       reference += (reference.empty() ? "'" : ", '") + full + "'";
     }
     if (ours.empty()) return true;
@@ -109,7 +110,7 @@ class Reader {
     }
     if (!utf8::is_valid(found->as_string())) {
       add(Finding::Kind::kBadText, *found, full,
-          "`" + full + "` holds half of a surrogate pair, which is not a character");
+          "`" + printing::excerpt(full) + "` holds half of a surrogate pair, which is not a character");
       return std::nullopt;
     }
     return found->as_string();
@@ -121,7 +122,8 @@ class Reader {
     for (const json::Member& member : object.as_object()) {
       if (std::ranges::find(known, member.key) != known.end()) continue;
       const std::string full = joined(path, utf8::to_valid(member.key));
-      add(Finding::Kind::kUnknown, member.value, full, "`" + full + "` is not a member of the format; it is kept");
+      add(Finding::Kind::kUnknown, member.value, full,
+          "`" + printing::excerpt(full) + "` is not a member of the format; it is kept");
       out.set(member.key, member.value);
     }
     return out;
@@ -166,8 +168,8 @@ class Reader {
       ContentType type{member.key, text(member.value, path, "format").value_or("")};
       if (type.format.empty() && (member.value.find("format") == nullptr || member.value.find_string("format"))) {
         add(Finding::Kind::kRemark, member.value, path,
-            "`" + path + ".format` is " + (member.value.find("format") == nullptr ? "missing" : "empty") +
-                ": parts of that type are left out",
+            "`" + printing::excerpt(path + ".format") + "` is " +
+                (member.value.find("format") == nullptr ? "missing" : "empty") + ": parts of that type are left out",
             member.value.find("format") == nullptr ? "Missing required keys: ['" + path + ".format']" : "");
       }
       type.unknown = unknown(member.value, path, kMembers);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/printing.h"
 #include "chat/conversation.h"
 #include "format/units.h"
 #include "grammar/calls.h"
@@ -29,7 +30,9 @@ class TurnBuilder {
     if (options_.tools && options_.choice != ToolChoice::kNone) tools = chat::tool_definitions(*options_.tools);
     if (!options_.tool_name.empty()) {
       std::erase_if(tools, [&](const chat::ToolDefinition& tool) { return tool.name != options_.tool_name; });
-      if (tools.empty()) return Error(ErrorCode::kInvalidArgument, "no tool has the name `" + options_.tool_name + "`");
+      if (tools.empty())
+        return Error(ErrorCode::kInvalidArgument,
+                     "no tool has the name `" + printing::excerpt(options_.tool_name) + "`");
     }
     if (!tools.empty() && !format_.calls.present)
       context_.warnings.add("how the template writes tool calls is not known; they are not constrained");

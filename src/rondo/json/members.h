@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/printing.h"
 #include "json/value.h"
 
 namespace rondo::json {
@@ -184,7 +185,7 @@ class MemberReader {
     for (const auto& [candidate, name] : names_of(Tag{}, out)) {
       if (name == found.as_string()) return void(out = candidate);
     }
-    note(wrong, place + ": unknown value `" + found.as_string() + "`");
+    note(wrong, place + ": unknown value `" + printing::excerpt(found.as_string()) + "`");
   }
 
   static void note(std::string& wrong, std::string what) {
@@ -194,7 +195,7 @@ class MemberReader {
     for (const Member& member : object_) {
       bool is_known = false;
       for (const std::string_view key : known_) is_known = is_known || key == member.key;
-      if (!is_known) note(wrong_, place_ + ": unknown member `" + member.key + "`");
+      if (!is_known) note(wrong_, place_ + ": unknown member `" + printing::excerpt(member.key) + "`");
     }
   }
 

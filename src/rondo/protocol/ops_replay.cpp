@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "base/printing.h"
 #include "json/print.h"
 #include "protocol/ops.h"
 #include "replay/diff.h"
@@ -96,7 +97,7 @@ void read_fleet(Fields& fields, replay::ReplayOptions& options) {
   if (!one && routing != "all") {
     std::string names = "`all`";
     for (const cache::Routing known : cache::kRoutings) names += ", `" + std::string(cache::to_string(known)) + "`";
-    fields.fail("`routing` must be one of " + names + ", found `" + routing + "`");
+    fields.fail("`routing` must be one of " + names + ", found `" + printing::excerpt(routing) + "`");
   }
   if (!is_asked) return;
   if (one) {
@@ -134,7 +135,7 @@ std::optional<replay::MadeLogOptions> read_made_log(Fields& fields, std::size_t 
                                            {"seed", &out.seed, kAnySeed}}};
   for (const json::Member& member : asked->as_object()) {
     const auto known = std::ranges::find(options, member.key, &Option::name);
-    const std::string name = "generate." + member.key;
+    const std::string name = "generate." + printing::excerpt(member.key);
     if (known == options.end()) {
       fields.fail("`" + name + "` is not known");
     } else {

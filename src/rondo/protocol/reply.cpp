@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/printing.h"
 #include "base/utf8.h"
 #include "core/places.h"
 
@@ -53,8 +54,9 @@ std::size_t code_point_column(const Error& error) {
 std::string sentence(const Error& error) {
   if (error.source.empty() || is_template_error(error.code)) return error.message;
   if (error.message.find(error.source) != std::string::npos) return error.message;
+  constexpr std::size_t kMostOfName = 200;  // a file may lie deep
   const bool is_file = error.code == ErrorCode::kNotFound || error.code == ErrorCode::kTokenizer;
-  std::string place = error.source + ": ";
+  std::string place = printing::printable(printing::elided(error.source, kMostOfName), false) + ": ";
   if (is_file && error.line > 0)
     place += "line " + std::to_string(error.line) + ", column " + std::to_string(error.column) + ": ";
   return place + error.message;

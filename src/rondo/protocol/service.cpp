@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "base/printing.h"
 #include "json/parse.h"
 #include "json/print.h"
 #include "protocol/ops.h"
@@ -91,7 +92,8 @@ Result<json::Value> Service::run(const json::Value& request, const RunOptions& o
                  "`op` must be a string, found " + std::string(json::describe(op_field->kind())));
   }
   const Op* op = find_op(op_field->as_string());
-  if (op == nullptr) return Error(ErrorCode::kInvalidArgument, "unknown op `" + op_field->as_string() + "`");
+  if (op == nullptr)
+    return Error(ErrorCode::kInvalidArgument, "unknown op `" + printing::excerpt(op_field->as_string()) + "`");
   Fields fields(request.as_object());
   const OpContext context{state_->models, options};
   try {

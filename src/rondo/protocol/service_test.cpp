@@ -208,7 +208,8 @@ TEST_CASE("bug: a made log has limits, each by itself and all together") {
         "`generate` asks for more than 10000000 words of instructions and tools");
   CHECK(refused(R"("active": 1000, "agents": 1000, "turns": 1000)").find("of agents that work at a time") !=
         std::string::npos);
-  CHECK(refused(R"("agents": 1000000, "turns": 500)").find("more than 10000000000 words in all requests") != std::string::npos);
+  CHECK(refused(R"("agents": 1000000, "turns": 500)").find("more than 10000000000 words in all requests") !=
+        std::string::npos);
   CHECK(refused(R"("agents": 0, "seed": 9223372036854775807)").empty());
   const auto limited =
       service.run(request("replay", R"(, "limit": 2, "generate": {"agents": 1000000, "turns": 100, "system": 10})"));
@@ -240,6 +241,43 @@ TEST_CASE("bug: requests are served from regular files only") {
   }
   std::filesystem::remove(pipe);
   CHECK(failure("replay", tokenizer + R"(, "log": "/tmp")") == "not_found: /tmp: is a folder, expected a file");
+}
+
+TEST_CASE("bug: messages of errors show what the request holds on one line, and shortened") {
+  const Service service({});
+  const std::string base = R"("template": "{{ messages }}", "messages": [{"role": "user", "content": "x"}])";
+  for (const std::string& text : {std::string(5000, 'L'), std::string("r\nde\rr\t\x1b[2J")}) {
+    const std::string name = json::to_compact(json::Value(text));
+    const std::string requests[] = {
+        R"("op": )" + name,
+        R"("op": "render", )" + base + ", " + name + ": 1",
+        R"("op": "render", )" + base + R"(, "polyfill": )" + name,
+        R"("op": "render", )" + base + R"(, "now": )" + name,
+        R"("op": "render", )" + base + R"(, "continue_final_message": )" + name,
+        R"("op": "render", "messages": [], "template_file": )" + name,
+        R"("op": "tokenize", "text": "", "tokenizer": )" + name,
+        R"("op": "encode", )" + base + R"(, "tokenizer": "x", "retention": )" + name,
+        R"("op": "grammar", )" + base + R"(, "tools": [], "format": )" + name,
+        R"("op": "grammar", )" + base + R"(, "tools": [], "tool_choice": )" + name,
+        R"("op": "grammar", )" + base + R"(, "tools": [], "tool_choice": {"name": )" + name + "}",
+        R"("op": "grammar", )" + base + R"(, "corrections": {)" + name + ": 1}",
+        R"("op": "check", "template": "x", "scenarios": [)" + name + "]",
+        R"("op": "replay", "template": "x", "tokenizer": "x", "generate": {)" + name + ": 1}",
+        R"("op": "replay", "template": "x", "tokenizer": "x", "lines": [], "routing": )" + name,
+        R"("op": "test", "suite": "{}", "source": )" + name,
+        R"("op": "test", "suite": "{\"cases\": [], \"x\\ny\": 1}", "source": )" + name,
+        R"("op": "edge_format", "edge": {"roles": {)" + name + ": 1}}",
+    };
+    for (const std::string& one : requests) {
+      CAPTURE(one.substr(0, 100));
+      const json::Value reply = service.handle(json::parse("{" + one + "}").value());
+      const json::Value* error = reply.find("error");
+      REQUIRE(error != nullptr);
+      const std::string& message = error->find("message")->as_string();
+      CHECK(message.size() < 1200);  // the names of all scenarios are in one
+      CHECK(message.find_first_of("\n\r\t\x1b") == std::string::npos);
+    }
+  }
 }
 
 TEST_CASE("any number of threads may ask at once") {

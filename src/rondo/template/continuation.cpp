@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/printing.h"
 #include "base/utf8.h"
 #include "chat/reasoning_fields.h"
 
@@ -74,7 +75,7 @@ void forget_tag(jinja::Rendered& rendered, std::size_t end) {
 Result<Continuation> Continuation::mark(json::Array& messages, const std::string& field,
                                         const std::string& template_source) {
   if (messages.empty()) return Error(ErrorCode::kTemplateError, "there is no final message to continue");
-  const std::string place = "messages[" + std::to_string(messages.size() - 1) + "]." + field;
+  const std::string place = "messages[" + std::to_string(messages.size() - 1) + "]." + printing::excerpt(field);
   json::Value& message = messages.back();
   json::Value* text = message.is_object() ? message.as_object().find(field) : nullptr;
   if (text == nullptr || text->is_null())
@@ -83,7 +84,8 @@ Result<Continuation> Continuation::mark(json::Array& messages, const std::string
   const std::vector<std::string> fields = same_fields(message, field, *text);
   const auto is_mentioned = [&](const std::string& name) { return template_source.find(name) != std::string::npos; };
   if (std::none_of(fields.begin(), fields.end(), is_mentioned)) {
-    return Error(ErrorCode::kTemplateError, place + " cannot be continued: the template never uses `" + field + "`");
+    return Error(ErrorCode::kTemplateError,
+                 place + " cannot be continued: the template never uses `" + printing::excerpt(field) + "`");
   }
   Continuation continuation;
   continuation.field_ = place;

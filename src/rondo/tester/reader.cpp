@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/printing.h"
+
 namespace rondo::tester {
 namespace {
 
@@ -145,7 +147,7 @@ void ObjectReader::finish() {
   if (!value_.is_object()) return;
   for (const json::Member& member : value_.as_object()) {
     if (std::ranges::find(known_, member.key) != known_.end()) continue;
-    std::string message = "unknown key `" + member.key + "` in " + what_ + "; known are";
+    std::string message = "unknown key `" + printing::excerpt(member.key) + "` in " + what_ + "; known are";
     for (const std::string_view key : known_) message += (key == known_.front() ? " " : ", ") + std::string(key);
     problems_.add_key(member, message);
   }

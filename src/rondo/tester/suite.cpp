@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "base/printing.h"
 #include "core/fields.h"
 #include "tester/reader.h"
 
@@ -246,7 +247,8 @@ void name_cases(const json::Array& values, std::vector<Case>& cases, Problems& p
   std::set<std::string> names;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     if (cases[i].name.empty()) cases[i].name = "case " + std::to_string(i + 1);
-    if (!names.insert(cases[i].name).second) problems.add(values[i], "two cases are called `" + cases[i].name + "`");
+    if (!names.insert(cases[i].name).second)
+      problems.add(values[i], "two cases are called `" + printing::excerpt(cases[i].name) + "`");
   }
 }
 
