@@ -18,8 +18,8 @@ inline constexpr int kJsonDepth = 512;
 // memory, and nest 10 deep.  The caller may set each field.
 struct Render {
   // Fuel.  An instruction costs one unit.  So does other work that takes as long as an instruction (some 25 ns):
-  // sorting an element, searching or copying 32 bytes, a step of long arithmetic.  2,000,000 units end a render after
-  // some 50 to 200 ms.
+  // sorting an element, searching or copying 32 bytes, looking at 4 characters, a step of long arithmetic.  2,000,000
+  // units end a render after some 50 to 200 ms.
   std::uint64_t instructions = 2'000'000;
   // Extra fuel for each element of the lists among the variables (messages, tools).  This is twenty times what a
   // message needs.
