@@ -149,7 +149,10 @@ RONDO_API uint32_t rondo_abi_version(void);
 /* Returns the version, such as "0.1.0".  The text is never freed.  Any thread. */
 RONDO_API const char* rondo_version_string(void);
 
-/* Returns the name of a status, as docs/batch.md lists it: "template_raised".  Never NULL, never freed.  Any thread. */
+/* Returns the name of a status.  A status that the line protocol has too gets the code that docs/batch.md lists, such as
+ * "template_raised"; there RONDO_INVALID_ARGUMENT and RONDO_JSON share "bad_request", RONDO_NOT_FOUND and RONDO_IO share
+ * "not_found", RONDO_ENGINE and RONDO_INTERNAL share "internal".  The others are "ok", "no_memory", "null" and "closed",
+ * and a number that is no status is "unknown".  Never NULL, never freed.  Any thread. */
 RONDO_API const char* rondo_status_name(rondo_status status);
 
 /* Frees the texts of an error and resets it to RONDO_ERROR_INIT.  Does nothing for NULL or an error that is clear. */

@@ -2,7 +2,7 @@
 //
 //   auto parser = rondo::Parser::start(model, chat);
 //   for (...) for (const rondo::ParseEvent& event : parser.value().feed(ids).value()) show(event);
-//   rondo::Parsed said = parser.value().finish().value();
+//   rondo::Parsed said = parser.value().finish();
 //
 // Nothing is lost: the texts of all events, joined, make up the message.  The parser never takes back an event.  Not
 // thread-safe; different parsers may be used in different threads.

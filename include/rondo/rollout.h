@@ -5,7 +5,7 @@
 //   for (...) {
 //     std::vector<std::int32_t> sampled = engine.generate(rollout.value().ids());
 //     rondo::Parsed said = rollout.value().complete(sampled).value();
-//     rollout.value().extend(R"([{"role": "tool", "content": "4"}])");   // ids() is the next prompt
+//     if (!rollout.value().extend(R"([{"role": "tool", "content": "4"}])").ok()) break;   // ids() is the next prompt
 //   }
 //
 // The ids are the truth: a Rollout never renders or tokenizes again what was prompted or sampled.  Any number of

@@ -5,7 +5,7 @@
 //   chat.messages = R"([{"role": "user", "content": "Hello"}])";
 //   auto session = rondo::Session::start("model.gguf", chat, {});
 //   rondo::Turn turn = session.value().step({}).value();             // what the model says
-//   session.value().add(R"([{"role": "user", "content": "And then?"}])");
+//   if (!session.value().add(R"([{"role": "user", "content": "And then?"}])").ok()) return;
 //
 // Not thread-safe; different sessions may live in different threads.
 #pragma once

@@ -98,8 +98,8 @@ def row_of(name, title, reply):
     return f"| {cell(title)} | `{name}` | {numbers} | {level} | {what} |"
 
 
-def summary(found):
-    """How many templates each level and each rule has."""
+def summary(found, rows):
+    """How many models each level and each rule has."""
     replies = [reply for reply, _ in found.values()]
     checked = [reply for reply in replies if "error" not in reply]
     levels = collections.Counter(worst(reply)[0] for reply in checked)
@@ -111,7 +111,8 @@ def summary(found):
         verdicts = [case[field] for case in played if not case["inherent"]]
         return f"{verdicts.count('breaks'):,} of {verdicts.count('breaks') + verdicts.count('holds'):,} cases"
 
-    lines = [f"Of {len(replies)} templates {len(checked)} could be checked. {levels['none']} have no finding, "
+    different = len({row["template_sha256"] for row in rows if row["id"] in found})
+    lines = [f"Of {len(replies)} models ({different} different templates), {len(checked)} could be checked. {levels['none']} have no finding, "
              f"{levels['warning']} have warnings at worst, {levels['error']} have errors.",
              "",
              f"Without those that break under any template, the re-rendered prompt does not begin with the text that the model has "
@@ -144,17 +145,17 @@ def level_page(page, rows, summary_name):
     return "\n".join(lines) + "\n"
 
 
-def document(options, found):
+def document(options, found, rows):
     version = subprocess.run([options.program, "--version"], capture_output=True, text=True, check=True).stdout.strip()
     seconds = sorted(seconds for _, seconds in found.values())
     lines = ["# Checked templates", "",
              f"What [`rondo check`](check.md) says about the chat templates of the corpus beside the checkout: rondo {version}, "
              f"{options.date}. No word about these models is in the code. The templates are those of the corpus, which "
-             "may have been changed by their makers since; some tokenizers are stand-ins with the same markers; where there is no tokenizer, token ids were not asked about. Made by", "",
+             "may have been changed by their makers since; some tokenizers are substitutes with the same markers; where there is no tokenizer, token ids were not asked about. Made by", "",
              f"    python3 -m tools.surveys.check_table --program build/release/rondo --models FOLDER --date {options.date}", "",
              f"One check takes {seconds[len(seconds) // 2]:.1f} s in the median and {seconds[-1]:.1f} s at most, the start of the program "
              f"and the loading of the tokenizer included ({options.jobs} at a time).", "",
-             *summary(found), "",
+             *summary(found, rows), "",
              "Each template has a row on one of these pages:", ""]
     lines += [f"* [{page}]({page_path(options.out, page).name}): those that {what}" for page, what in PAGES.items()]
     return "\n".join(lines) + "\n"
@@ -175,7 +176,7 @@ def main():
         sys.exit(f"check_table: {options.models} has no folder of the manifest's rows")
     titles = {row["id"]: row["display"] for row in rows}
     found = check_all(options, rows)
-    options.out.write_text(document(options, found), encoding="utf-8")
+    options.out.write_text(document(options, found, rows), encoding="utf-8")
     for page in PAGES:
         rows = [row_of(name, titles[name], reply) for name, (reply, _) in found.items() if page_of(reply) == page]
         page_path(options.out, page).write_text(level_page(page, rows, options.out.name), encoding="utf-8")

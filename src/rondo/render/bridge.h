@@ -4,8 +4,8 @@
 //   \__ never touched ____/ \______________________________ appended ____________________________________________/
 //
 // One render gives the appended text: what the template writes after the stop token of the assistant's turn when the
-// new messages follow.  Owners tell where to cut it out.  That render holds a placeholder instead of the completion's
-// text, so sampled text is never rendered again.
+// new messages follow.  Origins tell where to cut it out.  That render holds a stand-in for the completion, so
+// sampled text is never rendered again.
 //
 //   auto said = reader.read(profile, prompt_ids, completion_ids);            // render/completion.h
 //   BridgeRequest request{.prompt_ids = prompt_ids, .completion_ids = completion_ids, .completion = &said.value()};
