@@ -206,8 +206,7 @@ const char* const kWrappers[] = {
     "{% set v %}({{ $ }}){% endset %}{{ v | trim }}{{ v[1:-1] }}",
     "{% filter replace('e', '3') | upper %}{{ $ }} {{ x }}{% endfilter %}",
     "{% macro m() %}{{ caller(x) }}|{{ caller('z') }}{% endmacro %}{% call(v) m() %}{{ $ }}{{ v }}{% endcall %}",
-    "{% set ns = namespace(t='') %}{% for m in messages %}{% set ns.t = ns.t ~ ($) ~ m.content %}{% endfor %}{{ ns.t "
-    "}}",
+    "{% set n = namespace(t='') %}{% for m in messages %}{% set n.t = n.t ~ ($) ~ m.content %}{% endfor %}{{ n.t }}",
     "{% for m in messages %}{{ m.role }}{% set c = $ %}{% if c %}{{ c }}{% endif %}{{ loop.index }}{% endfor %}",
     "{% autoescape true %}{{ $ }}{{ x }}{% endautoescape %}",
     "{% generation %}{{ [$, x] }}{% endgeneration %}",

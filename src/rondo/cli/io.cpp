@@ -103,6 +103,8 @@ Status begin_input() {
     return Error(ErrorCode::kInvalidArgument,
                  "it was read to its end for another argument: only one of them can be `-`, or be left to it",
                  "standard input");
+  const int mode = ::fcntl(STDIN_FILENO, F_GETFL);
+  if (mode < 0 || (mode & O_ACCMODE) == O_WRONLY) return Error(ErrorCode::kIo, std::strerror(EBADF), "standard input");
   if (isatty(STDIN_FILENO) != 0) std::fputs("rondo: reading from standard input (end with Ctrl-D)\n", stderr);
   return Done{};
 }
