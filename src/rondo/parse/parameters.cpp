@@ -346,12 +346,12 @@ bool Machine::value_marked() {
   if (parameter_.is_json && !json_in_value()) return false;
   while (true) {
     MarkerSet::Found found = parameter_.closer_set.find(buffer_, pos_, is_end_, starts());
-    if (const MatchKind edge = value_unclosed(found.begin); edge == MatchKind::kFull) {
+    const MatchKind edge = value_unclosed(found.begin);
+    if (edge == MatchKind::kFull) {
       end_unclosed_value(found.begin);
       return true;
-    } else if (edge == MatchKind::kPartial) {
-      found.kind = edge;
     }
+    if (edge == MatchKind::kPartial) found.kind = edge;
     pos_ = found.begin;
     if (found.kind == MatchKind::kFull && is_in_escape(found.begin)) {
       ++pos_;
