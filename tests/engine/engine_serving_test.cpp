@@ -329,6 +329,24 @@ TEST_CASE("a stop id may come where the grammar may end, though the grammar does
   }
 }
 
+TEST_CASE("bug: stop ids began a lazy grammar that waits for a pattern") {
+  TextRun run;
+  std::size_t with_end = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Grammar grammar{.dialect = Grammar::Dialect::kGbnf, .text = "root ::= \"a\"", .is_lazy = true};
+    grammar.triggers.push_back({.kind = Grammar::Trigger::Kind::kPattern, .token = -1, .text = "(no such text)"});
+    const std::string text = run.text({.prompt = {1, 2, 3},
+                                       .max_tokens = 200,
+                                       .sampling = {.temperature = 1.0F, .seed = seed},
+                                       .stop_ids = {run.id_of("q")},
+                                       .grammar = grammar});
+    CAPTURE(text);
+    CHECK((text.ends_with("q|stop") || text.ends_with("|length")));
+    if (text.find("~fin~") != std::string::npos) ++with_end;
+  }
+  CHECK(with_end > 0);  // nothing refuses the vocabulary's own end token yet
+}
+
 TEST_CASE("a lazy grammar begins where a word ends the freedom, wherever that is") {
   TextRun run;
   std::size_t triggered = 0;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/gbnf_check.h"
+#include "engine/llama_load.h"
 #include "engine/llama_log.h"
 
 namespace rondo::engine {
@@ -21,12 +22,6 @@ std::string pattern_of(std::string_view word) {
     escaped += c;
   }
   return "[\\s\\S]*?(" + escaped + ")[\\s\\S]*";
-}
-
-// A token that ends texts; negative if the vocabulary has none.
-TokenId end_token(const llama_vocab* vocab) {
-  const TokenId eos = llama_vocab_eos(vocab);
-  return eos >= 0 ? eos : llama_vocab_eot(vocab);
 }
 
 }  // namespace
@@ -79,12 +74,6 @@ std::string LlamaGrammar::text_of(TokenId id) const {
   return text;
 }
 
-bool LlamaGrammar::allows(TokenId id) const {
-  if (!active_) return true;
-  if (is_stop(id)) return spells(id) || may_end();
-  return spells(id) && !is_foreign_end(id);
-}
-
 bool LlamaGrammar::is_stop(TokenId id) const { return std::ranges::find(stop_ids_, id) != stop_ids_.end(); }
 
 // Returns whether `id` ends texts for the library, but not this request.
@@ -105,16 +94,24 @@ bool LlamaGrammar::spells(TokenId id) const {
   return !std::isinf(one.logit);
 }
 
-std::vector<TokenId> LlamaGrammar::allowed(TokenId vocab_size) const {
+// The ids that the library allows: all of them while there is no grammar, or while a lazy one waits.
+std::vector<TokenId> LlamaGrammar::spelled(TokenId vocab_size) const {
   std::vector<llama_token_data> all(static_cast<std::size_t>(vocab_size));
   for (TokenId id = 0; id < vocab_size; ++id) all[static_cast<std::size_t>(id)] = {.id = id, .logit = 0, .p = 0};
   llama_token_data_array array{.data = all.data(), .size = all.size(), .selected = -1, .sorted = false};
   if (active_) llama_sampler_apply(active_.get(), &array);
   std::vector<TokenId> ids;
   for (const llama_token_data& one : std::span(array.data, array.size)) {
-    if (!std::isinf(one.logit) && !(active_ && is_foreign_end(one.id))) ids.push_back(one.id);
+    if (!std::isinf(one.logit)) ids.push_back(one.id);
   }
-  if (active_ && may_end()) {
+  return ids;
+}
+
+std::vector<TokenId> LlamaGrammar::allowed(TokenId vocab_size) const {
+  std::vector<TokenId> ids = spelled(vocab_size);
+  if (!active_) return ids;
+  std::erase_if(ids, [this](TokenId id) { return is_foreign_end(id); });
+  if (may_end()) {
     for (const TokenId id : stop_ids_) {
       if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
     }
@@ -163,14 +160,14 @@ void LlamaGrammar::look_for_patterns(TokenId id) {
   by_pattern_ = std::move(next);
   active_.reset(llama_sampler_clone(by_pattern_.get()));
   const TokenId vocab_size = llama_vocab_n_tokens(vocab_);
-  if (allowed(vocab_size).size() == static_cast<std::size_t>(vocab_size)) active_.reset();
+  if (spelled(vocab_size).size() == static_cast<std::size_t>(vocab_size)) active_.reset();
 }
 
 bool LlamaGrammar::accept(TokenId id) {
   const LlamaLog log;
   if (active_) {
-    if (!allows(id)) return false;
-    if (spells(id)) llama_sampler_accept(active_.get(), id);
+    if (!spells(id) || is_foreign_end(id)) return is_stop(id) && may_end();
+    llama_sampler_accept(active_.get(), id);
     return true;
   }
   try {

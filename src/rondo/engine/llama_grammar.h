@@ -27,7 +27,6 @@ class LlamaGrammar {
   [[nodiscard]] static Result<LlamaGrammar> make(const llama_vocab* vocab, const Grammar& grammar,
                                                  std::vector<TokenId> stop_ids);
 
-  [[nodiscard]] bool allows(TokenId id) const;
   // Returns all allowed ids below `vocab_size`.
   [[nodiscard]] std::vector<TokenId> allowed(TokenId vocab_size) const;
   // Continues with `id`.  Returns false, and changes nothing, if the grammar does not allow it.  This includes an id
@@ -40,6 +39,7 @@ class LlamaGrammar {
   LlamaGrammar(const llama_vocab* vocab, Grammar grammar, std::vector<TokenId> stop_ids)
       : vocab_(vocab), grammar_(std::move(grammar)), stop_ids_(std::move(stop_ids)) {}
   [[nodiscard]] bool spells(TokenId id) const;
+  [[nodiscard]] std::vector<TokenId> spelled(TokenId vocab_size) const;
   [[nodiscard]] bool may_end() const;
   [[nodiscard]] bool is_stop(TokenId id) const;
   [[nodiscard]] bool is_foreign_end(TokenId id) const;

@@ -122,12 +122,17 @@ Description describe(const llama_model* model, const llama_context* context, con
   description.window_tokens = static_cast<std::size_t>(std::max(0, llama_model_n_swa(model)));
   const llama_vocab* vocab = llama_model_get_vocab(model);
   description.vocab_size = llama_vocab_n_tokens(vocab);
-  description.has_end_token = llama_vocab_eos(vocab) >= 0 || llama_vocab_eot(vocab) >= 0;
+  description.has_end_token = end_token(vocab) >= 0;
   description.threads = options.threads;
   return description;
 }
 
 }  // namespace
+
+TokenId end_token(const llama_vocab* vocab) {
+  const TokenId eos = llama_vocab_eos(vocab);
+  return eos >= 0 ? eos : llama_vocab_eot(vocab);
+}
 
 Result<LoadedLlama> load_llama(const std::string& path, const LlamaCppOptions& options, std::size_t sequences) {
   if (auto checked = check_options(options, sequences); !checked.ok()) return checked.error();

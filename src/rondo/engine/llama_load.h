@@ -20,4 +20,7 @@ struct LoadedLlama {
 [[nodiscard]] Result<LoadedLlama> load_llama(const std::string& path, const LlamaCppOptions& options,
                                              std::size_t sequences);
 
+// Returns a token that ends texts; a negative number if the vocabulary has none.
+[[nodiscard]] TokenId end_token(const llama_vocab* vocab);
+
 }  // namespace rondo::engine

@@ -142,9 +142,8 @@ struct Capabilities {
   bool tells_cached_tokens = false;
   bool tells_prompt_logprobs = false;
   bool takes_constraints = false;
-  bool stops_end_grammars =
-      false;                   // a stop id may come where the grammar may end, though the grammar does not spell it
-  bool takes_stop_ids = true;  // false: generation ends only at the model's own end tokens
+  bool stops_end_grammars = false;  // a stop id may come wherever the grammar may end
+  bool takes_stop_ids = true;       // false: generation ends only at the model's own end tokens
 };
 
 class Serving {
