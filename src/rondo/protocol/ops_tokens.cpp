@@ -1,4 +1,5 @@
 // tokenize, detokenize, encode, stop: token ids.
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -122,19 +123,20 @@ Reply op_encode(const OpContext& context, Fields& fields) {
 
   auto model = context.models.model(template_fields);
   if (!model.ok()) return model.error();
-  auto prepared = model.value()->prepare(call, core::TokenizerUse::kRequired);
-  if (!prepared.ok()) return prepared.error();
-  const jinja::Template& chat_template = *prepared.value().chat_template;
   const json::Array& messages = call.conversation.messages;
+  std::shared_ptr<const jinja::Template> checked;  // the template that must know the messages' roles
   if (context.options.refuse_unknown_roles) {
-    Status known = core::check_roles(chat_template, messages);
+    auto prepared = model.value()->prepare(call, core::TokenizerUse::kRequired);
+    if (!prepared.ok()) return prepared.error();
+    checked = prepared.value().chat_template;
+    Status known = core::check_roles(*checked, messages);
     if (!known.ok()) return known.error();
   }
   auto encoded = model.value()->encode(call);
   if (!encoded.ok()) return encoded.error();
   const render::Encoded& out = encoded.value();
-  if (context.options.refuse_unknown_roles) {
-    Status written = core::check_all_written(chat_template, messages, out.message_indices);
+  if (checked) {
+    Status written = core::check_all_written(*checked, messages, out.message_indices);
     if (!written.ok()) return written.error();
   }
   json::Object reply{{"ids", numbers_to_json(out.ids)},
