@@ -36,9 +36,9 @@ std::string missing_behind_calls(const tokenizer::Tokenizer& tokenizer, std::str
 // Where the text behind the last end of calls in `text` begins; npos if none is there.  Punctuation alone, such as `>`,
 // may be a part of something else unless it is whole units.
 std::size_t behind_calls_end(std::string_view text, std::string_view end) {
-  const std::vector<std::size_t> cuts = format::unit_boundaries(text);
-  const auto is_cut = [&cuts](std::size_t place) { return std::ranges::binary_search(cuts, place); };
   const bool has_words = std::ranges::any_of(end, format::is_word);
+  const std::vector<std::size_t> cuts = has_words ? std::vector<std::size_t>() : format::unit_boundaries(text);
+  const auto is_cut = [&cuts](std::size_t place) { return std::ranges::binary_search(cuts, place); };
   for (std::size_t behind = text.size(); behind > 0; --behind) {
     const std::size_t size = format::numbered_suffix(text.substr(0, behind), end);
     if (size > 0 && (has_words || (is_cut(behind - size) && is_cut(behind)))) return behind;
