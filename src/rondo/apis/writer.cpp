@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "apis/writer_parts.h"
+#include "base/hex.h"
 #include "base/utf8.h"
 
 namespace rondo::apis {
@@ -38,14 +39,13 @@ json::Value reply_body(const GenerateRequest& request, const ReplyMeta& meta, co
 
 std::string shown_token(const std::string& bytes) {
   if (utf8::is_valid(bytes)) return bytes;
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out = "bytes:";
   for (std::size_t at = 0; at < bytes.size();) {
     const utf8::Decoded next = utf8::decode(bytes, at);
     if (next.valid) out.append(bytes, at, next.size);
     for (std::size_t i = at; !next.valid && i < at + next.size; ++i) {
-      const auto byte = static_cast<unsigned char>(bytes[i]);
-      out += {'\\', 'x', kDigits[byte / 16], kDigits[byte % 16]};
+      out += "\\x";
+      hex::append(out, static_cast<unsigned char>(bytes[i]), 2);
     }
     at += next.size;
   }

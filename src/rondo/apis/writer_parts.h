@@ -19,9 +19,9 @@ namespace rondo::apis {
 [[nodiscard]] json::Value messages_body(const GenerateRequest& request, const ReplyMeta& meta, const Choice& choice,
                                         const TurnEnd& end);
 
-// Returns `logprobs` in the form of the Chat and Responses APIs.
 // Returns a token as text.  One that is a part of a character is written as OpenAI writes it: `bytes:\xe4`.
 [[nodiscard]] std::string shown_token(const std::string& bytes);
+// Returns `logprobs` in the form of the Chat and Responses APIs.
 [[nodiscard]] json::Array logprobs_of(const std::vector<Logprob>& logprobs, std::size_t top);
 [[nodiscard]] json::Array ids_of(const std::vector<std::int32_t>& ids);
 // Returns the `usage` of the Chat API and of Completions.
