@@ -201,8 +201,9 @@ TEST_CASE("bug: images were counted and rendered as text where no token ids carr
   gateway.service = std::make_unique<gateway::Service>(gateway.loop, gateway.parts);
   const std::string url = R"({"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}})";
   const std::string chat = R"({"messages": [{"role": "user", "content": [)" + url + "]}]}";
+  const std::string source = R"({"type": "base64", "media_type": "image/png", "data": "AA=="})";
   const std::string block =
-      R"({"messages": [{"role": "user", "content": [{"type": "image", "source": {"type": "url", "url": "http://a"}}]}]})";
+      R"({"messages": [{"role": "user", "content": [{"type": "image", "source": )" + source + "}]}]}";
   const std::string item =
       R"({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "data:image/png;base64,AA=="}]}]})";
   for (const auto& [path, body, place] :

@@ -38,8 +38,7 @@ using ItemLookup = std::function<std::optional<json::Array>(const json::Value& i
 [[nodiscard]] std::optional<Fault> check_results(const json::Array& items, std::size_t first);
 
 // Completes items for showing and storing, with what the API's types require: each gets a type and an id, messages and
-// calls get a status, the content of a message its parts.
-// `mint` makes an id for an item of that type without one.
+// calls get a status, the content of a message its parts.  `mint` makes an id for an item of that type without one.
 void name_items(json::Array& items, const std::function<std::string(std::string_view type)>& mint);
 
 struct PageQuery {

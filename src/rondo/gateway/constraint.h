@@ -18,8 +18,8 @@ struct Constraint {
 };
 
 // Makes the constraint.  The end of `prompt` shows what has already been begun; its last `prefill` ids are the beginning
-// of the reply, which an answer by a schema goes on.  Fails if the request contains an
-// invalid grammar or one that is too large.
+// of the reply, which an answer by a schema goes on.  Fails if the request contains an invalid grammar or one that is
+// too large.
 [[nodiscard]] apis::Outcome<Constraint> make_constraint(const ServedModel& served, const core::Call& call,
                                                         const apis::GenerateRequest& request,
                                                         std::span<const core::TokenId> prompt, std::size_t prefill);

@@ -70,7 +70,6 @@ class PromptMaker {
     return drop(sizes, plan.ids.size() + room - context);
   }
 
-  // Without the kept turns a known conversation would be rendered anew, so it waits for the store.
   [[nodiscard]] apis::Fault fault_of(const Error& error) const {
     apis::Fault fault = fault_of_plan(error);
     if (error.code == ErrorCode::kTemplateRaised) name_role(fault);

@@ -119,8 +119,7 @@ class SchemaCompiler {
   NodeId anything(const Speller& speller, TypeSet types = kAnyType);
   // Returns true once a limit on size or depth was reached.  Everything after that is treated as any value.
   [[nodiscard]] bool is_exhausted() const { return is_exhausted_; }
-  // Counts the work of so many schemas for `parts`.  Returns false once a limit on size or depth is
-  // reached.
+  // Counts the work of so many schemas for `parts`.  Returns false once a limit on size or depth is reached.
   [[nodiscard]] bool can_afford(std::size_t work, const Parts& parts);
 
  private:
