@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <latch>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -136,12 +137,12 @@ TEST_CASE("bug: the time of a reply did not count while its request was read and
                                                                      {"/v1/completions", R"({"prompt": "one"})"},
                                                                      {"/v1/responses", R"({"input": "a"})"}};
   for (const auto& [path, body] : requests) {
-    std::latch release(1);
-    for (int i = 0; i < 2; ++i) gateway.workers->run(Workers::Size::kSmall, [&] { release.wait(); });
+    const auto release = std::make_shared<std::latch>(1);  // a worker may still wake from it when the round is over
+    for (int i = 0; i < 2; ++i) gateway.workers->run(Workers::Size::kSmall, [release] { release->wait(); });
     const Answer answer = gateway.post(path, body);
     CHECK_MESSAGE(answer.status == 504, path);
     CHECK(gateway.service->running() == 1);  // until a worker has done with it
-    release.count_down();
+    release->count_down();
     while (gateway.service->running() > 0) testing::settle(gateway.loop);
   }
   CHECK(gateway.engine.prompts.empty());
