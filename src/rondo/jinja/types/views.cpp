@@ -12,6 +12,7 @@
 #include "jinja/types/repr.h"
 #include "jinja/value/dicts.h"
 #include "jinja/value/equality.h"
+#include "jinja/value/input.h"
 #include "jinja/value/making.h"
 #include "jinja/value/numbers.h"
 #include "jinja/value/object.h"
