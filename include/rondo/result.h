@@ -41,9 +41,8 @@ enum class ErrorCode : std::uint8_t {
 
 // A failure: a code to branch on, a sentence for people, and the place in the input where it happened.
 //
-// `line` and `column` count from 1; 0 means unknown.  `column` counts bytes; the C, Python and JSON interfaces convert
-// it to code points with `line_text`.  `offset` is a byte offset, for inputs that are not read by lines (sampled text,
-// GGUF).
+// `line` and `column` count from 1; 0 means unknown.  `column` counts bytes; what people and other languages get
+// is code_point_column().  `offset` is a byte offset, for inputs that are not read by lines (sampled text, GGUF).
 //
 // `at` and `at_offset` add the place to an error and return it, so that one expression makes the error and returns it.
 // Each leaves the other's fields alone.
@@ -77,8 +76,11 @@ struct Error {
   std::string hint;                // a sentence that says what is at fault or what would help; "" if unknown
   std::vector<std::string> trail;  // callers, innermost first ("in macro `render_tool` called at line 12")
 
-  // Returns "source:line:column: message", then the line with a caret below its column, the trail and the hint.  Parts
-  // that are unknown are left out.
+  // Returns the column in code points where `line_text` is known, otherwise in bytes; 0: unknown.
+  [[nodiscard]] int code_point_column() const;
+
+  // Returns "source:line:column: message", then the line with a caret below its column, the trail and the hint.  The
+  // column is code_point_column().  Parts that are unknown are left out.
   [[nodiscard]] std::string to_string() const;
 };
 

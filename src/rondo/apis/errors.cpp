@@ -52,7 +52,7 @@ Fault fault_of(const Error& error) {
   if (error.code == ErrorCode::kEngine) kind = FaultKind::kEngine;
   std::string message = error.message;
   if (error.line > 0)
-    message += " (line " + std::to_string(error.line) + ", column " + std::to_string(error.column) + ")";
+    message += " (line " + std::to_string(error.line) + ", column " + std::to_string(error.code_point_column()) + ")";
   return {kind, std::move(message), "", kind == FaultKind::kInvalid ? "invalid_value" : ""};
 }
 

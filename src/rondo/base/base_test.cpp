@@ -25,9 +25,9 @@ TEST_CASE("an error prints its place, a code frame and a caret") {
   error.trail = {"in macro `m`, called at line 9"};
   CHECK(error.to_string() ==
         "chat.jinja:3:5: expected `%}`\n  3 | {%- \xC3\xA9 if\n    |     ^\n  in macro `m`, called at line 9");
-  error.column = 7;  // after the two-byte character: the caret counts characters
+  error.column = 7;  // behind a character of two bytes: the column and the caret count characters
   error.trail.clear();
-  CHECK(error.to_string() == "chat.jinja:3:7: expected `%}`\n  3 | {%- \xC3\xA9 if\n    |      ^");
+  CHECK(error.to_string() == "chat.jinja:3:6: expected `%}`\n  3 | {%- \xC3\xA9 if\n    |      ^");
 }
 
 TEST_CASE("of a long line an error prints what stands around the caret") {
@@ -53,9 +53,23 @@ TEST_CASE("of a long line an error prints what stands around the caret") {
           "line 1:1: no\n  1 | " + times(size == 240 ? 240 : 80, "y") + (size == 240 ? "" : "…") + "\n    | ^");
   }
   CHECK(frame(1) == "line 1:1: no\n  1 | " + times(40, "\xC3\xA9-") + "…\n    | ^");
-  CHECK(frame(151) == "line 1:151: no\n  1 | …" + times(80, "\xC3\xA9-") + "…\n    |  " + times(80, " ") + "^");
-  CHECK(frame(301) == "line 1:301: no\n  1 | …" + times(40, "\xC3\xA9-") + "\n    |  " + times(80, " ") + "^");
-  CHECK(frame(400) == "line 1:400: no\n  1 | …" + times(40, "\xC3\xA9-") + "\n    |  " + times(80, " ") + "^");
+  CHECK(frame(151) == "line 1:101: no\n  1 | …" + times(80, "\xC3\xA9-") + "…\n    |  " + times(80, " ") + "^");
+  CHECK(frame(301) == "line 1:201: no\n  1 | …" + times(40, "\xC3\xA9-") + "\n    |  " + times(80, " ") + "^");
+  CHECK(frame(400) == "line 1:300: no\n  1 | …" + times(40, "\xC3\xA9-") + "\n    |  " + times(80, " ") + "^");
+}
+
+TEST_CASE("columns of errors count code points where the line is known") {
+  const auto column = [](int bytes, const char* line) {
+    return Error(ErrorCode::kTemplateSyntax, "no").at(1, bytes, line).code_point_column();
+  };
+  const char* const line = "\u00e9\u20acx";
+  CHECK(column(0, line) == 0);
+  CHECK(column(1, line) == 1);
+  CHECK(column(3, line) == 2);
+  CHECK(column(6, line) == 3);
+  CHECK(column(7, line) == 4);
+  CHECK(column(9, line) == 6);  // behind the line's end only bytes are known
+  CHECK(column(3, "") == 3);
 }
 
 TEST_CASE("an error with a byte offset names it") {

@@ -66,11 +66,18 @@ void append_code_frame(const Error& error, std::string& out) {
 
 }  // namespace
 
+int Error::code_point_column() const {
+  if (line_text.empty() || column <= 0) return column;
+  const std::size_t before = std::min(static_cast<std::size_t>(column - 1), line_text.size());
+  const std::size_t inside = utf8::length(std::string_view(line_text).substr(0, before));
+  return column - static_cast<int>(before - inside);
+}
+
 std::string Error::to_string() const {
   std::string out = source;
   if (line > 0) {
     out += (out.empty() ? "line " : ":") + std::to_string(line);
-    if (column > 0) out += ":" + std::to_string(column);
+    if (column > 0) out += ":" + std::to_string(code_point_column());
   } else if (offset) {
     out += (out.empty() ? "byte " : ": byte ") + std::to_string(*offset);
   }

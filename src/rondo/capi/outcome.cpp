@@ -22,7 +22,7 @@ void fill(rondo_error& out, const Failure& failure) {
       std::make_unique<ErrorTexts>(ErrorTexts{protocol::sentence(error), error.source, error.hint, error.to_string()});
   out.status = failure.status;
   out.line = error.line;
-  out.column = static_cast<std::int32_t>(protocol::code_point_column(error));
+  out.column = error.code_point_column();
   out.has_offset = error.offset ? 1 : 0;
   out.offset = error.offset.value_or(0);
   out.message = text_view(texts->message);

@@ -44,13 +44,6 @@ json::Value to_json(const Span& span) {
 
 }  // namespace
 
-std::size_t code_point_column(const Error& error) {
-  const auto column = static_cast<std::size_t>(error.column);
-  if (error.line_text.empty() || column == 0) return column;
-  const std::size_t before = std::min(column - 1, error.line_text.size());
-  return utf8::length(std::string_view(error.line_text).substr(0, before)) + (column - before);
-}
-
 std::string sentence(const Error& error) {
   if (error.source.empty() || is_template_error(error.code)) return error.message;
   if (error.message.find(error.source) != std::string::npos) return error.message;
@@ -58,7 +51,7 @@ std::string sentence(const Error& error) {
   const bool is_file = error.code == ErrorCode::kNotFound || error.code == ErrorCode::kTokenizer;
   std::string place = printing::printable(printing::elided(error.source, kMostOfName), false) + ": ";
   if (is_file && error.line > 0)
-    place += "line " + std::to_string(error.line) + ", column " + std::to_string(error.column) + ": ";
+    place += "line " + std::to_string(error.line) + ", column " + std::to_string(error.code_point_column()) + ": ";
   return place + error.message;
 }
 
@@ -67,7 +60,7 @@ json::Value error_to_json(const Error& error) {
   const bool has_lines = is_template_error(error.code) || error.code == ErrorCode::kInvalidArgument;
   if (has_lines && error.line > 0) {
     json::Object at{{"line", error.line}};
-    if (error.column > 0) at.set("column", code_point_column(error));
+    if (error.column > 0) at.set("column", error.code_point_column());
     out.set("at", std::move(at));
   } else if (error.code == ErrorCode::kParse && error.offset) {
     out.set("at", json::Object{{"offset", static_cast<std::size_t>(*error.offset)}});

@@ -14,8 +14,6 @@ namespace rondo::protocol {
 
 // Returns the message, preceded by the file or field concerned unless the message names it.
 [[nodiscard]] std::string sentence(const Error& error);
-// Returns the column in code points; 0: unknown.
-[[nodiscard]] std::size_t code_point_column(const Error& error);
 
 // Returns {"code", "message", "at"?} as docs/batch.md describes it.
 [[nodiscard]] json::Value error_to_json(const Error& error);

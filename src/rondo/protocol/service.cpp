@@ -110,10 +110,10 @@ std::string Service::handle_line(std::string_view line) const {
   auto request = json::parse(line);
   if (request.ok()) return json::to_compact(handle(request.value()));
   const Error& error = request.error();
-  return json::to_compact(
-      reply_of(Error(ErrorCode::kInvalidArgument,
-                     "the line is not JSON: column " + std::to_string(error.column) + ": " + error.message),
-               nullptr));
+  return json::to_compact(reply_of(
+      Error(ErrorCode::kInvalidArgument,
+            "the line is not JSON: column " + std::to_string(error.code_point_column()) + ": " + error.message),
+      nullptr));
 }
 
 }  // namespace rondo::protocol

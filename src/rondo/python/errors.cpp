@@ -16,7 +16,7 @@ void raise(const Error& error) {
   if (error.offset) offset = nb::int_(*error.offset);
   const nb::object exception =
       make(nb::str(to_string(error.code)), to_python_text(error.message), to_python_text(error.source), error.line,
-           error.column, offset, trail, to_python_text(error.to_string()));
+           error.code_point_column(), offset, trail, to_python_text(error.to_string()));
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
   throw nb::python_error();
 }
