@@ -20,6 +20,26 @@ TEST_CASE_FIXTURE(Shell, "tokenize and detokenize") {
   CHECK(run("detokenize --model model '[259, 264]'").out == "hello world");
 }
 
+TEST_CASE_FIXTURE(Shell, "parse reads ids, of another command too, up to the stop") {
+  const Run said = run("parse model --json --ids '[259, 283, 264]'");
+  CHECK(said.out ==
+        "{\"content\":\"hello\",\"reasoning_content\":null,\"tool_calls\":[],\"complete\":true,\"text\":\"hello\","
+        "\"read_ids\":2}\n");
+  CHECK(run("parse --ids - model", run("tokenize model 'hello~fin~'").out).out == "content:   hello\n");
+  // What is spelled like a stop is none.
+  CHECK(run("parse model --json --ids -", run("tokenize model 'a~fin~' --no-special").out).out.find("\"a~fin~\"") !=
+        std::string::npos);
+  CHECK(run("parse model --ids 300").err == "rondo: ids[0]: id 300 is out of range; the vocabulary has 289 ids\n");
+  CHECK(run("parse model --ids '' --text a").status == 2);
+  CHECK(run("parse --template model/chat_template.jinja --ids 1").status == 2);
+}
+
+TEST_CASE_FIXTURE(Shell, "bug: what bridge says of its ids was read as JSON") {
+  CHECK(run("detokenize model", "kept 2 ids, appended 1: \"x\"\n").err ==
+        "rondo: standard input: expected token ids: numbers, a JSON array, or what `encode`, `tokenize` or "
+        "`bridge --ids` prints\n");
+}
+
 TEST_CASE_FIXTURE(Shell, "tokenize: ways to show tokens") {
   CHECK(run("tokenize --model model 'hello world' --count").out == "2\n");
   CHECK(run("tokenize --model model 'hello~fin~' --offsets").out ==

@@ -98,6 +98,54 @@ TEST_CASE_FIXTURE(Shell, "--html says that it took the model for its file, and r
   CHECK(files::read(page).value().starts_with("<!doctype html>"));
 }
 
+TEST_CASE_FIXTURE(Shell, "bug: reports of check replaced any file") {
+  for (const std::string option : {"--sarif", "--junit"}) {
+    const std::string kept = file("keep.json", "{\"model\": 1}");
+    const std::string command = "check model --scenario content " + option + " '";
+    CHECK(run(command + kept + "'").status == 2);
+    CHECK(files::read(kept).value() == "{\"model\": 1}");
+    const std::string report = file("report", "");
+    CHECK(run(command + report + "'").status == 0);
+    const std::string first = files::read(report).value();
+    CHECK(first.size() > 100);
+    CHECK(run(command + report + "'").status == 0);
+    CHECK(files::read(report).value() == first);
+  }
+}
+
+TEST_CASE_FIXTURE(Shell, "bug: the model had to stand behind the requests of diff and the log of replay") {
+  const std::string a = file("a.json", R"({"messages": [{"role": "user", "content": "a"}]})");
+  const std::string b = file("b.json", R"({"messages": [{"role": "user", "content": "b"}]})");
+  const std::string both = "'" + a + "' '" + b + "'";
+  const Run last = run("diff " + both + " model");
+  CHECK(last.status == 3);
+  CHECK(run("diff model " + both).out == last.out);
+  CHECK(run("diff --model model " + both).out == last.out);
+  CHECK(run("diff " + both + " nomodel").err.starts_with("rondo: nomodel: no such file or folder"));
+  CHECK(run("diff model '" + a + "'").err.starts_with("rondo: B is required\n"));
+  CHECK(run("diff model").err.starts_with("rondo: A is required\n"));
+  const Run log = run("replay made:agents=2,turns=2 model");
+  CHECK(log.status == 0);
+  CHECK(run("replay model made:agents=2,turns=2").out == log.out);
+  CHECK(run("replay model").err.starts_with("rondo: LOG is required\n"));
+}
+
+TEST_CASE_FIXTURE(Shell, "bug: lines of JSON behind a byte order mark were no JSON") {
+  const std::string mark = "\xEF\xBB\xBF";
+  const std::string chat = "{\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}\n";
+  CHECK(run("mask model", mark + chat).out == run("mask model", chat).out);
+  CHECK(run("replay - model", mark + chat).out == run("replay - model", chat).out);
+  const std::string request = R"({"op": "tokenize", "tokenizer": "model", "text": "a"})";
+  CHECK(run("batch", mark + request).out == run("batch", request).out);
+  CHECK(run("batch", request + "\n" + mark + request).out.find("\"error\"") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Shell, "bug: columns of errors counted bytes in what people read") {
+  CHECK(run("encode model --messages -", "[{\"content\":\"\u00e9\u00e9\" x}]")
+            .err.starts_with("rondo: standard input:1:18: "));
+  CHECK(run("batch", "{\"op\":\"\u00e9\" x}").out.find("column 11: ") != std::string::npos);
+}
+
 TEST_CASE_FIXTURE(Shell, "what steers a terminal is escaped in what people read") {
   const std::string escape = "\x1b[31mred";
   const Run file_name = run("render model --messages '" + escape + "'");

@@ -10,6 +10,7 @@
 namespace rondo::utf8 {
 
 inline constexpr char32_t kReplacement = U'\uFFFD';
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // that some editors write first
 
 // One decoded unit: a code point and its length in bytes.  If the byte starts no well-formed sequence, `valid` is
 // false, `code_point` is U+FFFD, and `size` is the length of the maximal ill-formed part (as in the WHATWG decoder).
@@ -26,6 +27,11 @@ struct Decoded {
 
 // Appends the UTF-8 form.  A surrogate (U+D800..DFFF) is written as three bytes, as Python's "surrogatepass" does.
 void append(std::string& out, char32_t code_point);
+
+// Returns `text` without a byte order mark at its beginning.
+[[nodiscard]] constexpr std::string_view without_mark(std::string_view text) {
+  return text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
+}
 
 // True for a byte 10xxxxxx.
 [[nodiscard]] constexpr bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }

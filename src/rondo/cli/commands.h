@@ -75,6 +75,7 @@ struct ParseArguments {
   std::string corrections;          // to the inferred format: a JSON object or a file with one
   std::string file;                 // what the model wrote; "-" for standard input
   std::string text;                 // the same, given on the command line
+  std::string ids;                  // the same, as token ids; "" if text is given
   std::string reasoning = "split";  // or "inline"
   bool partial = false;
   bool strict = false;

@@ -31,9 +31,10 @@ int run_encode(const EncodeArguments& arguments) {
   auto request = make_request(filled);
   if (!request.ok()) return report(request.error());
   const protocol::Service service(service_options());
-  auto reply = service.run(request.value(), {.refuse_unknown_roles = true, .trace = true});
-  if (!reply.ok()) return report(reply.error());
   const TokenView& view = arguments.view;
+  const bool shows_ids_only = view.ids || view.count;
+  auto reply = service.run(request.value(), {.refuse_unknown_roles = true, .trace = !shows_ids_only});
+  if (!reply.ok()) return report(reply.error());
   const std::string text(reply.value().find_string("text").value_or(""));
   if (view.html) return put_page(pages::token_page(reply.value(), text), view.html_file);
   if (view.json) return print_json(reply.value());

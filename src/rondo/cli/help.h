@@ -18,7 +18,7 @@ inline constexpr const char* kExamples =
     "  rondo encode MODEL --messages chat.json       token ids, with owners and masks\n"
     "  echo 'Paris.' | rondo parse MODEL\n"
     "  rondo explain MODEL                                   the format that the parser uses, with template lines\n"
-    "  rondo replay requests.jsonl MODEL             what a prefix cache saves on a log, and what is lost\n"
+    "  rondo replay MODEL requests.jsonl             what a prefix cache saves on a log, and what is lost\n"
     "  rondo check MODEL                                     what of its template breaks the prefix, and why\n"
     "  rondo test MODEL weather.rondo.yaml                   the tests of its template that a file holds\n"
     "  rondo demo                                           a conversation on a real engine, with what it saves\n"
@@ -46,7 +46,8 @@ inline constexpr const char* kParseFooter =
     "Examples:\n"
     "  rondo parse MODEL completion.txt --json\n"
     "  some-server | rondo parse MODEL --tools tools.json --stream --json\n"
-    "  rondo parse MODEL --text 'Paris.'";
+    "  rondo parse MODEL --text 'Paris.'\n"
+    "  rondo parse MODEL --ids '[9707, 1879, 151645]'";
 
 inline constexpr const char* kBridgeFooter =
     "Examples:\n"
@@ -64,8 +65,8 @@ inline constexpr const char* kGrammarFooter =
 
 inline constexpr const char* kReplayFooter =
     "Example:\n"
-    "  rondo replay requests.jsonl MODEL\n"
-    "  rondo replay made:agents=500,turns=30 MODEL --replicas 16 --routing all\n"
+    "  rondo replay MODEL requests.jsonl\n"
+    "  rondo replay MODEL made:agents=500,turns=30 --replicas 16 --routing all\n"
     "\n"
     "Which logs are understood, and what the numbers mean: docs/replay.md.";
 
@@ -91,7 +92,7 @@ inline constexpr const char* kExplainFooter =
 
 inline constexpr const char* kDiffFooter =
     "Example:\n"
-    "  rondo diff turn1.json turn2.json MODEL\n"
+    "  rondo diff MODEL turn1.json turn2.json\n"
     "\n"
     "Exit status: 0 if the second prompt begins with all of the first, 3 if not, 1 on failure.";
 

@@ -16,13 +16,12 @@
 
 #include "base/files.h"
 #include "base/printing.h"
+#include "base/utf8.h"
 #include "json/parse.h"
 #include "json/print.h"
 
 namespace rondo::cli {
 namespace {
-
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 Result<std::string> read_standard_input() {
   if (Status status = begin_input(); !status.ok()) return status.error();
@@ -83,17 +82,16 @@ json::Value value_of(const std::string& text) {
   return value.ok() ? std::move(value).value() : json::Value(text);
 }
 
-// Whether a page may take the place of what `file` holds: of another page, or of nothing.  What is no regular file, such
-// as a pipe, has nothing to lose.
-bool may_become_page(const std::string& file) {
-  constexpr std::string_view kBegin = "<!doctype html";
+// Whether a text that starts with `start` may take the place of what `file` holds: of another such text, or of nothing.
+// What is no regular file, such as a pipe, has nothing to lose.
+bool may_replace(const std::string& file, std::string_view start) {
   struct stat state{};
   if (::stat(file.c_str(), &state) != 0 || !S_ISREG(state.st_mode) || state.st_size == 0) return true;
-  std::string begin(kBegin.size(), '\0');
+  std::string begin(start.size(), '\0');
   std::ifstream(file, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size()));
   std::ranges::transform(begin, begin.begin(),
                          [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return begin == kBegin;
+  return begin == start;
 }
 
 }  // namespace
@@ -133,10 +131,7 @@ Result<std::string> read_input(const std::string& path) {
 Result<json::Value> read_json(const std::string& path) {
   auto content = read_input(path);
   if (!content.ok()) return content.error();
-  std::string_view text = content.value();
-  if (text.starts_with(kByteOrderMark))
-    text.remove_prefix(kByteOrderMark.size());  // some editors write a byte order mark
-  auto value = json::parse(text);
+  auto value = json::parse(utf8::without_mark(content.value()));
   if (value.ok()) return value;
   Error error = value.error();
   error.source = path == "-" ? "standard input" : path;
@@ -181,6 +176,10 @@ Result<json::Value> ids_argument(const std::string& argument, const std::string&
     text = list_of(text);
   } else if (const std::string ids = is_json(text) ? "" : ids_of_table(text); !ids.empty()) {
     text = list_of(ids);
+  } else if (!is_json(text)) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "expected token ids: numbers, a JSON array, or what `encode`, `tokenize` or `bridge --ids` prints",
+                 source);
   }
   auto value = json::parse(text);
   if (!value.ok()) {
@@ -250,14 +249,18 @@ Error both_on_output() {
   return {ErrorCode::kInvalidArgument, "standard output takes --json or --output -: name a file for the other"};
 }
 
+Status check_replaced(const std::string& file, const std::string& what, std::string_view start,
+                      const std::string& option) {
+  if (may_replace(file, start)) return Done{};
+  return Error(ErrorCode::kInvalidArgument, what + " would replace a file that is not one: name another for " + option,
+               file);
+}
+
 Status check_page_file(const std::string& file) {
   const bool is_output = file.empty() || file == "-";
   if (is_output && isatty(STDOUT_FILENO) != 0)
     return Error(ErrorCode::kInvalidArgument, "name a file for the page: --html FILE");
-  if (!is_output && !may_become_page(file))
-    return Error(ErrorCode::kInvalidArgument, "the page would replace a file that is not one: name another for --html",
-                 file);
-  return Done{};
+  return is_output ? Done{} : check_replaced(file, "the page", "<!doctype html", "--html");
 }
 
 int put_page(const std::string& page, const std::string& file) {

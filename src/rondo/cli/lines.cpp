@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/utf8.h"
+
 namespace rondo::cli {
 namespace {
 
@@ -132,7 +134,7 @@ class Numbered {
   bool next(Line& line) {
     do {
       if (!reader_.next(line.text)) return false;
-      ++number_;
+      if (++number_ == 1) line.text.erase(0, line.text.size() - utf8::without_mark(line.text).size());
     } while (line.text.empty());
     line.number = number_;
     line.end = reader_.bytes();

@@ -87,7 +87,10 @@ void define_parse(CLI::App& app, ParseArguments& arguments, std::function<int()>
       *app.add_subcommand("parse", "from what a model wrote to a message: reasoning, content, tool calls");
   CLI::Option* text =
       command.add_option("--text", arguments.text, "what the model wrote after the prompt, special tokens as text");
+  CLI::Option* ids = ids_option(command, "--ids", arguments.ids, "what the model sampled after the prompt, as ids");
+  ids->excludes(text);
   const auto places = std::make_shared<Places>();
+  places->add_model(command);
   places->add(command, "FILE", "a file with what the model wrote; - for standard input (the default)", "PATH");
   add_model(command, arguments.model, false, "--model");
   add_conversation(command, arguments.conversation, "the conversation that the model answered");
@@ -99,17 +102,23 @@ void define_parse(CLI::App& app, ParseArguments& arguments, std::function<int()>
       ->capture_default_str();
   command.add_flag("--partial", arguments.partial, "the text is cut off; more may follow");
   command.add_flag("--strict", arguments.strict, "fail on malformed text instead of keeping it as content");
-  command.add_flag("--stream", arguments.stream,
-                   "show standard input's parts as they become certain, while it arrives; the default in a terminal");
+  command
+      .add_flag("--stream", arguments.stream,
+                "show standard input's parts as they become certain, while it arrives; the default in a terminal")
+      ->excludes(ids);
   command.add_flag("--json", arguments.json,
                    "print the message as JSON; with --stream a line for each piece, and the message last");
   command.footer(kParseFooter);
-  command.callback([&, text, places] {
+  command.callback([&, text, ids, places] {
     std::optional<std::string> file;
-    if (text->count() > 0) file = "";
-    places->hand_out(arguments.model.model, file, "what the model wrote");
+    if (text->count() > 0 || ids->count() > 0) file = "";
+    places->hand_out(arguments.model.model, {&file}, "what the model wrote");
     arguments.file = file.value_or("-");
-    need_model(arguments.model.model, arguments.model.chat_template);
+    if (ids->count() > 0) {
+      need_model_with_tokenizer(arguments.model);
+    } else {
+      need_model(arguments.model.model, arguments.model.chat_template);
+    }
     chosen = [&] { return run_parse(arguments); };
   });
 }
@@ -144,6 +153,7 @@ void define_bridge(CLI::App& app, BridgeArguments& arguments, std::function<int(
 void define_tokenize(CLI::App& app, TokenizeArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand("tokenize", "text to token ids");
   const auto places = std::make_shared<Places>();
+  places->add_model(command);
   places->add(command, "TEXT", "the text; - for standard input (the default)", "TEXT");
   path_option(command, "--model,--tokenizer", arguments.tokenizer, "model folder, tokenizer.json, .gguf, ...");
   repeated_option(command, "--file", arguments.files, "a file with the text; - for standard input")->type_name("FILE");
@@ -159,7 +169,7 @@ void define_tokenize(CLI::App& app, TokenizeArguments& arguments, std::function<
   command.callback([&, html, places] {
     std::optional<std::string> text;
     if (!arguments.files.empty()) text = "";
-    places->hand_out(arguments.tokenizer, text, "the text");
+    places->hand_out(arguments.tokenizer, {&text}, "the text");
     need_tokenizer(arguments.tokenizer, arguments.view.html_file);
     arguments.has_text = text.has_value() && text != "-" && arguments.files.empty();
     arguments.text = text.value_or("");
@@ -189,6 +199,7 @@ void define_encode(CLI::App& app, EncodeArguments& arguments, std::function<int(
 void define_detokenize(CLI::App& app, DetokenizeArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command = *app.add_subcommand("detokenize", "token ids to text");
   const auto places = std::make_shared<Places>();
+  places->add_model(command);
   places->add(command, "IDS", "as --ids", "IDS|JSON|FILE");
   CLI::Option* ids = ids_option(command, "--ids", arguments.ids, "the ids (default: standard input)");
   path_option(command, "--model,--tokenizer", arguments.tokenizer, "model folder, tokenizer.json, .gguf, ...");
@@ -201,7 +212,7 @@ void define_detokenize(CLI::App& app, DetokenizeArguments& arguments, std::funct
   command.callback([&, ids, places] {
     std::optional<std::string> given;
     if (ids->count() > 0) given = arguments.ids;
-    places->hand_out(arguments.tokenizer, given, "IDS");
+    places->hand_out(arguments.tokenizer, {&given}, "IDS");
     need_tokenizer(arguments.tokenizer);
     arguments.ids = given.value_or("-");
     chosen = [&] { return run_detokenize(arguments); };
@@ -239,14 +250,22 @@ void define_explain(CLI::App& app, ExplainArguments& arguments, std::function<in
 void define_diff(CLI::App& app, DiffArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command =
       *app.add_subcommand("diff", "two requests of a conversation: where their prompts differ, and why");
-  command.add_option("A", arguments.before, "the earlier request: a JSON file with `messages`, or `input`")->required();
-  command.add_option("B", arguments.after, "the later request; - for standard input")->required();
-  add_model(command, arguments.model, true);
+  const auto places = std::make_shared<Places>();
+  places->add_model(command);
+  places->add(command, "A", "the earlier request: a JSON file with `messages`, or `input`", "FILE");
+  places->add(command, "B", "the later request; - for standard input", "FILE");
+  add_model(command, arguments.model, true, "--model");
   kwargs_option(command, arguments.kwargs, "template variables for both");
   add_color(command, arguments.color);
   command.add_flag("--json", arguments.json, "print the reply of the op `diff` (docs/batch.md)");
   command.footer(kDiffFooter);
-  command.callback([&] {
+  command.callback([&, places] {
+    std::optional<std::string> before;
+    std::optional<std::string> after;
+    places->hand_out(arguments.model.model, {&before, &after}, "a request");
+    if (!after) throw CLI::RequiredError(before ? "B" : "A");
+    arguments.before = *before;
+    arguments.after = *after;
     need_model_with_tokenizer(arguments.model);
     chosen = [&] { return run_diff(arguments); };
   });
@@ -255,11 +274,11 @@ void define_diff(CLI::App& app, DiffArguments& arguments, std::function<int()>& 
 void define_replay(CLI::App& app, ReplayArguments& arguments, std::function<int()>& chosen) {
   CLI::App& command =
       *app.add_subcommand("replay", "a log of requests: what a prefix cache saves, what is lost, and why");
-  command
-      .add_option("LOG", arguments.log,
-                  "a file of JSON lines; - for standard input; made:agents=200,turns=20 makes one up")
-      ->required();
-  add_model(command, arguments.model, true);
+  const auto places = std::make_shared<Places>();
+  places->add_model(command);
+  places->add(command, "LOG", "a file of JSON lines; - for standard input; made:agents=200,turns=20 makes one up",
+              "FILE");
+  add_model(command, arguments.model, true, "--model");
   kwargs_option(command, arguments.kwargs, "template variables for all");
   command.add_option("--capacity", arguments.capacity, "tokens that a cache holds")
       ->check(is_count())
@@ -285,7 +304,11 @@ void define_replay(CLI::App& app, ReplayArguments& arguments, std::function<int(
   add_color(command, arguments.color);
   command.add_flag("--json", arguments.json, "print the reply of the op `replay` (docs/batch.md)");
   command.footer(kReplayFooter);
-  command.callback([&] {
+  command.callback([&, places] {
+    std::optional<std::string> log;
+    places->hand_out(arguments.model.model, {&log}, "LOG");
+    if (!log) throw CLI::RequiredError("LOG");
+    arguments.log = *log;
     need_model_with_tokenizer(arguments.model);
     chosen = [&] { return run_replay(arguments); };
   });

@@ -22,7 +22,11 @@ Result<json::Value> make_request(const ParseArguments& arguments) {
   json::Object request{{"op", "parse"}};
   add_model(request, arguments.model);
   if (Status status = add_conversation(request, arguments.conversation); !status.ok()) return status.error();
-  if (arguments.file.empty()) {
+  if (!arguments.ids.empty()) {
+    auto ids = ids_argument(arguments.ids, "--ids");
+    if (!ids.ok()) return ids.error();
+    request.set("ids", std::move(ids).value());
+  } else if (arguments.file.empty()) {
     request.set("text", arguments.text);
   } else if (!is_stream(arguments)) {
     auto text = read_input(arguments.file);
@@ -123,7 +127,9 @@ int run_stream(const ParseArguments& arguments, const json::Value& request) {
 
 }  // namespace
 
-int run_parse(const ParseArguments& arguments) {
+int run_parse(const ParseArguments& given) {
+  ParseArguments arguments = given;
+  if (!arguments.ids.empty() && arguments.model.tokenizer.empty()) arguments.model.tokenizer = arguments.model.model;
   auto request = make_request(arguments);
   if (!request.ok()) return report(request.error());
   if (is_stream(arguments)) return run_stream(arguments, request.value());

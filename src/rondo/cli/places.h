@@ -3,34 +3,35 @@
 
 #include <CLI/CLI.hpp>
 
+#include <deque>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cli/request.h"
 
 namespace rondo::cli {
 
-// The positional arguments of a command that takes a model and one other thing, in any order.
-struct Places {
-  std::optional<std::string> first;
-  std::optional<std::string> second;
-
+// The positional arguments of a command that takes a model and other things.  The model may stand anywhere among them.
+class Places {
+ public:
+  void add_model(CLI::App& command) { add(command, "MODEL", "as --model", "PATH"); }
   void add(CLI::App& command, const char* name, const std::string& help, const char* type) {
-    command.add_option("MODEL", first, "as --model")->type_name("PATH");
-    command.add_option(name, second, help)->type_name(type);
+    command.add_option(name, given_.emplace_back(), help)->type_name(type);
   }
 
-  // `other` is the value of the option with the same meaning as the second place, if it was given.
-  void hand_out(std::string& model, std::optional<std::string>& other, const char* name) const {
+  // Hands out what was given: the model unless an option has named it, and in order those `others` that have no value
+  // yet.  Throws CLI::ArgumentMismatch that `what` is given twice if something is left over.
+  void hand_out(std::string& model, std::vector<OtherPlace> others, const std::string& what) const {
     std::vector<std::string> given;
-    for (const auto& place : {first, second}) {
+    for (const auto& place : given_) {
       if (place) given.push_back(*place);
     }
-    if (!put_in_place(std::move(given), model, other))
-      throw CLI::ArgumentMismatch(std::string(name) + " is given twice");
+    if (!put_in_place(std::move(given), model, others)) throw CLI::ArgumentMismatch(what + " is given twice");
   }
+
+ private:
+  std::deque<std::optional<std::string>> given_;  // CLI11 keeps their addresses
 };
 
 }  // namespace rondo::cli

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -64,19 +65,22 @@ bool has_tool(const json::Object& request, const std::string& wanted) {
 
 }  // namespace
 
-bool put_in_place(std::vector<std::string> by_place, std::string& model, std::optional<std::string>& other) {
-  if (model.empty() && !by_place.empty()) {
+bool put_in_place(std::vector<std::string> by_place, std::string& model, const std::vector<OtherPlace>& others) {
+  std::vector<OtherPlace> wanted;
+  std::ranges::copy_if(others, std::back_inserter(wanted), [](OtherPlace other) { return !*other; });
+  if (model.empty()) {
     auto place = std::ranges::find_if(by_place, names_model);
-    const bool has_other = by_place.size() > 1 || other;
-    if (place == by_place.end() && has_other) place = by_place.begin();
+    if (place == by_place.end() && by_place.size() > wanted.size()) {
+      place = std::ranges::find_if_not(by_place, [](const std::string& path) { return files::exists(path); });
+      if (place == by_place.end()) place = by_place.begin();
+    }
     if (place != by_place.end()) {
       model = std::move(*place);
       by_place.erase(place);
     }
   }
-  if (by_place.empty()) return true;
-  if (by_place.size() > 1 || other) return false;
-  other = std::move(by_place.front());
+  if (by_place.size() > wanted.size()) return false;
+  for (std::size_t i = 0; i < by_place.size(); ++i) *wanted[i] = std::move(by_place[i]);
   return true;
 }
 

@@ -18,11 +18,15 @@ namespace rondo::cli {
 // REQUIRES: a model or a template is named.
 void add_model(json::Object& request, const ModelArguments& arguments);
 
+// A positional argument besides the model; it has a value already if an option gave it.
+using OtherPlace = std::optional<std::string>*;
+
 // Distributes positional arguments.  If no option names a model, the model is the first argument that names a folder, a
-// .gguf or a tokenizer file; otherwise the first of several.  The remaining one is `other`.  Returns false if one is
-// left over, including when an option already sets its value.
+// .gguf or a tokenizer file.  If none does and there are more than `others` want, it is the first that names nothing
+// that exists, or else the first.  The remaining ones go to those of `others` that have no value, in order.  Returns
+// false if one is left over.
 [[nodiscard]] bool put_in_place(std::vector<std::string> by_place, std::string& model,
-                                std::optional<std::string>& other);
+                                const std::vector<OtherPlace>& others);
 
 // Adds the conversation fields to `request`.
 [[nodiscard]] Status add_conversation(json::Object& request, const ConversationArguments& arguments);

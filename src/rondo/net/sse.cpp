@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cassert>
 
+#include "base/utf8.h"
+
 namespace rondo::net {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::uint8_t kMarkSettled = 4;
 
 // The offset of the first line feed or carriage return; the size if there is none.  It searches in blocks, because
@@ -31,9 +32,9 @@ Status SseReader::read(std::string_view bytes, const std::function<void(const Ss
   if (too_long_) return too_long();
   // A byte order mark is dropped byte by byte, because it may be cut.  Bytes that only begin like one belong to the
   // first line.
-  while (mark_bytes_ < kByteOrderMark.size() && !bytes.empty()) {
-    if (bytes.front() != kByteOrderMark[mark_bytes_]) {
-      line_ = kByteOrderMark.substr(0, mark_bytes_);
+  while (mark_bytes_ < utf8::kByteOrderMark.size() && !bytes.empty()) {
+    if (bytes.front() != utf8::kByteOrderMark[mark_bytes_]) {
+      line_ = utf8::kByteOrderMark.substr(0, mark_bytes_);
       mark_bytes_ = kMarkSettled;
     } else {
       ++mark_bytes_;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/utf8.h"
 #include "parse/parser.h"
 #include "protocol/ops.h"
 #include "protocol/readers.h"
@@ -97,10 +98,30 @@ void feed_stream(const TextStream& stream, parse::Parser& parser) {
   report();
 }
 
+// The message, the text of the ids, and how many of them were read: all up to the stop and with it.
+Reply parse_ids(const OpContext& context, ParseRequest& request, const std::vector<tokenizer::TokenId>& ids) {
+  auto model = context.models.model(request.chat_template, request.fields.corrections);
+  if (!model.ok()) return model.error();
+  core::Call call = context.models.call(request.chat_template, std::move(request.input));
+  request.fields.call.by_spelling = false;
+  const auto parsed = model.value()->parse_ids(call, std::move(request.fields.call), ids);
+  if (!parsed.ok()) return parsed.error();
+  json::Object reply = message_to_json(parsed.value().message);
+  reply.set("text", utf8::to_valid(parsed.value().text));
+  reply.set("read_ids", parsed.value().ends.size() + (parsed.value().stopped ? 1 : 0));
+  return json::Value(std::move(reply));
+}
+
 }  // namespace
 
 Reply op_parse(const OpContext& context, Fields& fields) {
   ParseRequest request = read_parse_request(fields);
+  if (fields.value("ids") != nullptr) {
+    const std::vector<tokenizer::TokenId> ids = fields.required_ids("ids");
+    if (fields.value("text") != nullptr) fields.fail("`text` and `ids` exclude each other");
+    if (Status status = fields.finish(); !status.ok()) return status.error();
+    return parse_ids(context, request, ids);
+  }
   const TextStream* stream = context.options.stream;
   const std::string text = stream == nullptr ? fields.required_text("text") : "";
   if (Status status = fields.finish(); !status.ok()) return status.error();

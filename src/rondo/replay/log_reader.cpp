@@ -215,7 +215,7 @@ std::optional<LogEntry> LogReader::next() {
   std::string_view line;
   bool too_long = false;
   while (next_line(line, too_long)) {
-    ++lines_;
+    if (++lines_ == 1) line = utf8::without_mark(line);
     if (too_long || line.size() > limits_.line_bytes) {
       skipped_.add("longer than " + std::to_string(limits_.line_bytes >> 20U) + " MB", lines_, "");
       continue;

@@ -16,7 +16,6 @@
 namespace rondo::yaml {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kCoreTags = "tag:yaml.org,2002:";
 
 std::string_view text_of(const yaml_char_t* text) {
@@ -315,7 +314,7 @@ std::optional<Error> unreadable(std::string_view text, const Lines& lines) {
 }  // namespace
 
 Result<json::Value> read(std::string_view text, const Limits& limits) {
-  const std::size_t shift = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  const std::size_t shift = text.size() - utf8::without_mark(text).size();
   text.remove_prefix(shift);
   const Lines lines(text);
   if (auto error = unreadable(text, lines)) return *std::move(error);
