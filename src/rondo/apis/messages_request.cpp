@@ -10,7 +10,6 @@ namespace {
 constexpr std::string_view kBillingHeader = "x-anthropic-billing-header:";
 
 void read_thinking(Fields& fields, ReasoningWish& out) {
-  out.is_shown = false;
   Fields thinking = fields.inside("thinking");
   const auto type = thinking.word("type", {"enabled", "adaptive", "between_tools", "disabled"});
   const auto display = thinking.word("display", {"summarized", "omitted"});

@@ -83,6 +83,20 @@ TEST_CASE("a chat request with every field") {
   CHECK(out.warnings.empty());
 }
 
+TEST_CASE("responses: log probabilities are asked for by either field") {
+  const auto asked = [](const std::string& more) { return request(kResponses, R"({"input": "a")" + more + "}"); };
+  CHECK_FALSE(asked("").logprobs);
+  CHECK(asked(R"(, "include": ["message.output_text.logprobs"])").logprobs);
+  CHECK(asked(R"(, "top_logprobs": 2)").logprobs);
+  CHECK(asked(R"(, "top_logprobs": 2)").top_logprobs == 2);
+}
+
+TEST_CASE("a stop text has so many bytes at most") {
+  const auto stop_of = [](std::size_t bytes) { return chat_with("\"stop\": \"" + std::string(bytes, 'x') + "\""); };
+  CHECK(request(kChat, stop_of(kMostStopBytes)).stops.front().size() == kMostStopBytes);
+  CHECK(refusal(kChat, stop_of(kMostStopBytes + 1)) == "stop: `stop` holds a text that is too long");
+}
+
 TEST_CASE("null is a field that is absent, and whole floats are integers") {
   const GenerateRequest out =
       request(kChat, chat_with(R"("temperature": null, "stop": null, "n": 1.0, "tools": null)"));

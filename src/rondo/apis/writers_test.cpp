@@ -282,6 +282,10 @@ json::Array join_responses(const std::vector<StreamEvent>& stream, std::int64_t&
     if (event.name.ends_with("input.delta")) append(item, "input", text_at(value, "delta"));
     if (event.name.ends_with("text.delta") || event.name == "response.reasoning.delta")
       append(item.find(list)->as_array().back().as_object(), "text", text_at(value, "delta"));
+    if (event.name == "response.output_text.delta") {
+      json::Array& rows = item.find(list)->as_array().back().as_object().find("logprobs")->as_array();
+      for (const json::Value& row : value.find("logprobs")->as_array()) rows.push_back(row);
+    }
     if (event.name.ends_with("arguments.done")) REQUIRE(text_at(value, "arguments") == text_at(items[at], "arguments"));
     if (event.name.ends_with("input.done")) REQUIRE(text_at(value, "input") == text_at(items[at], "input"));
     if (event.name == "response.output_item.done") {
@@ -314,6 +318,8 @@ TEST_CASE("the deltas of a Responses stream add up to the reply, for random turn
     CAPTURE(seed);
     Random random{seed};
     meta.reasoning_events = static_cast<ReasoningEvents>(random.below(3));
+    request.logprobs = seed % 2 == 0;
+    request.top_logprobs = request.logprobs ? 1 : 0;
     const Finish finish = static_cast<Finish>(random.below(3));
     const Reply reply = write(request, meta, events_of(random_turn(random), 0, finish, random));
     std::int64_t sequence = 0;
