@@ -118,6 +118,14 @@ TEST_CASE("check: a clean template has no finding about breaks, and every case h
   CHECK_FALSE(report.value().has_tokenizer);
 }
 
+TEST_CASE("check: a text that the template writes otherwise is not read back") {
+  const auto report = checked(
+      changed("{{- m.content if m.content is string", "{{- m.content | upper if m.content is string"), {"content"});
+  REQUIRE_MESSAGE(report.ok(), report.error().to_string());
+  REQUIRE_FALSE(report.value().cases.empty());
+  CHECK(report.value().cases.front().parse_of_render == report::Verdict::kBreaks);
+}
+
 TEST_CASE("check: white space that is cut off content") {
   const std::string source = changed("m.content if m.content is string", "m.content | trim if m.content is string");
   const report::Break broken = break_of(source, "space-before-content");

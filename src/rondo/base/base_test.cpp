@@ -52,6 +52,9 @@ TEST_CASE("of a long line an error prints what stands around the caret") {
     CHECK(Error(ErrorCode::kTemplateError, "no").at(1, 1, text).to_string() ==
           "line 1:1: no\n  1 | " + times(size == 240 ? 240 : 80, "y") + (size == 240 ? "" : "…") + "\n    | ^");
   }
+  const std::string broken(300, '\x80');  // no character begins here
+  CHECK(Error(ErrorCode::kTemplateError, "no").at(1, 5, broken).to_string() ==
+        "line 1:5: no\n  1 | " + broken + "\n    | ^");
   CHECK(frame(1) == "line 1:1: no\n  1 | " + times(40, "\xC3\xA9-") + "…\n    | ^");
   CHECK(frame(151) == "line 1:101: no\n  1 | …" + times(80, "\xC3\xA9-") + "…\n    |  " + times(80, " ") + "^");
   CHECK(frame(301) == "line 1:201: no\n  1 | …" + times(40, "\xC3\xA9-") + "\n    |  " + times(80, " ") + "^");
