@@ -22,7 +22,7 @@ TEST_CASE_FIXTURE(Shell, "replay reads a log from a file or standard input") {
   CHECK(from_file.err == "");
   CHECK(from_file.status == 0);
   for (const char* part :
-       {"2 requests of 1 conversations", "passed over: 1 lines, not JSON (line 3:", "as-sent", "stable-header",
+       {"2 requests of 1 conversation ", "passed over: 1 line, not JSON (line 3:", "as-sent", "stable-header",
         "nothing to do for: bridge, ", "volatile-header", "log line 2: ", "was `1`, is `2`"})
     CHECK_MESSAGE(from_file.out.find(part) != std::string::npos, part);
   const Run from_input = run("replay - --model model --json --limit 1", log);

@@ -150,7 +150,7 @@ std::string findings_text(const json::Value& report, std::string_view field, con
 std::string report_text(const json::Value& report, const CheckArguments& arguments) {
   const Paint paint = paint_for(arguments.color);
   std::string out = paint("1", printable(text_of(report, "model"), false)) + ", " +
-                    std::to_string(report.find("template_lines")->as_array().size()) + " lines" +
+                    counted(report.find("template_lines")->as_array().size(), "line") +
                     (is_true(report, "has_tokenizer") ? "" : ", without a tokenizer: texts alone") + "\n\n";
   out += matrix(report, arguments.all, paint);
   out += findings_text(report, "findings", paint) + findings_text(report, "notes", paint);

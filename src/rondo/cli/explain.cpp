@@ -123,7 +123,7 @@ std::string for_people(const json::Value& reply, const ExplainArguments& argumen
   const Paint paint = paint_for(arguments.color);
   const json::Value& source = *reply.find("template");
   std::string out = paint("1", printable_text(source, "name")) + ", " +
-                    std::to_string(source.find("lines")->as_array().size()) + " lines\n\n";
+                    counted(source.find("lines")->as_array().size(), "line") + "\n\n";
   out += paint("1", "Format") + "\n";
   std::string_view rest = reply.find_string("summary").value_or("");
   while (!rest.empty()) {

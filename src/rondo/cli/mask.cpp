@@ -175,7 +175,7 @@ class Bar {
     if (!is_on_ || now - shown_ < std::chrono::milliseconds(100)) return;
     shown_ = now;
     constexpr std::size_t kWidth = 30;
-    std::string text = std::to_string(lines_) + " lines";
+    std::string text = counted(lines_, "line");
     if (size_ != 0) {
       const std::size_t part = std::min(end, size_) * kWidth / size_;
       text = "[" + std::string(part, '#') + std::string(kWidth - part, ' ') + "] " +
@@ -269,7 +269,7 @@ int run_mask(const MaskArguments& arguments) {
       [&](std::size_t end) { bar.step(end); });
   bar.finish();
   if (!status.ok()) return report(status.error());
-  note("rondo: " + std::to_string(bar.lines()) + " lines, " + std::to_string(masking.failed()) + " failed; " +
+  note("rondo: " + counted(bar.lines(), "line") + ", " + std::to_string(masking.failed()) + " failed; " +
        std::to_string(masking.learned()) + " of " + std::to_string(masking.ids()) + " ids are learned\n");
   if (masking.ids() > 0 && masking.learned() == 0)
     note("rondo: warning: nothing is learned: no message of the roles to learn has such a part (--mask, --role)\n");

@@ -48,6 +48,10 @@ std::string padded(std::string text, std::size_t width) {
   return text;
 }
 
+std::string counted(std::size_t count, const std::string& one) {
+  return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
+}
+
 std::string printable_text(const json::Value& object, std::string_view field) {
   return printable(object.find_string(field).value_or(""), false);
 }

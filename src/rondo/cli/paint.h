@@ -47,6 +47,8 @@ using printing::printable;
 
 // Appends spaces up to `width` code points.
 [[nodiscard]] std::string padded(std::string text, std::size_t width);
+// Returns "1 line" or "2 lines".
+[[nodiscard]] std::string counted(std::size_t count, const std::string& one);
 
 inline constexpr std::string_view kFaint = "2";
 

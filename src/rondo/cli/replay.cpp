@@ -35,6 +35,11 @@ std::string grouped(std::int64_t number) {
   return out;
 }
 
+// "1 line" or "1,234 lines"; `many`: the plural, if it does not end with an s alone.
+std::string grouped(std::int64_t number, const std::string& one, const std::string& many = "") {
+  return grouped(number) + " " + (number == 1 ? one : many.empty() ? one + "s" : many);
+}
+
 std::string right_aligned(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, text.size()), ' ') + text;
 }
@@ -48,10 +53,11 @@ std::string percent(double rate) {
 std::string head(const json::Value& reply) {
   char megabytes[32];
   std::snprintf(megabytes, sizeof megabytes, "%.1f MB", static_cast<double>(count_in(reply, "bytes")) / kMegabyte);
-  std::string out = grouped(count_in(reply, "requests")) + " requests of " + grouped(count_in(reply, "conversations")) +
-                    " conversations with " + grouped(count_in(reply, "branches")) + " branches, in " + megabytes + "\n";
+  std::string out = grouped(count_in(reply, "requests"), "request") + " of " +
+                    grouped(count_in(reply, "conversations"), "conversation") + " with " +
+                    grouped(count_in(reply, "branches"), "branch", "branches") + ", in " + megabytes + "\n";
   for (const json::Value& lines : reply.find("skipped")->as_array()) {
-    out += "passed over: " + grouped(count_in(lines, "count")) + " lines, " + printable_text(lines, "reason") +
+    out += "passed over: " + grouped(count_in(lines, "count"), "line") + ", " + printable_text(lines, "reason") +
            " (line " + grouped(count_in(lines, "first_line"));
     if (const std::string error = printable_text(lines, "first_error"); !error.empty())
       out += ": " + elided(error, 100);
@@ -63,7 +69,7 @@ std::string head(const json::Value& reply) {
   out += "answers: " + grouped(count_in(answers, "from_log")) + " from the log's replies, " +
          grouped(count_in(answers, "from_next_request")) + " from the request that followed\n";
   if (const std::int64_t forgotten = count_in(reply, "forgotten_conversations"); forgotten > 0) {
-    out += "forgotten: " + grouped(forgotten) + " conversations, for which there was no memory (--memory)\n";
+    out += "forgotten: " + grouped(forgotten, "conversation") + ", for which there was no memory (--memory)\n";
   }
   return out;
 }

@@ -38,10 +38,6 @@ std::string right(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, utf8::length(text)), ' ') + text;
 }
 
-std::string counted(std::size_t count, const std::string& one) {
-  return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
-}
-
 // "0-3, 7" for sorted numbers.
 std::string ranges(const std::set<std::int64_t>& numbers) {
   std::string out;

@@ -12,7 +12,7 @@
 // The ids are the truth: a Rollout never renders or tokenizes again what was prompted or sampled.  Any number of
 // rollouts share one RolloutModel, which is immutable.  Only one thread at a time may use a Rollout.
 //
-// A rollout needs memory for its ids (4 bytes each), 12 bytes for each message's range of ids, its messages (twice if
+// A rollout needs memory for its ids (4 bytes each), 16 bytes for each message's range of ids, its messages (twice if
 // the template looks back at all of them), and some 400 bytes.
 #pragma once
 
