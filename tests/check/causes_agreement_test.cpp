@@ -104,8 +104,10 @@ class Agreement {
     };
     if (const auto diff = diff_requests(maker, before, after); diff.ok() && diff.value().breaks)
       check("diff", told_of(diff.value().cause), wanted);
-    const auto replayed = replay(maker.parts(), before, after);
-    if (replayed) check("replay", told_of(*replayed), wanted);
+    for (const bool has_reply : {false, true}) {
+      const auto replayed = replay(maker.parts(), before, after, has_reply ? &step.kept : nullptr);
+      if (replayed) check(has_reply ? "replay with the reply" : "replay", told_of(*replayed), wanted);
+    }
   }
 
   // Whether the messages are in the template's own form, and say what was sampled.
@@ -121,15 +123,19 @@ class Agreement {
     return text.ok() && !ids.empty() && text.value() == step.sampled.text;
   }
 
-  // The only cause of a log with both requests.
+  // The only cause of a log with both requests, and with the reply to the first if there is one.
   [[nodiscard]] static std::optional<replay::FoundCause> replay(const replay::PromptMaker::Parts& parts,
                                                                 const chat::ApiRequest& before,
-                                                                const chat::ApiRequest& after) {
+                                                                const chat::ApiRequest& after,
+                                                                const json::Value* reply) {
     std::vector<std::string> lines;
     for (const chat::ApiRequest* request : {&before, &after}) {
       json::Object body{{"model", "m"}, {"messages", request->messages}};
       if (request->tools) body.set("tools", *request->tools);
-      lines.push_back(json::to_compact(json::Value(std::move(body))));
+      json::Object entry{{"request", std::move(body)}};
+      if (reply != nullptr && request == &before)
+        entry.set("response", json::Object{{"choices", json::Array{json::Object{{"message", *reply}}}}});
+      lines.push_back(json::to_compact(json::Value(std::move(entry))));
     }
     const replay::ReplayReport report = test::replay_of(parts, {}, lines);
     if (report.causes.size() != 1) return std::nullopt;

@@ -266,6 +266,27 @@ TEST_CASE("reasoning that the template leaves out") {
   CHECK(lane(report, "bridge").prompt_tokens == lane(report, "as-sent").prompt_tokens + 9);
 }
 
+TEST_CASE("bug: a reply in the log counted as a message of the prompt that it answers") {
+  const json::Value user = message("user", "hello");
+  const json::Value said = reasoned("because", "fine");
+  const std::string next = line({user, said, message("user", "more")});
+  const ReplayReport without = replay(kForgetful, {line({user}), next});
+  const ReplayReport with = replay(kForgetful, {line_with_reply({user}, said), next});
+  REQUIRE(with.causes.size() == 1);
+  CHECK(with.answers_from_log == 1);
+  CHECK(with.causes[0].name == "template: reasoning-dropped");
+  CHECK(with.causes[0].line == without.causes[0].line);
+  CHECK(with.causes[0].examples[0].path == without.causes[0].examples[0].path);
+  CHECK(with.causes[0].examples[0].sentence == without.causes[0].examples[0].sentence);
+  // What a reply has besides is no change that the template shows.
+  json::Value api = said;
+  api.as_object().set("annotations", json::Array{json::Object{{"type", "url_citation"}}});
+  CHECK(causes(replay(kForgetful, {line_with_reply({user}, api), next})) == "template: reasoning-dropped 1");
+  CHECK(causes(replay(kForgetful, {line_with_reply({user}, reasoned("", " fine")),
+                                   line({user, reasoned("", "fine"), message("user", "more")})})) ==
+        "content-respelled 1");
+}
+
 TEST_CASE("arguments that are serialised again") {
   const json::Value user = message("user", "hello");
   const json::Value result = json::Object{{"role", "tool"}, {"tool_call_id", "c1"}, {"content", "ok"}};

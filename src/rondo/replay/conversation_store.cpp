@@ -64,6 +64,10 @@ Incoming make_incoming(chat::ApiRequest& request, std::uint64_t line, std::optio
   return out;
 }
 
+json::Array ConversationState::asked() const {
+  return {last.messages.begin(), last.messages.end() - static_cast<std::ptrdiff_t>(answers)};
+}
+
 std::size_t ConversationState::memory() const {
   std::size_t out = sizeof *this + 4 * completion.capacity() + 24 * last.marks.capacity();
   for (const json::Value& message : last.messages) out += memory_of(message);

@@ -67,6 +67,8 @@ struct ConversationState {
   std::vector<cache::Fleet::Place> places;  // where each fleet served its latest request
 
   [[nodiscard]] const Prompt& prompt(std::size_t set) const { return prompts[set] ? *prompts[set] : *prompts[0]; }
+  // The messages of its latest request, without the answers to it.
+  [[nodiscard]] json::Array asked() const;
   [[nodiscard]] std::size_t memory() const;
 };
 

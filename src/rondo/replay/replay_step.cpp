@@ -131,18 +131,6 @@ std::string_view beginning_of(std::string_view reasoning) {
   return reasoning.substr(std::min(reasoning.find_first_not_of(" \t\r\n"), reasoning.size()), kEnough);
 }
 
-// Whether the change is the cause, and not something that the template would have done anyway.
-bool is_for_certain(const ReplayStep& step, const Change& change, std::size_t kept) {
-  if (change.kind == ChangeKind::kArgumentsRespelled) return remedy_helps(step, RewriteSet::kVerbatimArguments, kept);
-  if (change.kind != ChangeKind::kReasoningLeftOut) return true;
-  if (remedy_helps(step, RewriteSet::kKeepReasoning, kept)) return true;
-  // The template may trim the reasoning.  If it shows any, the client is the one that left it out.
-  const auto& prompt = step.next.prompts[static_cast<std::size_t>(RewriteSet::kKeepReasoning)];
-  const std::string_view text = beginning_of(change.before);
-  return prompt && !text.empty() && prompt->text.find(text) != std::string::npos &&
-         step.sent().text.find(text) == std::string::npos;
-}
-
 // The parts of the answer, each of which may have another cause.
 std::string parts_of(const json::Value& answer) {
   std::string out;
@@ -224,6 +212,34 @@ FoundCause CauseFinder::find(ReplayStep& step, std::size_t kept) {
   return in_template(step, kept, run);
 }
 
+// Whether more would have stayed if the client had sent the message as it was before.
+bool CauseFinder::undoing_helps(const ReplayStep& step, const Change& change, std::size_t kept) const {
+  const Incoming& before = step.parent->last;
+  const Incoming& now = step.request;
+  const auto index = static_cast<std::size_t>(change.message);
+  const auto known = std::ranges::find(before.marks, now.marks[index].loose, &MessageMark::loose);
+  if (known == before.marks.end()) return true;
+  json::Array messages = now.messages;
+  messages[index] = before.messages[static_cast<std::size_t>(known - before.marks.begin())];
+  const auto prompt = maker_.prompt(maker_.sheet(messages, now.tools, now.kwargs, now.now), &step.sent());
+  return !prompt.ok() ||
+         common_ids(step.parent->prompts[0]->ids, step.parent->completion, prompt.value().ids) > kept;
+}
+
+// Whether the change is the cause, and not something that the template would have done anyway.
+bool CauseFinder::is_for_certain(const ReplayStep& step, const Change& change, std::size_t kept) const {
+  if (change.kind == ChangeKind::kContentRespelled || change.kind == ChangeKind::kCallIdsChanged)
+    return undoing_helps(step, change, kept);
+  if (change.kind == ChangeKind::kArgumentsRespelled) return remedy_helps(step, RewriteSet::kVerbatimArguments, kept);
+  if (change.kind != ChangeKind::kReasoningLeftOut) return true;
+  if (remedy_helps(step, RewriteSet::kKeepReasoning, kept)) return true;
+  // The template may trim the reasoning.  If it shows any, the client is the one that left it out.
+  const auto& prompt = step.next.prompts[static_cast<std::size_t>(RewriteSet::kKeepReasoning)];
+  const std::string_view text = beginning_of(change.before);
+  return prompt && !text.empty() && prompt->text.find(text) != std::string::npos &&
+         step.sent().text.find(text) == std::string::npos;
+}
+
 // Whether both continue with the same text in different tokens.
 bool CauseFinder::is_retokenized(const ReplayStep& step, std::size_t kept) const {
   constexpr std::size_t kCompared = 16;
@@ -242,7 +258,7 @@ FoundCause CauseFinder::search(ReplayStep& step, std::size_t kept) const {
   const jinja::Rendered& again = *step.traced;
   const chat::Conversation base = maker_.base_of(*step.sheets[0]);
   const Incoming& last = step.parent->last;
-  const Sheet before = maker_.sheet(last.messages, last.tools, last.kwargs, last.now);
+  const Sheet before = maker_.sheet(step.parent->asked(), last.tools, last.kwargs, last.now);
   const std::vector<TokenId>& prompt_ids = step.parent->prompts[0]->ids;
   const std::vector<TokenId>& sampled = step.parent->completion;
   const Prompt& prompt = step.sent();

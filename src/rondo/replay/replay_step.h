@@ -63,6 +63,8 @@ class CauseFinder {
     int found = 0;
   };
 
+  [[nodiscard]] bool undoing_helps(const ReplayStep& step, const Change& change, std::size_t kept) const;
+  [[nodiscard]] bool is_for_certain(const ReplayStep& step, const Change& change, std::size_t kept) const;
   [[nodiscard]] bool is_retokenized(const ReplayStep& step, std::size_t kept) const;
   [[nodiscard]] FoundCause in_template(ReplayStep& step, std::size_t kept, const text::Run* run);
   [[nodiscard]] FoundCause search(ReplayStep& step, std::size_t kept) const;
