@@ -266,6 +266,33 @@ TEST_CASE("reasoning that the template leaves out") {
   CHECK(lane(report, "bridge").prompt_tokens == lane(report, "as-sent").prompt_tokens + 9);
 }
 
+TEST_CASE("bug: reasoning that begins with white space was sampled twice where the template trims it") {
+  const auto sampled = [](const std::string& source, json::Value answer) {
+    const PromptMaker maker(parts_of(source));
+    Sheet sheet = maker.sheet({message("user", "q")}, std::nullopt, {}, std::nullopt);
+    const auto prompt = maker.prompt(sheet, nullptr);
+    REQUIRE(prompt.ok());
+    return maker.parts().tokenizer->decode(maker.sampled(sheet, prompt.value(), std::move(answer)), {}).value();
+  };
+  std::string trims(kPlain);
+  const std::string shown = "{{ m.reasoning_content }}";
+  trims.replace(trims.find(shown), shown.size(), "{{ m.reasoning_content | trim }}");
+  for (const char* reasoning : {"because", "\nbecause\n", "  because"}) {
+    CAPTURE(reasoning);
+    CHECK(sampled(trims, reasoned(reasoning, "fine")) == "<why>because<so>fine<end>");
+    CHECK(sampled(kPlain, reasoned(reasoning, "fine")) == "<why>" + std::string(reasoning) + "<so>fine<end>");
+  }
+  CHECK(sampled(trims, reasoned("\n", "fine")) == "<why><so>fine<end>");
+  // Escaped, it is there too; the same words in the content are not it.
+  std::string escapes(kPlain);
+  escapes.replace(escapes.find(shown), shown.size(), "{{ m.reasoning_content | e }}");
+  CHECK(sampled(escapes, reasoned("a < b", "fine")) == "<why>a &lt; b<so>fine<end>");
+  std::string drops(kPlain);
+  const std::string condition = "{% if m.reasoning_content %}";
+  drops.replace(drops.find(condition), condition.size(), "{% if m.reasoning_content and m.content != 'fine' %}");
+  CHECK(sampled(drops, reasoned("fine", "fine")) == "<why>fine<so>fine<end>");
+}
+
 TEST_CASE("bug: a reply in the log counted as a message of the prompt that it answers") {
   const json::Value user = message("user", "hello");
   const json::Value said = reasoned("because", "fine");

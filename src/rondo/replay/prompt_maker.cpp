@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "analysis/message_rules.h"
+#include "causes/sampled.h"
+#include "format/units.h"
 #include "json/parse.h"
 #include "json/print.h"
 #include "render/encode.h"
@@ -193,20 +195,27 @@ Result<Prompt> PromptMaker::prompt(const Sheet& sheet, const Prompt* known) cons
 }
 
 // What the template writes for the sheet's last message, after the prompt without it.
-std::optional<std::string> PromptMaker::turn_text(Sheet& sheet, const Prompt& prompt) const {
-  auto rendered = render(sheet, false);
-  if (!rendered.ok()) return std::nullopt;
-  const std::string& text = rendered.value().text.bytes();
+std::optional<std::string> PromptMaker::turn_text(const Sheet& sheet, const Prompt& prompt,
+                                                  const jinja::Rendered& traced) const {
+  const std::string& text = traced.text.bytes();
   if (text.starts_with(prompt.text)) return text.substr(prompt.text.size());
   // History writes the turn differently from how the generation prompt opens it.
-  auto traced = render(sheet, true);
-  if (!traced.ok()) return std::nullopt;
   const json::Array& messages = messages_of(sheet);
   const chat::Conversation base = base_of(sheet);
   const render::TurnContext context{*parts_.chat_template, *parts_.tokenizer, base, parts_.apply};
-  const std::vector<render::SampledExtent> extents = render::sampled_extents(context, traced.value(), messages);
+  const std::vector<render::SampledExtent> extents = render::sampled_extents(context, traced, messages);
   if (extents.empty() || extents.back().message != static_cast<std::int32_t>(messages.size()) - 1) return std::nullopt;
   return text.substr(extents.back().begin, extents.back().end - extents.back().begin);
+}
+
+// Whether the template writes the reasoning of the sheet's last message.
+bool PromptMaker::writes_reasoning(const Sheet& sheet, std::string_view reasoning,
+                                   const jinja::Rendered& traced) const {
+  const std::string& text = traced.text.bytes();
+  if (rules_.reasoning_in_content) return text.find(format::trimmed(reasoning)) != std::string::npos;
+  // The template may trim, escape or indent it, so its origin tells and not its text.
+  const auto last = static_cast<std::int32_t>(messages_of(sheet).size()) - 1;
+  return causes::find_regions(traced, *parts_.format, last, {0, text.size()}).reasoning.has_value();
 }
 
 std::vector<TokenId> PromptMaker::sampled(Sheet& sheet, const Prompt& prompt, const json::Value& answer) const {
@@ -216,18 +225,19 @@ std::vector<TokenId> PromptMaker::sampled(Sheet& sheet, const Prompt& prompt, co
   json::Object aliased = tmpl::template_variables(chat::Conversation{}, std::move(one), false);
   messages.push_back(std::move(aliased.find("messages")->as_array().front()));
   sheet.variables.set("add_generation_prompt", false);
-  std::optional<std::string> text = turn_text(sheet, prompt);
+  const Result<jinja::Rendered> traced = render(sheet, true);
+  std::optional<std::string> text = traced.ok() ? turn_text(sheet, prompt, traced.value()) : std::nullopt;
+  const format::Reasoning& markers = parts_.format->reasoning;
+  const std::string_view reasoning = answer.find_string(tmpl::reasoning_field(answer)).value_or("");
+  const bool is_lost =
+      text && markers.present && !format::is_blank(reasoning) && !writes_reasoning(sheet, reasoning, traced.value());
   messages.pop_back();
   sheet.variables.set("add_generation_prompt", true);
   if (!text) return {};
   put_own_spelling(*text, answer);
-
-  const format::Reasoning& markers = parts_.format->reasoning;
-  const json::Value* reasoning = answer.find(tmpl::reasoning_field(answer));
-  if (reasoning != nullptr && reasoning->is_string() && markers.present && !reasoning->as_string().empty() &&
-      text->find(without_space_behind(reasoning->as_string())) == std::string::npos) {
+  if (is_lost) {
     const bool is_open = without_space_behind(prompt.text).ends_with(without_space_behind(markers.open));
-    *text = (is_open ? "" : markers.open) + reasoning->as_string() + markers.close + *text;
+    *text = (is_open ? "" : markers.open) + std::string(reasoning) + markers.close + *text;
   }
   const std::vector<Piece> pieces = render::encode_behind(*parts_.tokenizer, prompt.ids, *text, nullptr);
   std::vector<TokenId> out;

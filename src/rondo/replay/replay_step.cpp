@@ -222,8 +222,7 @@ bool CauseFinder::undoing_helps(const ReplayStep& step, const Change& change, st
   json::Array messages = now.messages;
   messages[index] = before.messages[static_cast<std::size_t>(known - before.marks.begin())];
   const auto prompt = maker_.prompt(maker_.sheet(messages, now.tools, now.kwargs, now.now), &step.sent());
-  return !prompt.ok() ||
-         common_ids(step.parent->prompts[0]->ids, step.parent->completion, prompt.value().ids) > kept;
+  return !prompt.ok() || common_ids(step.parent->prompts[0]->ids, step.parent->completion, prompt.value().ids) > kept;
 }
 
 // Whether the change is the cause, and not something that the template would have done anyway.
