@@ -95,6 +95,18 @@ void take_ids(const json::Value& message, chat::AssistantMessage& said) {
   }
 }
 
+// Keeps the first `count` ids.
+void truncate(Encoded& out, std::size_t count) {
+  out.text.resize(count == 0 ? 0 : out.ends[count - 1]);
+  out.ids.resize(count);
+  for (auto* offsets : {&out.begins, &out.ends}) offsets->resize(count);
+  for (auto* messages : {&out.message_indices, &out.samplers}) messages->resize(count);
+  for (auto* mask : {&out.content_mask, &out.straddles, &out.sampled_mask, &out.generation_mask}) mask->resize(count);
+  out.origins.resize(count);
+  std::erase_if(out.fields, [count](const FieldSpan& field) { return field.ids.begin >= count; });
+  if (!out.fields.empty()) out.fields.back().ids.end = std::min(out.fields.back().ids.end, count);
+}
+
 class RawPrompt {
  public:
   RawPrompt(const TurnContext& context, const RawReading& reading, ContentSpecials specials)
@@ -139,9 +151,10 @@ class RawPrompt {
 
   // Adds the turn, and what follows it up to message `end`.
   Status take(const RawTurn& turn, std::size_t end) {
+    const auto* written = std::get_if<WrittenTurn>(&turn.completion);
+    if (written != nullptr && written->replaced > 0) put_header(*written);
     prompt_size_ = out_.ids.size();
     own_generation_prompt(turn);
-    const auto* written = std::get_if<WrittenTurn>(&turn.completion);
     const std::vector<Piece> pieces =
         written == nullptr
             ? std::vector<Piece>()
@@ -180,6 +193,20 @@ class RawPrompt {
   static Error at(Error error, const RawTurn& turn) {
     error.source = place_of(turn);
     return error;
+  }
+
+  // Replaces the end of the generation prompt by the turn's own header.
+  void put_header(const WrittenTurn& turn) {
+    const std::size_t cut = out_.text.size() - std::min(turn.replaced, out_.text.size());
+    // An id that holds bytes from both sides goes too.
+    const auto kept = static_cast<std::size_t>(std::ranges::upper_bound(out_.ends, cut) - out_.ends.begin());
+    const std::size_t dropped = out_.ids.size() - kept;
+    truncate(out_, kept);
+    const std::size_t again = cut - std::min(cut, out_.text.size());
+    const Extent header{turn.header_begin - std::min(again, turn.header_begin), turn.extent.begin};
+    const auto pieces = encode_range(context_, *turn.rendered, header.begin, header.end, specials_);
+    add_pieces(out_, *turn.rendered, header, pieces, {});
+    prompt_tail_ = prompt_tail_ - std::min(prompt_tail_, dropped) + pieces.size();
   }
 
   // The generation prompt that a turn was sampled after becomes the turn's header.

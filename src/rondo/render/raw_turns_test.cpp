@@ -233,6 +233,27 @@ TEST_CASE_FIXTURE(RawTurns, "reasoning that the template drops stays in the prom
   CHECK(notes.empty());
 }
 
+TEST_CASE_FIXTURE(RawTurns, "bug: kept reasoning stood behind an empty block of the generation prompt") {
+  std::string source = kRewriting;
+  source.replace(source.rfind("{% endif %}"), 0, "~muse~\n\n~mused~\n\n");
+  const std::string shown = "~muse~{{ m.reasoning }}~mused~";
+  source.replace(source.find(shown), shown.size(), "~muse~\n{{ m.reasoning }}\n~mused~\n\n");
+  chat_template = jinja::Template::compile(source, {}, "test").value();
+  add(kThoughtful);
+  conversation.add_generation_prompt = true;
+  const Encoded out = kept(Retention::kAllThinking);
+  const std::string call = "~call~look {\"at\": \"~end~\"}~called~~end~";
+  CHECK(out.text ==
+        "~turn~user\na~end~\n~turn~assistant\n~muse~\nA\n~mused~\n\none~end~\n~turn~user\nb~end~\n"
+        "~turn~assistant\n~muse~\nB\n~mused~\n\n" +
+            call + "\n~turn~tool\nnothing~end~\n~turn~assistant\n~muse~\n\n~mused~\n\n");
+  CHECK(text(out.ids) == out.text);
+  CHECK(masked(out, out.sampled_mask) == "A\n~mused~\n\none~end~|B\n~mused~\n\n" + call);
+  CHECK(masked(out, out.content_mask) == "a|A|one|b|B|look|{\"at\": \"~end~\"}|nothing");
+  CHECK(message_text(out, 1) == "~turn~assistant\n~muse~\nA\n~mused~\n\none~end~\n");
+  CHECK(message_text(out, 3) == "~turn~assistant\n~muse~\nB\n~mused~\n\n" + call + "\n");
+}
+
 TEST_CASE_FIXTURE(RawTurns, "a prompt of messages that keeps all reasoning is the prompt of their rollout") {
   add(kThoughtful);
   conversation.add_generation_prompt = true;

@@ -76,6 +76,38 @@ std::size_t shown_reasoning(const jinja::Rendered& rendered, std::int32_t index,
   return size;
 }
 
+// Where the data of the messages before `index` ends.
+std::size_t data_end_before(const jinja::Rendered& rendered, std::int32_t index) {
+  std::size_t end = 0;
+  std::size_t at = 0;
+  for (const text::Run& run : rendered.text.runs()) {
+    at += run.size;
+    if (is_message_data(run, rendered.origins) && rendered.origins.paths.message(run.path()) < index) end = at;
+  }
+  return end;
+}
+
+// The last of `until` as the template writes it when nothing follows.  A generation prompt that has closed the
+// reasoning already is not what this turn goes on behind; there its own header stands.
+WrittenTurn written_turn(const TurnContext& context, const format::Format& format, const json::Array& until,
+                         std::shared_ptr<const jinja::Rendered> last, const SampledExtent& extent) {
+  WrittenTurn out{std::move(last), extent};
+  const std::string_view close = format::trimmed(format.reasoning.close);
+  const json::Array before(until.begin(), until.end() - 1);
+  const Result<jinja::Rendered> asked = render_messages(context, before, true);
+  if (!asked.ok() || close.empty()) return out;
+  const std::size_t begin = data_end_before(*out.rendered, extent.message);
+  const std::size_t size = asked.value().text.size();
+  const std::string_view prompt = probe::slice(asked.value(), data_end_before(asked.value(), extent.message), size);
+  const std::string_view turn = probe::slice(*out.rendered, begin, out.rendered->text.size());
+  const auto common = static_cast<std::size_t>(std::ranges::mismatch(prompt, turn).in1 - prompt.begin());
+  const std::size_t shared = std::min(common, extent.begin - std::min(begin, extent.begin));
+  if (common == prompt.size() || prompt.substr(shared).find(close) == std::string_view::npos) return out;
+  out.replaced = prompt.size() - shared;
+  out.header_begin = begin + shared;
+  return out;
+}
+
 }  // namespace
 
 std::string_view to_string(Retention retention) {
@@ -120,7 +152,8 @@ Result<KeptTurns> kept_turns(const TurnContext& context, const format::Format& f
     }
     for (const SampledExtent& extent : sampled_extents(context, last.value(), until)) {
       if (extent.message != index) continue;
-      out.turns.push_back({i, WrittenTurn{std::make_shared<const jinja::Rendered>(std::move(last).value()), extent}});
+      auto rendered = std::make_shared<const jinja::Rendered>(std::move(last).value());
+      out.turns.push_back({i, written_turn(context, format, until, std::move(rendered), extent)});
       break;
     }
   }
