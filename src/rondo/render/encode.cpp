@@ -151,17 +151,26 @@ bool has(const std::vector<std::size_t>& sorted, std::size_t value) {
   return std::binary_search(sorted.begin(), sorted.end(), value);
 }
 
+// What the template writes behind the data of the first `count` messages.
+std::string text_behind_data(const jinja::Rendered& rendered, std::size_t count) {
+  std::size_t end = 0;
+  for (const probe::TurnExtent& turn : probe::turn_extents(rendered, count)) {
+    if (turn.data) end = std::max(end, turn.data->end);
+  }
+  return rendered.text.bytes().substr(end);
+}
+
 // What the assistant turns of one conversation share.
 struct SampledTurns {
   const TurnContext& context;
   const jinja::Rendered& rendered;
   PlainClose plain = probe_plain_close(context);
   std::string prompt = generation_prompt_text(context);
-  std::vector<std::string> atoms = marker_texts(context.tokenizer, prompt);
-  // Where history may depart from the prompt.
-  std::vector<std::size_t> cuts = format::unit_boundaries(prompt, atoms);
-
-  std::map<std::string, std::string, std::less<>> openings = {};  // of turns without a header, by the role they follow
+  // What the template writes between the data before a turn and the turn itself, by the role that the turn follows and
+  // the number of messages without data between them.
+  std::map<std::pair<std::string, std::size_t>, std::string> openings = {};
+  std::optional<tokenizer::TokenId> calls_stop = {};  // the stop of a turn with calls that is last
+  bool knows_calls_stop = false;
 
   static std::vector<std::string> marker_texts(const tokenizer::Tokenizer& tokenizer, std::string_view text) {
     std::vector<std::string> out;
@@ -170,41 +179,50 @@ struct SampledTurns {
   }
 };
 
-// The offset in `lead` after the longest beginning of the generation prompt that `lead` contains; npos if there is
-// none.  The whole generation prompt counts wherever it stands.  Of a part only whole units count: `[a]<` of `[a]<b>`
-// is not a part of `[a]<c>`.
-std::size_t behind_generation_prompt(const SampledTurns& turns, std::string_view lead) {
-  if (turns.prompt.empty()) return std::string_view::npos;
-  if (const std::size_t at = lead.find(turns.prompt); at != std::string_view::npos) return at + turns.prompt.size();
-  std::vector<std::string> atoms = SampledTurns::marker_texts(turns.context.tokenizer, lead);
-  atoms.insert(atoms.end(), turns.atoms.begin(), turns.atoms.end());
-  const std::vector<std::size_t> ends = format::unit_boundaries(lead, atoms);
-  for (auto cut = turns.cuts.rbegin(); cut != turns.cuts.rend() && *cut > 0; ++cut) {
-    const std::string_view part = std::string_view(turns.prompt).substr(0, *cut);
-    for (std::size_t at = lead.find(part); at != std::string_view::npos; at = lead.find(part, at + 1)) {
-      if (has(ends, at + part.size())) return at + part.size();
-    }
-  }
-  return std::string_view::npos;
+// How much of `prompt` `text` begins with, in whole units: `[a]<` of `[a]<b>` is not a part of `[a]<c>`.  A unit also
+// ends at `data_begin`, where a message's data follows.
+std::size_t shared_units(const tokenizer::Tokenizer& tokenizer, std::string_view prompt, std::string_view text,
+                         std::size_t data_begin) {
+  constexpr std::size_t kLongestUnit = 64;
+  const auto common = static_cast<std::size_t>(std::ranges::mismatch(prompt, text).in1 - prompt.begin());
+  if (common == prompt.size()) return common;
+  const std::string_view written = text.substr(0, common + kLongestUnit);
+  std::vector<std::string> atoms = SampledTurns::marker_texts(tokenizer, written);
+  for (std::string& marker : SampledTurns::marker_texts(tokenizer, prompt)) atoms.push_back(std::move(marker));
+  const std::vector<std::size_t> ends = format::unit_boundaries(written, atoms);
+  const std::vector<std::size_t> cuts = format::unit_boundaries(prompt, atoms);
+  const auto cut = std::ranges::find_if(
+      cuts.rbegin(), cuts.rend(), [&](std::size_t at) { return at <= common && (at == data_begin || has(ends, at)); });
+  return cut == cuts.rend() ? 0 : *cut;
 }
 
+// Where a turn begins, and where the data of the messages before it ends.
+struct TurnLead : Extent {
+  std::size_t behind_data = 0;
+  std::size_t silent = 0;  // how many messages without data are before it
+};
+
 // Where the model began to write message `index`, whose turn begins with `lead`.
-std::size_t sampled_begin(SampledTurns& turns, const json::Array& messages, std::size_t index, Extent lead) {
+std::size_t sampled_begin(SampledTurns& turns, const json::Array& messages, std::size_t index, const TurnLead& lead) {
   const std::string_view text = turns.rendered.text.bytes();
-  const std::size_t behind = behind_generation_prompt(turns, text.substr(lead.begin, lead.end - lead.begin));
-  if (behind != std::string_view::npos) return lead.begin + behind;
-  // The turn has no header of its own.  So ask the template for the prompt after which the model wrote this turn: once
-  // for each role that the turn may follow, and only while the same text appears here too.
-  const std::string role(index == 0 ? "" : messages[index - 1].find_string("role").value_or(""));
-  const auto known = turns.openings.find(role);
-  if (known != turns.openings.end() && text.substr(lead.begin).starts_with(known->second))
-    return lead.begin + known->second.size();
-  const json::Array before(messages.begin(), messages.begin() + static_cast<std::ptrdiff_t>(index));
-  const Result<jinja::Rendered> asked = render_messages(turns.context, before, true);
-  const bool is_begin = asked.ok() && text.starts_with(asked.value().text.bytes());
-  const std::size_t begin = is_begin ? std::max(lead.begin, asked.value().text.size()) : lead.begin;
-  if (is_begin) turns.openings[role] = text.substr(lead.begin, begin - lead.begin);
-  return begin;
+  if (!turns.prompt.empty()) {
+    const std::size_t at = text.substr(0, lead.end).find(turns.prompt, lead.begin);
+    if (at != std::string_view::npos) return at + turns.prompt.size();
+  }
+  // History departs from the generation prompt, or the template writes one in any case.  So ask the template for the
+  // prompt after which the model wrote this turn: once for each role that a turn may follow.
+  const std::pair key(std::string(index == 0 ? "" : messages[index - 1].find_string("role").value_or("")), lead.silent);
+  auto known = turns.openings.find(key);
+  if (known == turns.openings.end()) {
+    const json::Array before(messages.begin(), messages.begin() + static_cast<std::ptrdiff_t>(index));
+    const Result<jinja::Rendered> asked = render_messages(turns.context, before, true);
+    known = turns.openings.emplace(key, asked.ok() ? text_behind_data(asked.value(), index) : "").first;
+  }
+  const auto behind = [&](std::string_view prompt, std::size_t at) {
+    return at + shared_units(turns.context.tokenizer, prompt, text.substr(at), lead.end - at);
+  };
+  const std::size_t begin = std::max(lead.begin, behind(known->second, lead.behind_data));
+  return begin > lead.begin ? begin : behind(turns.prompt, lead.begin);
 }
 
 // The end of the token at byte `at` if that token opens another party's turn or ends the conversation; `at` if there is
@@ -228,8 +246,19 @@ std::size_t behind_next_opener(const SampledTurns& turns, const json::Array& mes
   return at;
 }
 
-// The end of the stop of a turn whose data ends at `data_end`.  The template's text after the data ends at `end`.
-std::size_t sampled_end(const SampledTurns& turns, const json::Array& messages, std::size_t data_end, std::size_t end) {
+// Whether a turn with calls stops with `opener`, the first token behind it, as it does when it is the last turn.
+bool stops_with(SampledTurns& turns, const json::Array& messages, std::size_t index, tokenizer::TokenId opener) {
+  if (!std::exchange(turns.knows_calls_stop, true)) {
+    const std::string alone = tail_alone(turns.context, messages, static_cast<std::int32_t>(index));
+    if (const auto stop = closing_marker(turns.context.tokenizer, alone)) turns.calls_stop = stop->id;
+  }
+  return turns.calls_stop == opener;
+}
+
+// The end of the stop of message `index`, whose data ends at `data_end`.  The template's text after the data ends at
+// `end`.
+std::size_t sampled_end(SampledTurns& turns, const json::Array& messages, std::size_t index, std::size_t data_end,
+                        std::size_t end) {
   const std::string_view text = turns.rendered.text.bytes();
   const std::string_view tail = text.substr(data_end, end - data_end);
   const auto ends = turns.context.tokenizer.end_ids();
@@ -239,6 +268,12 @@ std::size_t sampled_end(const SampledTurns& turns, const json::Array& messages, 
   // stops with what opens the next turn, which depends on what the model said.
   const std::size_t next = is_stop || turns.plain.marker ? end : behind_next_opener(turns, messages, end);
   if (next > end) return next;
+  const bool is_plain = marker && turns.plain.marker && marker->id == turns.plain.marker->id;
+  if (!is_plain && has_calls(messages[index])) {
+    const std::size_t behind = behind_next_opener(turns, messages, end);
+    const auto opener = markers(turns.context.tokenizer, text.substr(end, behind - end));
+    if (!opener.empty() && stops_with(turns, messages, index, opener.front().id)) return behind;
+  }
   if (marker) return data_end + marker->end;
   // The text after the stop of plain turns is the template's, even if this turn has no stop.
   for (const std::string& close : {turns.plain.text, turns.plain.followed}) {
@@ -316,15 +351,21 @@ std::vector<SampledExtent> sampled_extents(const TurnContext& context, const jin
   if (std::ranges::none_of(messages, is_sampled)) return out;
   SampledTurns turns{context, rendered};
   const std::vector<probe::TurnExtent> extents = probe::turn_extents(rendered, messages.size());
+  std::size_t behind_data = 0;  // of the messages before
+  std::size_t silent = 0;
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const probe::TurnExtent& turn = extents[i];
+    silent = i > 0 && extents[i - 1].data ? 0 : silent + 1;
+    if (silent == 0) behind_data = std::max(behind_data, extents[i - 1].data->end);
     if (!is_sampled(messages[i]) || !turn.begin) continue;
-    const Extent lead{*turn.begin, turn.data ? std::max(turn.data->begin, *turn.begin) : turn.tail_end};
+    const TurnLead lead{{*turn.begin, turn.data ? std::max(turn.data->begin, *turn.begin) : turn.tail_end},
+                        std::min(behind_data, *turn.begin),
+                        silent};
     SampledExtent extent;
     extent.message = static_cast<std::int32_t>(i);
     extent.begin = sampled_begin(turns, messages, i, lead);
     const std::size_t data_end = turn.data ? turn.data->end : extent.begin;
-    extent.end = sampled_end(turns, messages, data_end,
+    extent.end = sampled_end(turns, messages, i, data_end,
                              turn.data ? turn.tail_end : tail_end(rendered, extent.message, data_end));
     out.push_back(extent);
   }

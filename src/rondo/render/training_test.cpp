@@ -142,6 +142,45 @@ TEST_CASE_FIXTURE(Training,
   CHECK(masked(encoded(true, source), {.messages = {0, 0, 0, 0, 0, 1, 1}}) == "So~call~add~called~|Ok");
 }
 
+TEST_CASE_FIXTURE(Training, "bug: the header counted as sampled where the template writes the prompt in any case") {
+  // The opening of reasoning, which history lacks, stands behind the last question without being asked for.
+  const char* const source =
+      "{% for m in messages %}{% if m.role == 'user' %}[user]{{ m.content }}~end~"
+      "{% if loop.last %}[assistant]<muse>{% endif %}{% else %}[assistant]<say>{{ m.content }}</say>~end~{% endif %}{% "
+      "endfor %}";
+  CHECK(masked(encoded(true, source), {}) == "<say>Yes</say>~end~|<say>Ok</say>~end~");
+}
+
+TEST_CASE_FIXTURE(Training, "bug: an opening that the prompt writes counted as sampled where the content repeats it") {
+  const char* const source =
+      "{% for m in messages %}[{{ m.role }}]{{ m.content }}~end~{% endfor %}"
+      "{% if add_generation_prompt %}[assistant]<muse>{% endif %}";
+  messages[1].as_object().set("content", "<muse>Hm</muse>Yes");
+  CHECK(masked(encoded(true, source), {}) == "Hm</muse>Yes~end~|Ok~end~");
+}
+
+TEST_CASE_FIXTURE(Training,
+                  "bug: the token behind calls was not sampled once the result followed, which begins with it") {
+  const char* const source =
+      "{% for m in messages %}{% if m.role == 'tool' %}~see~{{ m.content }}~seen~"
+      "{% elif m.role == 'user' %}[user]{{ m.content }}~end~"
+      "{% else %}{% if loop.index0 == 0 or messages[loop.index0 - 1].role != 'tool' %}[assistant]{% endif %}"
+      "{{ m.content }}{% for c in m.tool_calls or [] %}~call~{{ c.name }}~called~{% endfor %}"
+      "{% if not m.tool_calls %}~end~{% elif loop.last %}~see~{% endif %}{% endif %}{% endfor %}"
+      "{% if add_generation_prompt and messages[-1].role != 'tool' %}[assistant]{% endif %}";
+  tokenizer = test::byte_tokenizer({"~end~", "~see~", "~seen~", "~call~", "~called~"}, "~end~");
+  const auto said = [&](const char* json) {
+    messages = json::parse(json).value().as_array();
+    return masked(encoded(true, source), {});
+  };
+  CHECK(said(R"([{"role": "user", "content": "Hi"},
+    {"role": "assistant", "content": "", "tool_calls": [{"name": "add"}]}])") == "~call~add~called~~see~");
+  CHECK(said(R"([{"role": "user", "content": "Hi"},
+    {"role": "assistant", "content": "", "tool_calls": [{"name": "add"}]}, {"role": "tool", "content": "4"},
+    {"role": "assistant", "content": "", "tool_calls": [{"name": "sum"}]}, {"role": "tool", "content": "5"},
+    {"role": "assistant", "content": "Yes"}])") == "~call~add~called~~see~|~call~sum~called~~see~|Yes~end~");
+}
+
 TEST_CASE_FIXTURE(Training, "turns without a header begin where the prompt ended") {
   const char* const source =
       "{% for m in messages %}{% if m.role == 'user' %}(ask) {{ m.content }}(answer)"
