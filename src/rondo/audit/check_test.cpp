@@ -97,6 +97,50 @@ bool has_verified(const report::Break& broken, report::Remedy::Kind kind) {
                              [&](const report::Remedy& remedy) { return remedy.kind == kind && remedy.is_verified; });
 }
 
+std::string remedies_of(const report::Break& broken) {
+  std::string out;
+  for (const report::Remedy& remedy : broken.remedies)
+    out += remedy.sentence + (remedy.is_verified ? " (holds)\n" : "\n");
+  return out;
+}
+
+TEST_CASE("bug: the remedies for content in parts threw the parts away") {
+  const std::string joins =
+      "m.content if m.content is string else m.content | map(attribute='text') | join if m.content else ''";
+  const std::string bridge = "keep the ids of prompt and completion, and append what follows (rondo bridge) (holds)\n";
+  // The list is printed, or not written at all.
+  using Written = std::pair<std::string, std::string>;
+  for (const auto& [writes, line] :
+       {Written{"m.content or ''", "6"}, Written{"m.content if m.content is string else ''", "4"}}) {
+    CAPTURE(writes);
+    const std::string source = changed(joins, writes);
+    CHECK(remedies_of(break_of(source, "content-parts")) ==
+          "send content as text, not as parts (holds)\n"
+          "let the template write the texts of content that is a list of parts at line " +
+              line + "\n" + bridge);
+  }
+  // Content that is missing has other forms.
+  const std::string source = changed(joins, "m.content");
+  CHECK(remedies_of(break_of(source, "content-null")) ==
+        "send `\"content\": \"\"` beside calls (holds)\nlet the template write content only where there is some at "
+        "line 6\n" +
+            bridge);
+}
+
+TEST_CASE("bug: the change to the template was that for another finding where a field has another form") {
+  const auto has = [](const report::Break& broken, const std::string& sentence) {
+    INFO(remedies_of(broken));
+    CHECK(std::ranges::any_of(broken.remedies,
+                              [&](const report::Remedy& remedy) { return remedy.sentence.starts_with(sentence); }));
+  };
+  // Reasoning under another name, which the template does not read.
+  has(break_of(changed("m.reasoning_content", "m.reasoning"), "reasoning-other-name"),
+      "let the template read reasoning under the name that was sent");
+  // Arguments as a string, which the template writes otherwise than those that it wants.
+  const std::string source = changed("{{- c.function.arguments }}", "{{- '<' + c.function.arguments + '>' }}");
+  has(break_of(source, "arguments-text"), "let the template write arguments alike, given as a string and as an object");
+}
+
 TEST_CASE("check: a clean template has no finding about breaks, and every case holds") {
   const auto report = checked(kSound);
   REQUIRE_MESSAGE(report.ok(), report.error().to_string());

@@ -58,28 +58,39 @@ void try_settings(Stages& stages, const std::vector<Setting>& settings, const St
   }
 }
 
-void try_arguments(const Stage& stage, const Scenario& scenario, std::vector<report::Remedy>& out) {
-  if (!scenario.has_calls()) return;
+// Whether arguments in another form mend the case.
+bool try_arguments(const Stage& stage, const Scenario& scenario, std::vector<report::Remedy>& out) {
+  if (!scenario.has_calls()) return false;
   for (const ArgumentsForm form : {ArgumentsForm::kText, ArgumentsForm::kObject}) {
     if (!holds(play(stage, scenario, {.arguments = form}))) continue;
     const char* sentence = form == ArgumentsForm::kText ? "send the arguments as the string that the model wrote"
                                                         : "send the arguments as an object";
     out.push_back({.kind = report::Remedy::Kind::kArguments, .sentence = sentence, .is_verified = true});
-    return;
+    return true;
   }
+  return false;
 }
 
-void try_reasoning(const Stage& stage, const Scenario& scenario, std::vector<report::Remedy>& out) {
-  if (scenario.reasoning == ReasoningForm::kWanted) return;
-  if (!holds(play(stage, scenario, {.reasoning = ReasoningForm::kWanted}))) return;
+// Whether reasoning in the field that the template reads mends the case.
+bool try_reasoning(const Stage& stage, const Scenario& scenario, std::vector<report::Remedy>& out) {
+  if (scenario.reasoning == ReasoningForm::kWanted) return false;
+  if (!holds(play(stage, scenario, {.reasoning = ReasoningForm::kWanted}))) return false;
   const std::string& field = stage.format().input.reasoning_field;
   out.push_back({.kind = report::Remedy::Kind::kField,
                  .sentence = "send the reasoning back, as `" + (field.empty() ? "reasoning_content" : field) + "`",
                  .is_verified = true});
+  return true;
 }
 
+// Other forms of what is there in place of parts, or of the content that is missing beside calls.
 void try_content(const Stage& stage, const Scenario& scenario, std::vector<report::Remedy>& out) {
   if (scenario.content == ContentForm::kWanted) return;
+  if (scenario.content == ContentForm::kParts) {
+    if (!holds(play(stage, scenario, {.content = ContentForm::kWanted}))) return;
+    out.push_back(
+        {.kind = report::Remedy::Kind::kField, .sentence = "send content as text, not as parts", .is_verified = true});
+    return;
+  }
   constexpr std::pair<ContentForm, const char*> kForms[] = {
       {ContentForm::kEmpty, "send `\"content\": \"\"` beside calls"},
       {ContentForm::kNull, "send `\"content\": null` beside calls"},
@@ -101,9 +112,27 @@ std::string patch_for_value(const causes::Cause& cause, const std::string& at) {
              : "";
 }
 
+// Whether the cause is in the content of the turn, which is a list of parts.
+bool is_in_parts(const causes::Cause& cause, const Step& step) {
+  const json::Value* content = step.kept.find("content");
+  const std::string path = "messages[" + std::to_string(step.history.size()) + "].content";
+  return content != nullptr && content->is_array() && cause.path.starts_with(path);
+}
+
+// Which other forms of the turn's fields mend the case.
+struct OtherForms {
+  bool arguments = false;
+  bool reasoning = false;
+};
+
 // The change to make in the template.
-std::string patch_for(const causes::Cause& cause) {
+std::string patch_for(const causes::Cause& cause, const Step& step, const OtherForms& forms) {
   const std::string at = cause.place.line > 0 ? " at line " + std::to_string(cause.place.line) : "";
+  if (forms.arguments && cause.kind == causes::CauseKind::kCondition)
+    return "let the template write arguments alike, given as a string and as an object" + at;
+  if (forms.reasoning && cause.kind == causes::CauseKind::kReasoningDropped)
+    return "let the template read reasoning under the name that was sent" + at;
+  if (is_in_parts(cause, step)) return "let the template write the texts of content that is a list of parts" + at;
   switch (cause.kind) {
     case causes::CauseKind::kReasoningDropped: return "let the template keep the reasoning of earlier turns" + at;
     case causes::CauseKind::kReasoningAdded:
@@ -144,10 +173,11 @@ void add_remedies(Stages& stages, const std::vector<Setting>& settings, const St
   std::vector<report::Remedy>& out = played.outcome.broken->remedies;
   const causes::Cause& cause = played.outcome.broken->cause;
   try_settings(stages, settings, stage, scenario, played.first_prompt, out);
-  try_arguments(stage, scenario, out);
-  try_reasoning(stage, scenario, out);
+  OtherForms forms;
+  forms.arguments = try_arguments(stage, scenario, out);
+  forms.reasoning = try_reasoning(stage, scenario, out);
   try_content(stage, scenario, out);
-  const std::string patch = scenario.is_inherent ? "" : patch_for(cause);
+  const std::string patch = scenario.is_inherent ? "" : patch_for(cause, *played.broken, forms);
   if (!patch.empty()) out.push_back({.kind = report::Remedy::Kind::kPatch, .sentence = patch, .kwargs = {}});
   if (played.outcome.bridge == report::Verdict::kSkipped) return;
   report::Remedy bridge;
