@@ -58,6 +58,7 @@ class Agreement {
       ++counts.differing;
       MESSAGE(subject_.chat_template->name() << " " << name << ", " << who << ": " << said << ", check: " << wanted);
     };
+    compare_with_lossy(context, step, cause, check);
     compare_with_bridge(context, step, cause, check);
     compare_with_diff(context, step, cause, check);
   }
@@ -65,18 +66,40 @@ class Agreement {
  private:
   // What the template changes of its own writing.
   template <typename Check>
-  void compare_with_bridge(const AuditContext& context, const Step& step, const causes::Cause& cause,
-                           const Check& check) const {
+  void compare_with_lossy(const AuditContext& context, const Step& step, const causes::Cause& cause,
+                          const Check& check) const {
     const std::string seen = step.seen();
     const bool is_own =
         step.alone && step.alone->text.bytes().starts_with(seen.substr(0, seen.size() - stop_size(step)));
     if (!is_own) return;
-    const auto found = render::find_lossy(context.turn(), *context.format, step.history, step.kept, step.following);
+    const auto found = render::find_lossy(context.turn(), *context.format, step.history, step.kept, step.following, {});
     if (found.empty()) return;
     const render::LossyFinding& finding = found.front();
     const std::string path = cause.path.empty() ? "" : finding.place;
-    check("bridge", told(to_string(finding.cause), finding.line, path),
+    check("lossy", told(to_string(finding.cause), finding.line, path),
           told(to_string(cause.kind), cause.place.line, cause.path));
+  }
+
+  // What a bridge tells of the same cause, with the ids that were sampled.
+  template <typename Check>
+  void compare_with_bridge(const AuditContext& context, const Step& step, const causes::Cause& cause,
+                           const Check& check) const {
+    if (step.kept != render::history_message(step.said, step.following)) return;
+    const render::TurnProfile profile = render::probe_turns(context.turn());
+    render::BridgeRequest request{.prompt_ids = step.prompt_ids,
+                                  .completion_ids = step.completion_ids,
+                                  .completion = &step.said,
+                                  .messages = step.history,
+                                  .new_messages = step.following,
+                                  .format = &*context.format};
+    const auto bridged = render::bridge(context.turn(), profile, request);
+    if (!bridged.ok()) return;
+    for (const render::LossyFinding& finding : bridged.value().lossy) {
+      if (finding.cause != cause.kind || finding.message != cause.message) continue;
+      check("bridge", told(to_string(finding.cause), finding.line, ""),
+            told(to_string(cause.kind), cause.place.line, ""));
+      return;
+    }
   }
 
   template <typename Check>

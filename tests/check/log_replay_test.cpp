@@ -266,54 +266,6 @@ TEST_CASE("reasoning that the template leaves out") {
   CHECK(lane(report, "bridge").prompt_tokens == lane(report, "as-sent").prompt_tokens + 9);
 }
 
-TEST_CASE("bug: reasoning that begins with white space was sampled twice where the template trims it") {
-  const auto sampled = [](const std::string& source, json::Value answer) {
-    const PromptMaker maker(parts_of(source));
-    Sheet sheet = maker.sheet({message("user", "q")}, std::nullopt, {}, std::nullopt);
-    const auto prompt = maker.prompt(sheet, nullptr);
-    REQUIRE(prompt.ok());
-    return maker.parts().tokenizer->decode(maker.sampled(sheet, prompt.value(), std::move(answer)), {}).value();
-  };
-  std::string trims(kPlain);
-  const std::string shown = "{{ m.reasoning_content }}";
-  trims.replace(trims.find(shown), shown.size(), "{{ m.reasoning_content | trim }}");
-  for (const char* reasoning : {"because", "\nbecause\n", "  because"}) {
-    CAPTURE(reasoning);
-    CHECK(sampled(trims, reasoned(reasoning, "fine")) == "<why>because<so>fine<end>");
-    CHECK(sampled(kPlain, reasoned(reasoning, "fine")) == "<why>" + std::string(reasoning) + "<so>fine<end>");
-  }
-  CHECK(sampled(trims, reasoned("\n", "fine")) == "<why><so>fine<end>");
-  // Escaped, it is there too; the same words in the content are not it.
-  std::string escapes(kPlain);
-  escapes.replace(escapes.find(shown), shown.size(), "{{ m.reasoning_content | e }}");
-  CHECK(sampled(escapes, reasoned("a < b", "fine")) == "<why>a &lt; b<so>fine<end>");
-  std::string drops(kPlain);
-  const std::string condition = "{% if m.reasoning_content %}";
-  drops.replace(drops.find(condition), condition.size(), "{% if m.reasoning_content and m.content != 'fine' %}");
-  CHECK(sampled(drops, reasoned("fine", "fine")) == "<why>fine<so>fine<end>");
-}
-
-TEST_CASE("bug: a reply in the log counted as a message of the prompt that it answers") {
-  const json::Value user = message("user", "hello");
-  const json::Value said = reasoned("because", "fine");
-  const std::string next = line({user, said, message("user", "more")});
-  const ReplayReport without = replay(kForgetful, {line({user}), next});
-  const ReplayReport with = replay(kForgetful, {line_with_reply({user}, said), next});
-  REQUIRE(with.causes.size() == 1);
-  CHECK(with.answers_from_log == 1);
-  CHECK(with.causes[0].name == "template: reasoning-dropped");
-  CHECK(with.causes[0].line == without.causes[0].line);
-  CHECK(with.causes[0].examples[0].path == without.causes[0].examples[0].path);
-  CHECK(with.causes[0].examples[0].sentence == without.causes[0].examples[0].sentence);
-  // What a reply has besides is no change that the template shows.
-  json::Value api = said;
-  api.as_object().set("annotations", json::Array{json::Object{{"type", "url_citation"}}});
-  CHECK(causes(replay(kForgetful, {line_with_reply({user}, api), next})) == "template: reasoning-dropped 1");
-  CHECK(causes(replay(kForgetful, {line_with_reply({user}, reasoned("", " fine")),
-                                   line({user, reasoned("", "fine"), message("user", "more")})})) ==
-        "content-respelled 1");
-}
-
 TEST_CASE("arguments that are serialised again") {
   const json::Value user = message("user", "hello");
   const json::Value result = json::Object{{"role", "tool"}, {"tool_call_id", "c1"}, {"content", "ok"}};

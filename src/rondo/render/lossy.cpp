@@ -1,14 +1,20 @@
 #include "render/lossy.h"
 
 #include <algorithm>
+#include <iterator>
+#include <memory>
+#include <utility>
 
 #include "causes/find.h"
 #include "causes/places.h"
 #include "format/units.h"
 #include "probe/places.h"
+#include "render/join.h"
 
 namespace rondo::render {
 namespace {
+
+using tokenizer::TokenId;
 
 // Where the closing token of message `index`'s turn begins, or the white space before that token.
 std::size_t before_close(const TurnContext& context, const jinja::Rendered& turn, std::int32_t index) {
@@ -64,7 +70,16 @@ class LossySearch {
         messages_(context.base, history),
         turn_(with_turn(new_messages)) {}
 
-  std::vector<LossyFinding> run() {
+  std::vector<LossyFinding> run(const SampledText& sampled, std::vector<LossyFinding> ends) {
+    std::vector<LossyFinding> out = of_the_template();
+    out.insert(out.end(), std::make_move_iterator(ends.begin()), std::make_move_iterator(ends.end()));
+    locate(out, sampled);
+    return out;
+  }
+
+ private:
+  // What the template changes of its own writing, or does not write at all.
+  std::vector<LossyFinding> of_the_template() {
     if (!after_.ok()) return {};
     const Result<jinja::Rendered> prompt = render(true);
     if (prompt.ok()) {
@@ -92,7 +107,25 @@ class LossySearch {
     return out;
   }
 
- private:
+  // Findings without a place have that of the same cause, as the whole turn shows it.
+  void locate(std::vector<LossyFinding>& findings, const SampledText& sampled) {
+    const bool is_placed = std::ranges::all_of(findings, [](const LossyFinding& finding) { return finding.line > 0; });
+    if (is_placed || sampled.text.empty() || !after_.ok()) return;
+    const Result<jinja::Rendered> prompt = render(true);
+    if (!prompt.ok() || again().starts_with(prompt.value().text.bytes() + sampled.text)) return;
+    // The format outlives the search, which only borrows it.
+    const std::shared_ptr<const format::Format> borrowed(std::shared_ptr<const format::Format>(), &format_);
+    const causes::Sampled turn =
+        causes::read_sampled(borrowed, prompt.value().text.bytes(), sampled.text, sampled.stop_size);
+    const causes::Found found = causes::find_cause(event_of(prompt.value(), turn));
+    for (LossyFinding& finding : findings) {
+      if (finding.line > 0 || finding.cause != found.cause.kind || finding.message != found.cause.message) continue;
+      finding.line = found.cause.place.line;
+      finding.column = found.cause.place.column;
+      if (finding.place.empty()) finding.place = place_of(found);
+    }
+  }
+
   // Renders the turn as the last message and then with what follows; only the history remains.
   Result<jinja::Rendered> with_turn(std::span<const json::Value> new_messages) {
     messages_.push(assistant_);
@@ -107,25 +140,34 @@ class LossySearch {
   }
   [[nodiscard]] std::string_view again() const { return after_.value().text.bytes(); }
 
+  // The references of the event must outlive it.
+  causes::Event event_of(const jinja::Rendered& prompt, const causes::Sampled& sampled) {
+    return {.chat_template = context_.chat_template,
+            .format = format_,
+            .history = history_,
+            .prompt = prompt,
+            .render_bare = [this] { return render(false); },
+            .sampled = sampled,
+            .kept = assistant_,
+            .alone = turn_.ok() ? &turn_.value() : nullptr,
+            .again = &after_.value(),
+            .refusal = nullptr,
+            .parted_tokens = {}};
+  }
+
+  [[nodiscard]] std::string place_of(const causes::Found& found) const {
+    return found.cause.path.empty() ? causes::describe_origin(after_.value(), found.at) : found.cause.path;
+  }
+
   // Explains why the next prompt does not begin with `prompt` and `sampled`.
   LossyFinding finding(const std::string& what, const jinja::Rendered& prompt, const causes::Sampled& sampled) {
-    const causes::Event event{.chat_template = context_.chat_template,
-                              .format = format_,
-                              .history = history_,
-                              .prompt = prompt,
-                              .render_bare = [this] { return render(false); },
-                              .sampled = sampled,
-                              .kept = assistant_,
-                              .alone = turn_.ok() ? &turn_.value() : nullptr,
-                              .again = &after_.value(),
-                              .refusal = nullptr,
-                              .parted_tokens = {}};
-    causes::Found found = causes::find_cause(event);
+    const causes::Event event = event_of(prompt, sampled);
+    const causes::Found found = causes::find_cause(event);
     const std::string seen = event.seen();
     LossyFinding out;
     out.cause = found.cause.kind;
     out.message = found.cause.message;
-    out.place = found.cause.path.empty() ? causes::describe_origin(after_.value(), found.at) : found.cause.path;
+    out.place = place_of(found);
     out.line = found.cause.place.line;
     out.column = found.cause.place.column;
     out.what = what + ": " + text::quoted(std::string_view(seen).substr(found.at, kShownBytes)) + " becomes " +
@@ -149,8 +191,20 @@ class LossySearch {
 
 std::vector<LossyFinding> find_lossy(const TurnContext& context, const format::Format& format,
                                      std::span<const json::Value> history, const json::Value& assistant,
-                                     std::span<const json::Value> new_messages) {
-  return LossySearch(context, format, history, assistant, new_messages).run();
+                                     std::span<const json::Value> new_messages, const SampledText& sampled,
+                                     std::vector<LossyFinding> ends) {
+  return LossySearch(context, format, history, assistant, new_messages).run(sampled, std::move(ends));
+}
+
+SampledText sampled_text(const tokenizer::Tokenizer& tokenizer, const TurnProfile& profile,
+                         std::span<const TokenId> prompt_ids, std::span<const TokenId> completion_ids) {
+  SampledText out;
+  Result<std::string> text = text_behind(tokenizer, prompt_ids, completion_ids);
+  if (!text.ok() || completion_ids.empty()) return out;
+  out.text = std::move(text).value();
+  const bool is_stopped = profile.is_stop(completion_ids.back());
+  if (is_stopped) out.stop_size = std::min(out.text.size(), tokenizer.token_bytes(completion_ids.back()).size());
+  return out;
 }
 
 }  // namespace rondo::render

@@ -520,14 +520,14 @@ TEST_CASE("what the template would change in the old turns is told with its plac
   const std::string silent = replaced(kKeeping, "{%- if m.content is string -%}",
                                       "{%- if m.role == 'assistant' -%}{%- elif m.content is string -%}");
   CHECK(lossy_of(silent, "Yo~fin~", kThanks) ==
-        "message 1, line 0, column 0, messages[1].content: the template does not write the turn's content any more\n");
+        "message 1, line 3, column 8, messages[1].content: the template does not write the turn's content any more\n");
   const std::string without = replaced(kKeeping, "{%- if m.reasoning_content -%}", "{%- if false -%}");
   CHECK(lossy_of(without, "(*mull Hm mull*)Yo~fin~", kThanks) ==
-        "message 1, line 0, column 0, messages[1].reasoning_content: the template does not write the turn's "
+        "message 1, line 8, column 35, messages[1].reasoning_content: the template does not write the turn's "
         "reasoning_content any more\n");
   const std::string callless = replaced(kKeeping, "m.tool_calls or []", "[]");
   CHECK(lossy_of(callless, "{!do f with {} do!}~fin~", kResult) ==
-        "message 1, line 0, column 0, messages[1].tool_calls: the template does not write the turn's tool_calls any "
+        "message 1, line 3, column 8, messages[1].tool_calls: the template does not write the turn's tool_calls any "
         "more\n");
 }
 
