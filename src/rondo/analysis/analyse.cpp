@@ -74,6 +74,7 @@ void Remarks::add(const Remarks& more) {
 
 // Each part is inferred from the evidence and from the parts before it.
 Result<std::shared_ptr<const format::Format>> infer_format(Prober& prober) {
+  prober.learn_content_forms();
   const Evidence evidence = gather_evidence(prober);
   const Blocks shown = infer_blocks(evidence, find_header(evidence));
   const Ending ending = infer_ending(evidence, shown);

@@ -421,5 +421,49 @@ TEST_CASE("texts that are strings of JSON, and texts with the escapes of markup"
   CHECK(format_with("").get()->content.escapes.empty());
 }
 
+// A template in which `content` writes the content of message `m`, and that has calls, thoughts and results.
+std::string with_content(const std::string& content) {
+  return "{%- for m in messages %}{{- '[' + m.role + '>' }}"
+         "{%- if m.reasoning_content %}{{- '(mull:' + m.reasoning_content + ':mull)' }}{%- endif %}" +
+         content + kJsonCalls +
+         "{{- '~fin~' }}{%- endfor %}{%- if add_generation_prompt %}{{- '[assistant>' }}{%- endif %}";
+}
+
+TEST_CASE("bug: templates that know content only as parts had a wrong format") {
+  const std::string text = "{{- '<' + m.content + '>' if m.content }}";
+  const auto known = verified_format(with_content(text));
+  REQUIRE(known->calls.present);
+  // A text is refused, is written as nothing, or is written letter by letter.
+  for (const char* parts : {"{{- '<' + m.content[0].text + '>' if m.content and m.content[0].text }}",
+                            "{%- for p in m.content %}{{- '<' + p.text + '>' if p.text }}{%- endfor %}",
+                            "{%- for p in m.content %}{{- '<' + (p.text if p.text is defined else p ~ '|') + '>' if "
+                            "p.text != '' }}{%- endfor %}"}) {
+    CAPTURE(parts);
+    const auto format = verified_format(with_content(parts));
+    CHECK(format->header == "[assistant>");
+    CHECK(format->content.open == "<");
+    CHECK(format->content.close == ">");
+    CHECK(format->reasoning.open == known->reasoning.open);
+    CHECK(format->reasoning.close == known->reasoning.close);
+    CHECK(format->calls.call_open == known->calls.call_open);
+    CHECK(format->calls.call_close == known->calls.call_close);
+    CHECK(format->stops.content == known->stops.content);
+    CHECK(format->losses.size() == known->losses.size());
+    CHECK(format->notes.empty());
+  }
+}
+
+TEST_CASE("each role's content has its own form") {
+  const std::string parts = "{%- for p in m.content %}{{- p.text }}{%- endfor %}";
+  for (const char* role : {"user", "assistant", "tool"}) {
+    CAPTURE(role);
+    const auto format = verified_format(with_content("{%- if m.role == '" + std::string(role) + "' %}" + parts +
+                                                     "{%- else %}{{- m.content or '' }}{%- endif %}"));
+    CHECK(format->calls.call_open == "{do:");
+    CHECK(format->stops.content == std::vector<std::string>{"~fin~"});
+    CHECK(format->notes.empty());
+  }
+}
+
 }  // namespace
 }  // namespace rondo::analysis

@@ -33,6 +33,28 @@ Prober::Prober(const jinja::Template& chat_template, const Options& options, boo
       stand_ins_(probe::stand_ins(own_variables_, probe::kTextTools)),
       keeps_trials_(keeps_trials) {}
 
+bool Prober::writes(const json::Array& messages, std::string_view word) {
+  return std::ranges::any_of(std::array{false, true}, [&](bool tools) {
+    const auto text = text_of(messages, {.tools = tools});
+    return text && text->find(word) != std::string::npos;
+  });
+}
+
+void Prober::learn_content_forms() {
+  const auto learn = [this](json::Array messages, std::string_view word) {
+    if (writes(messages, word)) return;
+    probe::give_parts(messages.back());
+    if (writes(messages, word)) roles_of_parts_.emplace_back(*messages.back().find_string("role"));
+  };
+  const json::Value question = probe::plain_message("user", kQuestionText);
+  learn({question}, kQuestionText);
+  learn({question, probe::plain_message("assistant", kContentText)}, kContentText);
+  const ProbeMessage asked{.content = true, .calls = {{std::string(probe::kFirstTool), json::Object{{"k0", "v0"}}}}};
+  learn({question, assistant({}, asked), probe::tool_message(probe::call_id(0), probe::kFirstTool, probe::kResultText)},
+        probe::kResultText);
+  refusal_.clear();
+}
+
 json::Object Prober::kwargs(const ProbeSetting& setting) const {
   json::Object out = options_.kwargs;
   // This overrides the caller's own switch, because only the other kind of prompt may show the marks.
@@ -46,6 +68,10 @@ json::Object Prober::kwargs(const ProbeSetting& setting) const {
 // If the template refuses, tries again with values for the variables that only this template has.
 std::optional<jinja::Rendered> Prober::render(json::Array messages, const ProbeSetting& setting,
                                               bool generation_prompt) {
+  for (json::Value& message : messages) {
+    const std::string role(message.find_string("role").value_or(""));
+    if (std::ranges::find(roles_of_parts_, role) != roles_of_parts_.end()) probe::give_parts(message);
+  }
   chat::Conversation conversation;
   conversation.messages = std::move(messages);
   if (setting.tools) conversation.tools = tools_;

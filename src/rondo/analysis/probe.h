@@ -62,6 +62,9 @@ class Prober {
   // With `keeps_trials`, all probes and their results are kept for trials().
   Prober(const jinja::Template& chat_template, const Options& options, bool keeps_trials);
 
+  // Finds the roles of whose content the template shows a list of parts and no text.  From then on their content is
+  // given as such a list.  Otherwise all messages are rendered as they are.
+  void learn_content_forms();
   // Returns the assistant turn; nullopt if the template refuses the probe or writes nothing of the message.
   [[nodiscard]] std::optional<Turn> turn(const Shape& shape, const ProbeMessage& message, const ProbeSetting& setting);
   // Returns the turn of a message that has only this content.  It is not kept as a trial.
@@ -96,12 +99,15 @@ class Prober {
   [[nodiscard]] std::optional<Turn> ask(json::Value assistant, const std::vector<probe::SaidCall>& calls,
                                         std::string_view own_field, const ProbeSetting& setting);
   [[nodiscard]] json::Object kwargs(const ProbeSetting& setting) const;
+  // Returns whether the template writes `word` for these messages, with or without tools.
+  [[nodiscard]] bool writes(const json::Array& messages, std::string_view word);
 
   const jinja::Template& template_;
   const Options& options_;
   json::Value tools_;
   std::vector<std::string> own_variables_;
-  json::Object stand_ins_;  // values for own_variables_
+  json::Object stand_ins_;                   // values for own_variables_
+  std::vector<std::string> roles_of_parts_;  // roles whose content is given as a list
   std::optional<Error> limit_;
   std::string refusal_;
   std::string last_refusal_;  // why the last probe failed

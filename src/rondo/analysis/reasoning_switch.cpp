@@ -36,6 +36,7 @@ class SwitchFinder {
   }
 
   ReasoningSwitch run() {
+    prober_.learn_content_forms();
     usual_ = see(std::nullopt);
     if (!usual_) return out_;
     out_.usual = usual_->state;

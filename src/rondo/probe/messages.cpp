@@ -56,15 +56,16 @@ json::Value tool_call(std::optional<std::string_view> id, std::string_view name,
   return call;
 }
 
+void give_parts(json::Value& message) {
+  json::Value* content = message.as_object().find("content");
+  if (content != nullptr && content->is_string()) *content = json::Array{text_part(content->as_string())};
+}
+
 json::Array with_parts(json::Array messages) {
   for (json::Value& message : messages) {
+    give_parts(message);
     json::Value* content = message.as_object().find("content");
-    if (content == nullptr) continue;
-    if (content->is_string()) {
-      *content = json::Array{text_part(content->as_string())};
-    } else if (content->is_null()) {
-      *content = json::Array{};
-    }
+    if (content != nullptr && content->is_null()) *content = json::Array{};
   }
   return messages;
 }

@@ -36,6 +36,8 @@ struct Saying {
 [[nodiscard]] json::Value tool_call(std::optional<std::string_view> id, std::string_view name, json::Value arguments);
 
 using chat::text_part;
+// Makes a content that is text a list of one part.
+void give_parts(json::Value& message);
 // Returns the messages with every text content as a list of one part, and null as an empty list.
 [[nodiscard]] json::Array with_parts(json::Array messages);
 
