@@ -11,6 +11,7 @@
 #include "chat/reasoning_fields.h"
 #include "format/escapes.h"
 #include "json/print.h"
+#include "probe/variables.h"
 #include "probe/words.h"
 
 namespace rondo::analysis {
@@ -23,9 +24,10 @@ using tmpl::RoleRules;
 constexpr std::string_view kLongId = "call_zq7x0123456789abcdefghij";
 constexpr std::string_view kShortId = "id_1";
 
-// What the template writes for the same message as the last one and before others; nullopt where it refuses.
+// What the template writes for the same message as the last one and before others, without tools and with them;
+// nullopt where it refuses.
 struct Texts {
-  std::vector<std::optional<std::string>> made;
+  std::vector<std::optional<std::string>> made = {};
 
   [[nodiscard]] bool operator==(const Texts&) const = default;
   [[nodiscard]] std::ptrdiff_t count() const {
@@ -33,13 +35,29 @@ struct Texts {
   }
   [[nodiscard]] bool any() const { return count() > 0; }
   [[nodiscard]] bool holds(std::string_view part) const {
-    return std::ranges::any_of(made, [&](const auto& text) { return text && text->find(part) != std::string::npos; });
+    return std::ranges::any_of(made, [&](const auto& text) { return holds(text, part); });
+  }
+  // Returns whether all texts hold `part` for which those of `other`, made in the same way, hold `other_part`.
+  [[nodiscard]] bool holds_like(std::string_view part, const Texts& other, std::string_view other_part) const {
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      if (holds(other.made[i], other_part) && !holds(made[i], part)) return false;
+    }
+    return true;
+  }
+  void add(Texts more) {
+    for (auto& text : more.made) made.push_back(std::move(text));
+  }
+
+ private:
+  [[nodiscard]] static bool holds(const std::optional<std::string>& text, std::string_view part) {
+    return text && text->find(part) != std::string::npos;
   }
 };
 
 // How a probe's call and its result differ from the form that every template takes.
 struct CallForm {
   std::optional<json::Value> arguments = std::nullopt;
+  std::optional<json::Value> content = std::nullopt;  // beside the call
   std::optional<format::NoContent> no_content = std::nullopt;
   std::optional<std::string_view> id = std::nullopt;         // of the call; "": none
   std::optional<std::string_view> result_id = std::nullopt;  // "": none
@@ -53,7 +71,9 @@ struct CallForm {
 class Finder {
  public:
   Finder(const jinja::Template& chat_template, const Options& options, const format::Format& format)
-      : prober_(chat_template, options, false), format_(format) {}
+      : prober_(chat_template, options, false),
+        format_(format),
+        reads_tools_(probe::reads_variable(chat_template, "tools")) {}
 
   [[nodiscard]] MessageRules find() {
     rules_.user = role_rules("user");
@@ -86,6 +106,12 @@ class Finder {
     out.made.push_back(prober_.text_of(std::move(messages), setting));
     return out;
   }
+  // The same without tools, and with them where that may make a difference.
+  [[nodiscard]] Texts all_texts_of(const json::Array& messages) {
+    Texts out = texts_of(messages, false);
+    if (reads_tools_) out.add(texts_of(messages, true));
+    return out;
+  }
   [[nodiscard]] Texts with_content(std::string_view role, const std::optional<json::Value>& content);
   [[nodiscard]] json::Value call_message(const CallForm& form) const;
   [[nodiscard]] Texts call_texts(const CallForm& form);
@@ -106,6 +132,7 @@ class Finder {
 
   Prober prober_;
   const format::Format& format_;
+  bool reads_tools_;
   MessageRules rules_;
 };
 
@@ -123,7 +150,7 @@ Texts Finder::with_content(std::string_view role, const std::optional<json::Valu
   if (role == "assistant") messages.push_back(question());
   messages.push_back(std::move(message));
   if (role == "system" || role == "developer") messages.push_back(question());
-  return texts_of(std::move(messages), false);
+  return all_texts_of(messages);
 }
 
 // Returns the assistant message with one call in that form.
@@ -144,8 +171,10 @@ json::Value Finder::call_message(const CallForm& form) const {
   if (!form.has_type) call.as_object().erase(chat::kCallTypeKey);
   if (form.id && form.id->empty()) call.as_object().erase("id");
   if (form.id && !form.id->empty()) call.as_object().set("id", *form.id);
-  const bool may_be_empty = format_.calls.present || rules_.assistant.empty == RoleRules::Empty::kAny;
-  if (form.no_content || may_be_empty) return message;
+  if (form.content) message.as_object().set("content", *form.content);
+  const bool may_be_text = rules_.assistant.content != RoleRules::Content::kParts;
+  const bool may_be_empty = may_be_text && (format_.calls.present || rules_.assistant.empty == RoleRules::Empty::kAny);
+  if (form.content || form.no_content || may_be_empty) return message;
   json::Array messages{std::move(message)};
   MessageRules known;
   known.assistant = rules_.assistant;
@@ -176,16 +205,24 @@ Texts Finder::call_texts(const CallForm& form) {
 // content.
 RoleRules Finder::role_rules(std::string_view role) {
   RoleRules rules;
-  const Texts as_text = with_content(role, json::Value(probe::kPartText));
-  const Texts as_parts = with_content(role, json::Array{chat::text_part(probe::kPartText)});
-  const Texts as_two =
-      with_content(role, json::Array{chat::text_part(probe::kPartText), chat::text_part(probe::kContentText)});
-  const bool shows_text = as_text.holds(probe::kPartText);
+  const auto shown_with = [&](const json::Value& content) {
+    Texts out = with_content(role, content);
+    if (role == "assistant" && format_.calls.present) out.add(call_texts({.content = content}));
+    return out;
+  };
+  const Texts as_text = shown_with(json::Value(probe::kPartText));
+  const Texts as_parts = shown_with(json::Array{chat::text_part(probe::kPartText)});
+  const Texts as_two = shown_with(json::Array{chat::text_part(probe::kPartText), chat::text_part(probe::kContentText)});
   // Some templates read only lists of one part.
-  const bool shows_parts = as_parts == as_text && as_two.holds(probe::kContentText);
-  if (shows_text && !shows_parts) rules.content = RoleRules::Content::kText;
-  // A template that iterates over a text letter by letter shows neither form.
-  if (!shows_text && as_parts.holds(probe::kPartText)) rules.content = RoleRules::Content::kParts;
+  const bool shows_parts = as_parts == as_text && as_two.holds_like(probe::kContentText, as_text, probe::kPartText);
+  const bool text_suffices = as_text.holds_like(probe::kPartText, as_parts, probe::kPartText);
+  const bool parts_suffice = as_parts.holds_like(probe::kPartText, as_text, probe::kPartText);
+  if (!text_suffices && parts_suffice) {
+    // A template that iterates over a text letter by letter shows neither form.
+    rules.content = RoleRules::Content::kParts;
+  } else if (as_text.holds(probe::kPartText) && !shows_parts) {
+    rules.content = RoleRules::Content::kText;
+  }
 
   using enum RoleRules::Empty;
   const std::array<std::pair<RoleRules::Empty, json::Value>, 3> forms{
@@ -209,8 +246,8 @@ RoleRules Finder::role_rules(std::string_view role) {
 void Finder::find_developer() {
   json::Value text(probe::kPartText);
   if (rules_.system.content == RoleRules::Content::kParts) text = json::Array{chat::text_part(probe::kPartText)};
-  if (with_content("system", text).holds(probe::kPartText))
-    rules_.knows_developer = with_content("developer", text).holds(probe::kPartText);
+  const Texts as_system = with_content("system", text);
+  rules_.knows_developer = with_content("developer", text).holds_like(probe::kPartText, as_system, probe::kPartText);
 }
 
 json::Object Finder::answer() const {
@@ -221,24 +258,25 @@ json::Object Finder::answer() const {
 
 // Tries members that clients send as null, or as an empty list, if they have nothing to say.
 void Finder::find_nulls() {
-  const Texts plain = texts_of({question(), answer()}, false);
+  const Texts plain = all_texts_of({question(), answer()});
   if (!plain.any()) return;
   json::Value asked = question();
   asked.as_object().set("name", nullptr);
   json::Object with_nulls = answer();
   for (const char* field : {"reasoning_content", "tool_calls", "name", "refusal", "function_call", "audio"})
     with_nulls.set(field, nullptr);
-  rules_.takes_nulls = texts_of({std::move(asked), std::move(with_nulls)}, false) == plain;
+  rules_.takes_nulls = all_texts_of({std::move(asked), std::move(with_nulls)}) == plain;
   json::Object without_calls = answer();
   without_calls.set("tool_calls", json::Array());
-  rules_.takes_empty_calls = texts_of({question(), std::move(without_calls)}, false) == plain;
+  rules_.takes_empty_calls = all_texts_of({question(), std::move(without_calls)}) == plain;
 }
 
 void Finder::find_refusals() {
   json::Object refuses = answer();
   refuses.set("refusal", probe::kPartText);
-  const Texts made = texts_of({question(), std::move(refuses)}, false);
-  rules_.takes_refusals = !made.any() || made.holds(probe::kPartText);
+  const Texts made = all_texts_of({question(), std::move(refuses)});
+  const Texts plain = all_texts_of({question(), answer()});
+  rules_.takes_refusals = made.holds_like(probe::kPartText, plain, probe::kContentText);
 }
 
 void Finder::find_reasoning() {
@@ -289,6 +327,7 @@ void Finder::find_no_content() {
   for (const format::NoContent other : {kEmpty, kNull, kAbsent}) {
     if (other != own && call_texts({.no_content = other}) != wanted) rules_.no_content = own;
   }
+  if (call_texts({.content = json::Array()}) != wanted) rules_.no_content = own;
 }
 
 // Tries content that is data, because some clients send results like that.

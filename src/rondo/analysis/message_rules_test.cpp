@@ -138,4 +138,39 @@ TEST_CASE("what older clients send is given in today's form where the template d
              .takes_empty_calls);
 }
 
+TEST_CASE("bug: rules were learned from conversations without tools") {
+  const std::string either = kEitherText;
+  // Without tools any form will do.
+  const auto with_tools = [&](const std::string& content) {
+    return rules_of(template_with("{%- if tools %}" + content + "{%- else %}" + either + "{%- endif %}"));
+  };
+  const MessageRules text = with_tools("{{- 'T' + m.content }}");
+  for (const tmpl::RoleRules& role : {text.system, text.user, text.assistant}) {
+    CHECK(role.content == Content::kText);
+    CHECK(role.empty == Empty::kText);
+  }
+  CHECK(with_tools("{%- for p in m.content %}{{- p.text }}{%- endfor %}").user.empty == Empty::kList);
+  const auto with_members = [&](const std::string& condition) {
+    return with_tools("{%- if " + condition + " %}{{- 'has it' }}{%- endif %}" + either);
+  };
+  CHECK(!with_members("m.name is defined").takes_nulls);
+  CHECK(!with_members("m.tool_calls is defined").takes_empty_calls);
+  CHECK(with_members("false").takes_empty_calls);
+  CHECK(!with_tools("{%- if m.role != 'developer' %}" + either + "{%- endif %}").knows_developer);
+}
+
+TEST_CASE("bug: an empty list, or parts, beside calls were not tried") {
+  const std::string call = "{{- '<c ' + c.function.name + ' ' + c.function.arguments | tojson + '>' }}";
+  const auto beside = [&](const std::string& content) {
+    return rules_of(
+        template_with("{%- if m.tool_calls %}" + content + "{%- else %}" + kEitherText + "{%- endif %}", call));
+  };
+  const MessageRules printed = beside("{%- if m.content is not none %}{{- m.content }}{%- endif %}");
+  CHECK(printed.no_content == format::NoContent::kEmpty);
+  CHECK(printed.assistant.content == Content::kText);
+  const MessageRules either = beside(kEitherText);
+  CHECK(!either.no_content);
+  CHECK(either.assistant.content == Content::kAny);
+}
+
 }  // namespace rondo::analysis

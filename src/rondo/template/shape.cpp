@@ -291,9 +291,9 @@ void Shaper::shape_no_content() {
   if (*rules_.no_content == kAbsent && content != nullptr) {
     message().erase("content");
     note("content", "", "left out, since it says nothing");
-  } else if (*rules_.no_content == kNull && content != nullptr && !content->is_null()) {
+  } else if (*rules_.no_content == kNull && (content == nullptr || !content->is_null())) {
+    note(content == nullptr ? "" : "content", "content", "given as null");
     message().set("content", nullptr);
-    note("content", "content", "given as null");
   } else if (*rules_.no_content == kEmpty) {
     put_empty(rules_.assistant.empty == Empty::kAny ? Empty::kText : rules_.assistant.empty);
   }

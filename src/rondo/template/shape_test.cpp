@@ -103,7 +103,7 @@ TEST_CASE("no content beside calls is said in the template's way") {
     CHECK(content(none, kEmpty).find(R"("content":"")") != std::string::npos);
   }
   CHECK(content(R"("content":"",)", kNull) == R"({"role":"assistant","content":null,"tool_calls":[{}]})");
-  CHECK(content("", kNull) == R"({"role":"assistant","tool_calls":[{}]})");
+  CHECK(content("", kNull) == R"({"role":"assistant","tool_calls":[{}],"content":null})");
   CHECK(content(R"("content":"Hi",)", kNull) == R"({"role":"assistant","content":"Hi","tool_calls":[{}]})");
 }
 
