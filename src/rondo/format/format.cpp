@@ -234,6 +234,12 @@ std::vector<CallPiece>::const_iterator Calls::behind_name() const {
   return last == pieces.rend() ? pieces.begin() : last.base();
 }
 
+bool Calls::writes_ids() const {
+  return !roles.id.empty() || std::ranges::any_of(pieces, [](const CallPiece& piece) {
+    return piece.kind == CallPiece::Kind::kId || piece.kind == CallPiece::Kind::kNameInId;
+  });
+}
+
 std::string Format::to_string() const {
   std::string out;
   std::string shape = input.arguments_as_text ? "arguments as text" : "arguments as object";

@@ -166,6 +166,8 @@ struct Calls {
   [[nodiscard]] bool is_one_value() const { return envelope == Envelope::kJsonArray || roles.shares_object; }
   // Returns the piece behind the last name; the first one if no piece is a name.
   [[nodiscard]] std::vector<CallPiece>::const_iterator behind_name() const;
+  // Returns whether calls are written with their ids, so that the model sees them.
+  [[nodiscard]] bool writes_ids() const;
 };
 
 struct Stops {

@@ -173,9 +173,12 @@ std::vector<std::string> result_notes(const ParsedCompletion& completion, std::s
     if (by == By::kAnswered) notes.push_back("the call " + text::quoted(*id) + " has more than one result");
     if (by == By::kNothing && id && chat::have_ids(calls))
       notes.push_back("no call of the turn has the id " + text::quoted(*id) + " of a tool result");
-    if (by == By::kOrder && !id && calls.size() > 1)
-      notes.push_back("a tool result without an id answers call " + std::to_string(*call + 1) + " of " +
+    // The one result of one call has no other place.
+    if (by == By::kOrder && std::max(calls.size(), results.size()) > 1) {
+      const std::string which = id ? "with the id " + text::quoted(*id) + ", which no call has," : "without an id";
+      notes.push_back("a tool result " + which + " answers call " + std::to_string(*call + 1) + " of " +
                       std::to_string(calls.size()) + ", " + text::quoted(calls[*call].name) + ", by its place");
+    }
   }
   if (unanswered > 0) {
     notes.push_back(std::to_string(unanswered) + " of the turn's " + std::to_string(calls.size()) +

@@ -165,11 +165,7 @@ TEST_CASE("results that do not fit the calls are told") {
     for (const std::string& line : result_notes(completion, answers)) out += line + "\n";
     return out;
   };
-  CHECK(notes("ab") == "");
-  CHECK(notes("a") == "1 of the turn's 2 calls have no result\n");
-  CHECK(notes("abc") == "there are 3 tool results for 2 calls\n");
   completion.message.tool_calls[0].id = "a";
-  CHECK(notes("xy") == "");  // if the model wrote one id itself, the results' ids may be anybody's
   completion.message.tool_calls[1].id = "b";
   CHECK(notes("ab") == "");
   CHECK(notes("ba") == "the result of call \"b\" comes out of order\n");
@@ -184,6 +180,30 @@ TEST_CASE("results that do not fit the calls are told") {
   CHECK(result_notes(completion, json::Array{nameless, nameless}) ==
         std::vector<std::string>{"a tool result without an id answers call 1 of 2, \"f\", by its place",
                                  "a tool result without an id answers call 2 of 2, \"f\", by its place"});
+}
+
+TEST_CASE("bug: results with ids that nobody handed out were placed without a note") {
+  ParsedCompletion completion = said("", 2);
+  const auto notes = [&](std::initializer_list<const char*> ids) {
+    json::Array answers;
+    for (const char* id : ids)
+      answers.push_back(json::Object{{"role", "tool"}, {"content", "r"}, {"tool_call_id", id}});
+    return result_notes(completion, answers);
+  };
+  const auto taken = [](const std::string& id, const std::string& call) {
+    return "a tool result with the id \"" + id + "\", which no call has, answers call " + call +
+           ", \"f\", by its place";
+  };
+  CHECK(notes({"x", "y"}) == std::vector{taken("x", "1 of 2"), taken("y", "2 of 2")});
+  CHECK(notes({"x"}) == std::vector<std::string>{taken("x", "1 of 2"), "1 of the turn's 2 calls have no result"});
+  // Such ids are those that rondo hands out for calls without ids.
+  CHECK(notes({"call_0", "call_1"}).empty());
+  completion.message.tool_calls[0].id = "a";
+  CHECK(notes({"a", "y"}) == std::vector{taken("y", "2 of 2")});
+  // What answers one call alone has no other place.
+  completion = said("", 1);
+  CHECK(notes({"x"}).empty());
+  CHECK(notes({"x", "y"}) == std::vector<std::string>{taken("x", "1 of 1"), "there are 2 tool results for 1 calls"});
 }
 
 TEST_CASE("a completion joins the history in the shape that the template wants") {

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "chat/conversation.h"
 #include "json/parse.h"
 
 namespace rondo::spans {
@@ -47,8 +48,11 @@ CallIds sampled_call_ids(const core::Model& model, const core::Call& call, const
   options.prompt_ids = prompt;
   const auto said = model.parse_ids(reading, options, ids);
   CallIds out;
-  if (!said.ok()) return out;
-  for (const chat::ToolCall& made : said.value().message.tool_calls) out.push_back(made.id);
+  const auto format = model.format(reading);
+  if (!said.ok() || !format.ok()) return out;
+  const bool writes_ids = format.value()->calls.writes_ids();
+  for (const chat::ToolCall& made : said.value().message.tool_calls)
+    out.push_back(writes_ids ? made.id : std::string(chat::kHandedOutId) + std::to_string(out.size()));
   return out;
 }
 

@@ -15,8 +15,8 @@ namespace rondo::spans {
 
 using CallIds = std::vector<std::optional<std::string>>;
 
-// Returns the id that each call of the turn's reply has in its tokens; nullopt if it has none.  `call` has the tools and
-// template variables.
+// Returns the id that each call of the turn's reply has in its tokens; nullopt if it has none.  Where the format writes no
+// ids, it is the one that chat::to_history() makes.  `call` has the tools and template variables.
 [[nodiscard]] CallIds sampled_call_ids(const core::Model& model, const core::Call& call, const Turn& turn);
 
 // Gives these ids to the calls of a message.

@@ -67,6 +67,7 @@ class Shaper {
   Shaper(json::Array& messages, const MessageRules& rules, const ShapingContext& context)
       : messages_(messages), rules_(rules), sampled_(context.sampled), calls_before_(context.calls_before) {
     for (const chat::OpenCall& call : context.open_calls) open(call);
+    are_sampled_ = !open_.empty();
   }
 
   [[nodiscard]] Shaping run() {
@@ -102,6 +103,7 @@ class Shaper {
   void close_calls() {
     calls_before_ += open_.size();
     open_.clear();
+    are_sampled_ = false;
   }
 
   void take_older_forms();
@@ -126,6 +128,7 @@ class Shaper {
   const MessageRules& rules_;
   const std::vector<std::size_t>& sampled_;
   std::vector<KnownCall> open_;
+  bool are_sampled_ = false;      // the open calls are not of `messages`: a bridge says which results fit them
   std::size_t calls_before_ = 0;  // those not counted
   std::size_t at_ = 0;
   Shaping out_;
@@ -416,6 +419,12 @@ void Shaper::order_results(std::size_t begin, std::vector<std::pair<std::size_t,
 
 void Shaper::shape_result(const chat::ResultMatch& match) {
   if (!rules_.takes_nulls) drop_nulls();
+  // A template that writes ids shows them to the model.
+  const bool is_unknown = match.by == chat::ResultMatch::By::kOrder || match.by == chat::ResultMatch::By::kNothing;
+  if (rules_.ids == Ids::kAny && !are_sampled_ && is_unknown && !is_none(message().find("tool_call_id"))) {
+    out_.doubts.push_back({sent_index(out_, at_), "tool_call_id",
+                           "no call has this id; the template writes no ids, so the result answers by its place"});
+  }
   const bool is_known = match.call && *match.call < open_.size();
   if (rules_.names_results && is_known && is_none(message().find("name"))) {
     message().set("name", open_[*match.call].name);
@@ -446,6 +455,8 @@ std::vector<std::string> sentences(const Shaping& shaping, std::string_view arra
     const std::string& field = change.sent.empty() ? change.now : change.sent;
     out.push_back(std::string(array) + "[" + std::to_string(change.message) + "]." + field + ": " + change.what);
   }
+  for (const MessageDoubt& doubt : shaping.doubts)
+    out.push_back(std::string(array) + "[" + std::to_string(doubt.message) + "]." + doubt.field + ": " + doubt.what);
   out.insert(out.end(), shaping.polyfills.begin(), shaping.polyfills.end());
   return out;
 }

@@ -77,9 +77,17 @@ struct MessageChange {
   std::optional<ContentFront> front = {};  // if the sent text is now in front of the content
 };
 
+// Something that the template gets as it was sent, and that may not mean what its sender meant.
+struct MessageDoubt {
+  std::size_t message = 0;  // index of the message as sent
+  std::string field;
+  std::string what;
+};
+
 struct Shaping {
   std::vector<MessageChange> changes;
-  std::vector<std::size_t> order;           // for each message its index as sent; empty: unchanged
+  std::vector<std::size_t> order;  // for each message its index as sent; empty: unchanged
+  std::vector<MessageDoubt> doubts = {};
   std::vector<std::string> polyfills = {};  // sentences: what the statements in front of the template will change
 };
 

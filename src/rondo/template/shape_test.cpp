@@ -315,4 +315,21 @@ TEST_CASE("results that are numbers or lists of data are given as JSON text") {
   CHECK(result(R"([{"type":"text","text":"a"}])") == R"({"role":"tool","content":[{"type":"text","text":"a"}]})");
 }
 
+TEST_CASE("bug: a result with an id of no call was placed without a note where the template writes no ids") {
+  const std::string said = R"([{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"f"}}]},)";
+  const std::string result = R"({"role":"tool","tool_call_id":"x","content":"r"}])";
+  const std::string doubt =
+      "messages[1].tool_call_id: no call has this id; the template writes no ids, so the result answers by its place\n";
+  CHECK(shaped(said + result, {}).changes == doubt);
+  CHECK(shaped(R"([{"role":"assistant","tool_calls":[{"function":{"name":"f"}}]},)" + result, {}).changes == doubt);
+  CHECK(shaped(R"([{"role":"user","content":"u"},)" + result, {}).changes == doubt);
+  CHECK(shaped(said + R"({"role":"tool","tool_call_id":"a","content":"r"}])", {}).changes.empty());
+  CHECK(shaped(said + R"({"role":"tool","content":"r"}])", {}).changes.empty());
+  MessageRules writes_ids;
+  writes_ids.ids = MessageRules::Ids::kNeeded;
+  CHECK(shaped(said + result, writes_ids).changes.empty());
+  // A bridge says what fits the calls of its completion.
+  CHECK(shaped("[" + result, {}, {.open_calls = {{std::nullopt, "f"}}}).changes.empty());
+}
+
 }  // namespace rondo::tmpl
