@@ -72,6 +72,7 @@ bool Machine::piece_literal(const Marker& literal) {
         return true;
       }
     }
+    if (skip_to_arguments(at)) return true;
     if (attempt_.is_open) return fail_attempt(at, "the tool call does not go on as its format says");
     phase_ = Phase::kAfterCall;  // a literal after the arguments may be missing
     return true;
@@ -79,6 +80,19 @@ bool Machine::piece_literal(const Marker& literal) {
   pos_ = at + match.size;
   ++call_.piece;
   if (!attempt_.is_open) emit(EventKind::kMarker, pos_);
+  return true;
+}
+
+// Goes on with the arguments if they are JSON and begin at `at`, behind the name of a tool.  What the format writes
+// between the two may be missing then.
+bool Machine::skip_to_arguments(std::size_t at) {
+  const format::Calls& calls = syntax_->format->calls;
+  const bool is_named = call_.has_name && options().tools && syntax_->is_known_tool(call_.name);
+  if (!is_named || buffer_[at] != '{' || calls.arguments == format::ArgumentStyle::kParameters) return false;
+  const auto begin = calls.pieces.begin() + static_cast<std::ptrdiff_t>(call_.piece);
+  const auto arguments = std::ranges::find(begin, calls.pieces.end(), CallPiece::Kind::kArguments, &CallPiece::kind);
+  if (arguments == calls.pieces.end()) return false;
+  call_.piece = static_cast<std::size_t>(arguments - calls.pieces.begin());
   return true;
 }
 

@@ -207,6 +207,7 @@ class Machine : private Reader {
   void take_name(format::CallPiece::Kind kind, std::string text);
   [[nodiscard]] std::string name_in_id(const std::string& id) const;
   bool start_arguments();
+  bool skip_to_arguments(std::size_t at);
   MatchKind bare_call_ends(std::size_t at);
   bool early_arguments();
   bool commit(std::size_t upto);
@@ -291,6 +292,7 @@ class Machine : private Reader {
   [[nodiscard]] std::size_t value_end_at_stop(std::size_t end) const;
   bool is_inner_close(std::size_t at);
   bool is_in_escape(std::size_t at);
+  [[nodiscard]] json::Value typed_value(std::string_view text) const;
   void end_value(std::size_t end, std::size_t terminator_end);
   void stream_value(std::size_t end);
   bool finish_parameters();

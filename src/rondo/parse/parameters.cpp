@@ -8,6 +8,7 @@
 #include "json/print.h"
 #include "parse/machine.h"
 #include "parse/markup.h"
+#include "parse/schema_check.h"
 
 namespace rondo::parse {
 namespace {
@@ -557,6 +558,18 @@ void Machine::stream_value(std::size_t end) {
 void Machine::end_value(std::size_t end, std::size_t terminator_end) {
   end = std::max(end, head_);
   if (parameter_.is_streaming) {
+// Reads a value by the types in the tool's schema.  What fits no alternative is a string, if that fits one.
+json::Value Machine::typed_value(std::string_view text) const {
+  const auto read = [&](const std::optional<TypeSet>& types) {
+    return as_choice(read_value(text, parameter_.forms, types, syntax_->values.nested), parameter_.schema);
+  };
+  json::Value value = read(parameter_.types);
+  const bool may_be_string = parameter_.types && parameter_.types->has(TypeSet::kString);
+  if (!may_be_string || value.is_string() || fits(value, parameter_.schema)) return value;
+  json::Value as_text = read(TypeSet(TypeSet::kString));
+  return as_text.is_string() && fits(as_text, parameter_.schema) ? as_text : value;
+}
+
     stream_value(end);
     emit(EventKind::kArguments, head_, "\"");
     const auto whole = json::parse(std::string_view(call().arguments).substr(parameter_.value_begin));
@@ -570,10 +583,7 @@ void Machine::end_value(std::size_t end, std::size_t terminator_end) {
     std::optional<json::Value> nested;
     const format::Parameters& parameters = syntax_->format->calls.parameters;
     if (parameter_.markup.is_possible) nested = parameter_.markup.read(text, parameters, parameter_.schema);
-    const json::Value read =
-        nested ? *nested
-               : as_choice(read_value(text, parameter_.forms, parameter_.types, syntax_->values.nested),
-                           parameter_.schema);
+    const json::Value read = nested ? *nested : typed_value(text);
     emit(EventKind::kArguments, end, json::to_compact(read));
     if (read.is_string() && read.as_string() == text) look_for_tags(read.as_string());
   }

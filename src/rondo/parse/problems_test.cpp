@@ -286,6 +286,68 @@ TEST_CASE("alternatives that refer to each other end") {
   (void)judged(circle, R"({"a": 1})");
 }
 
+// Options with a tool `find` whose parameter `u` has that schema.
+Options with_union(const std::string& schema) {
+  return with_tools(
+      R"([{"type": "function", "function": {"name": "find", "parameters": {"type": "object", "properties": {"u": )" +
+      schema + "}}}}]");
+}
+
+TEST_CASE("bug: a value that fits an alternative as a text was read as another type that fits none") {
+  const auto read = [](const std::string& schema, const std::string& value) {
+    return problems(tags(), "<call>find><p=u>" + value + "</p></call>", with_union(schema));
+  };
+  for (const char* schema :
+       {R"({"anyOf": [{"type": "string"}, {"type": "integer"}]})",
+        R"({"oneOf": [{"type": "integer"}, {"type": "string"}]})", R"({"type": ["string", "integer"]})"}) {
+    CAPTURE(schema);
+    CHECK(read(schema, "42") == R"({"u":42} ok)");
+    CHECK(read(schema, "1.5") == R"({"u":"1.5"} ok)");
+    CHECK(read(schema, "abc") == R"({"u":"abc"} ok)");
+    CHECK(read(schema, "true") == R"({"u":"true"} ok)");
+  }
+  const std::string list = R"({"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]})";
+  CHECK(read(list, R"(["a"])") == R"({"u":["a"]} ok)");
+  CHECK(read(list, "[1]") == R"({"u":"[1]"} ok)");
+  // Where no alternative is a string, the value keeps its type and is reported.
+  CHECK(read(R"({"anyOf": [{"type": "integer"}, {"type": "null"}]})", "1.5").starts_with(R"({"u":1.5} malformed)"));
+  // An alternative that says nothing allows everything.
+  CHECK(read(R"({"anyOf": [{"type": "string"}, {}]})", "42") == R"({"u":42} ok)");
+}
+
+TEST_CASE("bug: text without the format's own quotes made a string of the whole object") {
+  Format format = tags();
+  format.calls.parameters.open = "";
+  format.calls.parameters.key_close = ":";
+  format.calls.parameters.close = "";
+  format.calls.parameters.separator = ",";
+  format.calls.pieces[1].text = "{";
+  format.calls.call_close = "}</call>";
+  format.calls.parameters.forms = {
+      form(ValueType::kString, ValueStyle::kRaw, "<|q|>", "<|q|>"), form(ValueType::kInteger, ValueStyle::kJson),
+      form(ValueType::kObject, ValueStyle::kNested), form(ValueType::kArray, ValueStyle::kNested)};
+  const auto read = [&](const std::string& schema, const std::string& value) {
+    return problems(format, "<call>find{u:" + value + "}</call>", with_union(schema));
+  };
+  const std::string object = R"({"type": "object"})";
+  CHECK(read(object, "{a:<|q|>x<|q|>,b:New York,n:1}") == R"({"u":{"a":"x","b":"New York","n":1}} ok)");
+  CHECK(read(object, "{at:12:30,to:http://x.y/z}") == R"({"u":{"at":"12:30","to":"http://x.y/z"}} ok)");
+  CHECK(read(R"({"type": "array"})", "[Oslo,true,2 x]") == R"({"u":["Oslo",true,"2 x"]} ok)");
+}
+
+TEST_CASE("bug: a call without the mark between name and arguments stayed text") {
+  Format format = tags();
+  format.calls.call_open = "[CALLS]";
+  format.calls.call_close = "";
+  format.calls.pieces[1].text = "[ARGS]";
+  format.calls.arguments = format::ArgumentStyle::kJson;
+  const std::string find = R"({"q":"x"} ok)";
+  CHECK(problems(format, R"([CALLS]find[ARGS]{"q":"x"})") == find);
+  CHECK(problems(format, R"([CALLS]find{"q":"x"})") == find);
+  CHECK(problems(format, R"(Hi.[CALLS]find {"q":"x"}[CALLS]find{"q":"x"})") == "Hi." + find + find);
+  CHECK(problems(format, R"([CALLS]lost{"q":"x"})") == R"([CALLS]lost{"q":"x"})");
+}
+
 TEST_CASE("a call that JSON carries is held to its tool's schema too") {
   Format format;
   format.header = "[bot]";

@@ -196,6 +196,10 @@ void look_through(const json::Value& schema, const json::Value& root, int depth,
 
 }  // namespace
 
+bool fits(const json::Value& value, const SchemaPlace& place) {
+  return place.schema == nullptr || !Checker(*place.root).refusal(*place.schema, value);
+}
+
 bool lists_parameters(const json::Value& schema) {
   Listing listing;
   int looks_left = kMostLooks;

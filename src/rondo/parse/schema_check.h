@@ -9,6 +9,7 @@
 
 #include "chat/conversation.h"
 #include "json/value.h"
+#include "parse/values.h"
 
 namespace rondo::parse {
 
@@ -16,6 +17,9 @@ namespace rondo::parse {
 // no object but the schema wants one, returns one problem for them as a whole.  Returns none if `schema` says nothing
 // about parameters.
 [[nodiscard]] std::vector<chat::CallProblem> schema_problems(const json::Value& arguments, const json::Value& schema);
+
+// Returns true if the schema allows `value`, or cannot tell.
+[[nodiscard]] bool fits(const json::Value& value, const SchemaPlace& place);
 
 // Returns true if the schema lists its parameters and allows no others.  Returns false if it is too large to tell.
 [[nodiscard]] bool lists_parameters(const json::Value& schema);

@@ -70,15 +70,28 @@ TypeSet stated_types(const json::Value& schema) {
 
 std::optional<TypeSet> types_at(const json::Value& schema, const json::Value& root, int depth);
 
-// Returns the types of all schemas in the combinators.
+// Returns the types of all alternatives; none if one of them does not say.
+TypeSet alternative_types(const json::Value& alternatives, const json::Value& root, int depth) {
+  TypeSet set;
+  for (const json::Value& item : alternatives.as_array()) {
+    const auto types = types_at(item, root, depth + 1);
+    if (!types) return {};
+    set.add(*types);
+  }
+  return set;
+}
+
+// Returns the types by the first of the combinators that says something.
 TypeSet combined_types(const json::Value& schema, const json::Value& root, int depth) {
   TypeSet set;
-  for (const char* key : {"anyOf", "oneOf", "allOf"}) {
+  for (const char* key : {"anyOf", "oneOf"}) {
     const json::Value* list = schema.find(key);
-    if (list == nullptr || !list->is_array()) continue;
-    for (const json::Value& item : list->as_array()) {
-      if (const auto types = types_at(item, root, depth + 1)) set.add(*types);
-    }
+    if (set.empty() && list != nullptr && list->is_array()) set = alternative_types(*list, root, depth);
+  }
+  const json::Value* parts = schema.find("allOf");
+  if (!set.empty() || parts == nullptr || !parts->is_array()) return set;
+  for (const json::Value& part : parts->as_array()) {
+    if (const auto types = types_at(part, root, depth + 1)) set.add(*types);
   }
   return set;
 }
@@ -282,8 +295,20 @@ class LiteralReader {
       if (word == "None") return json::Value(nullptr);
     }
     auto parsed = json::parse(word);
-    if (!parsed.ok()) return std::nullopt;
-    return std::move(parsed).value();
+    if (parsed.ok()) {
+      skip_space();
+      const bool is_whole = at_ == text_.size() || std::string_view(",]})").find(text_[at_]) != std::string_view::npos;
+      if (is_whole || syntax_.string_open.size() <= 1) return std::move(parsed).value();
+    }
+    return bare_string(begin);
+  }
+
+  // Where strings have quotes of the format's own, models leave them out of plain text.
+  std::optional<json::Value> bare_string(std::size_t begin) {
+    if (syntax_.string_open.size() <= 1) return std::nullopt;
+    at_ = std::min(text_.find_first_of(",]}[{\"'<>", begin), text_.size());
+    const std::string_view text = format::trimmed(text_.substr(begin, at_ - begin));
+    return text.empty() ? std::nullopt : std::optional(json::Value(std::string(text)));
   }
 
   std::string_view text_;
