@@ -6,15 +6,19 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <optional>
+#include <regex>
 
 #include "base/files.h"
 #include "core/model.h"
 #include "json/parse.h"
 #include "json/print.h"
+#include "render/completion.h"
+#include "render/turn.h"
 #include "tests/support/byte_tokenizer.h"
-#include "tests/support/corpus.h"
+#include "tests/support/corpus_templates.h"
 #include "tests/support/messages.h"
 #include "text/text.h"
 
@@ -139,6 +143,7 @@ std::string objection(const chat::AssistantMessage& cut, const chat::AssistantMe
 struct Tally {
   long cuts = 0;
   long wrong = 0;
+  long shown = 0;
 };
 
 void check(const Subject& subject, const std::string& name, const std::vector<TokenId>& sampled, Tally& tally) {
@@ -186,6 +191,142 @@ TEST_CASE("a turn that is cut off anywhere is closed as its parser reads it") {
   CHECK(families.wrong == 0);
   MESSAGE("other templates: " << others.cuts << " cuts, " << others.wrong << " not closed");
   CHECK(others.wrong == 0);
+}
+
+// ---- Every template, with a tokenizer of its control tokens and of single bytes
+
+const char* const kDeepTools =
+    R"([{"type": "function", "function": {"name": "get_weather", "description": "d", "parameters":
+  {"type": "object", "properties": {"location": {"type": "string", "description": "d"}, "days": {"type": "integer", "description": "d"},
+   "place": {"type": "object", "description": "d"}, "list": {"type": "array", "description": "d"},
+   "flag": {"type": "boolean", "description": "d"}}}}}])";
+
+std::vector<test::MessageParts> deep_turns() {
+  std::vector<test::MessageParts> out = turns();
+  const json::Object place{{"city", "Oslo"},
+                           {"near", json::Array{"a b", json::Object{{"k", 1}, {"e", json::Object{}}}}}};
+  const json::Object deep{{"place", place}, {"flag", false}, {"location", "it's"}};
+  const json::Object list{{"list", json::Array{1, "two", true, nullptr, json::Array{2.5}}}, {"days", -3}};
+  out.push_back({.reasoning = "", .content = "", .calls = {deep, list}, .names = {"get_weather", "get_weather"}});
+  return out;
+}
+
+// Words between bars in a bracket, words of capitals in square brackets, and tags without anything else.
+std::vector<std::string> control_tokens_of(const test::AnalysedTemplate& subject) {
+  static const std::regex kShape(R"(<\|[^<>|\s]+\|?>|<[^<>|\s]+\|>|<｜[^<>\s]+｜>|\[/?[A-Z_]+\])");
+  const std::string texts = json::to_compact(format::to_json(*subject.format));
+  std::vector<std::string> out;
+  for (std::sregex_iterator it(texts.begin(), texts.end(), kShape); it != std::sregex_iterator(); ++it) {
+    if (std::ranges::find(out, it->str()) == out.end()) out.push_back(it->str());
+  }
+  for (const auto& token : {subject.bos_token, subject.eos_token}) {
+    if (token && !token->empty() && std::ranges::find(out, *token) == out.end()) out.push_back(*token);
+  }
+  return out;
+}
+
+// Why the arguments are not of the types that they have in the whole turn; "" if they are.  The value of the last one may
+// not have begun.
+std::string wrong_arguments(const test::MessageParts& wanted, const chat::AssistantMessage& closed) {
+  for (std::size_t i = 0; i < std::min(closed.tool_calls.size(), wanted.calls.size()); ++i) {
+    const std::string& text = closed.tool_calls[i].arguments;
+    const auto read = json::parse(text);
+    if (!read.ok() || !read.value().is_object()) return "arguments " + text;
+    for (const json::Member& member : read.value().as_object()) {
+      const json::Value* whole = wanted.calls[i].find(member.key);
+      if (whole == nullptr) continue;
+      const bool is_last = i + 1 == closed.tool_calls.size() && &member == &*std::prev(read.value().as_object().end());
+      const bool is_none = is_last && (member.value.is_null() || member.value == json::Value(""));
+      if (!is_none && std::string_view(test::type_name(*whole)) != test::type_name(member.value))
+        return member.key + " in " + text;
+    }
+  }
+  return "";
+}
+
+// Cuts turns of one template, and reads them again with what closes them.
+class Cutter {
+ public:
+  explicit Cutter(const test::AnalysedTemplate& subject)
+      : subject_(subject), vocabulary_(test::byte_tokenizer(control_tokens_of(subject), "")) {
+    base_.tools = json::parse(kDeepTools).value();
+    base_.bos_token = subject.bos_token;
+    base_.eos_token = subject.eos_token;
+    options_.now = test::kClock;
+  }
+
+  void check(const test::MessageParts& parts, Tally& tally) {
+    const json::Value message = test::message_of(*subject_.format, parts);
+    const auto written = test::write_turn(subject_, {.messages = {message}, .tools = base_.tools});
+    if (!written) return;
+    const render::CompletionReader reader(subject_.format, *vocabulary_, base_.tools);
+    const std::vector<TokenId> prompt = ids_of(written->prompt);
+    const std::vector<TokenId> turn = ids_of(written->text);
+    for (std::size_t size = 0; size <= turn.size(); ++size) {
+      std::vector<TokenId> whole(turn.begin(), turn.begin() + static_cast<std::ptrdiff_t>(size));
+      const auto cut = reader.read(profile_, prompt, whole);
+      REQUIRE(cut.ok());
+      if (cut.value().raw.size() < text_of(whole).size()) break;  // the turn has ended
+      if (cut.value().raw.ends_with("\uFFFD")) continue;          // inside of a character
+      ++tally.cuts;
+      const std::vector<TokenId> closing = ids_of(cut.value().closing_text);
+      whole.insert(whole.end(), closing.begin(), closing.end());
+      const auto closed = reader.read(profile_, prompt, whole);
+      REQUIRE(closed.ok());
+      if (closed.value().raw.size() < text_of(whole).size()) continue;  // what closes a call is a stop
+      std::string wrong = objection(cut.value().message, closed.value().message, false);
+      if (wrong.empty()) wrong = wrong_arguments(parts, closed.value().message);
+      if (wrong.empty()) continue;
+      ++tally.wrong;
+      if (tally.shown++ < kShown)
+        MESSAGE(subject_.name << ": " << text::quoted(cut.value().raw) << " + "
+                              << text::quoted(cut.value().closing_text) << ": " << wrong);
+    }
+  }
+
+ private:
+  static constexpr long kShown = 3;  // of each template
+
+  [[nodiscard]] std::vector<TokenId> ids_of(const std::string& text) const {
+    std::vector<TokenId> out;
+    for (const tokenizer::Piece& piece : vocabulary_->encode(text, {})) out.push_back(piece.id);
+    return out;
+  }
+  [[nodiscard]] std::string text_of(std::span<const TokenId> ids) const { return vocabulary_->decode(ids, {}).value(); }
+
+  const test::AnalysedTemplate& subject_;
+  std::shared_ptr<const tokenizer::Tokenizer> vocabulary_;
+  chat::Conversation base_;
+  tmpl::ApplyOptions options_;
+  render::TurnContext context_{*subject_.chat_template, *vocabulary_, base_, options_};
+  render::TurnProfile profile_ = render::probe_turns(context_);
+};
+
+TEST_CASE("bug: turns of many templates were not closed where they were cut inside of a call") {
+  const auto corpus = test::Corpus::open();
+  if (!corpus) {
+    MESSAGE(test::kNoCorpus);
+    return;
+  }
+  const bool takes_all = test::is_small_corpus() || std::getenv("RONDO_TEST_FULL") != nullptr;
+  Tally all;
+  long templates = 0;
+  for (const test::AnalysedTemplate& subject : test::analysed_templates(*corpus, takes_all ? 1 : 5)) {
+    if (!subject.format->calls.present) continue;
+    Cutter cutter(subject);
+    Tally own;
+    for (const test::MessageParts& parts : deep_turns()) cutter.check(parts, own);
+    if (own.wrong > 0) MESSAGE(subject.name << ": " << own.wrong << " of " << own.cuts);
+    templates += own.wrong > 0 ? 1 : 0;
+    // What is left is in formats in which a value may go on with what stands behind it: nothing separates parameters, a
+    // quote that closes a string may stand inside of it, or all tags begin with the same mark.
+    CHECK(own.wrong * 20 <= own.cuts);
+    all.cuts += own.cuts;
+    all.wrong += own.wrong;
+  }
+  MESSAGE(all.cuts << " cuts, " << all.wrong << " not closed, in " << templates << " templates");
+  CHECK(all.cuts > 1000);
+  CHECK(templates <= 7);
 }
 
 // The control tokens of that format, as they stand in its turns.

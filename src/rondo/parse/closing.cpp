@@ -27,7 +27,7 @@ std::string Machine::closing_text() const {
 bool Machine::is_named() const {
   if (phase_ == Phase::kJson || call_.has_name) return call_.has_name && may_commit(call_.name);
   if (phase_ != Phase::kPieces) return false;
-  const std::string_view begun = format::trimmed(std::string_view(buffer_).substr(pos_));
+  const std::string_view begun = std::string_view(buffer_).substr(std::min(skip_space(pos_), buffer_.size()));
   const auto end = std::ranges::find_if(begun, format::is_space);
   return end != begun.end() && may_commit(std::string(begun.begin(), end));
 }
@@ -36,7 +36,7 @@ bool Machine::is_named() const {
 std::string Machine::json_closing() const {
   const bool is_inside = phase_ == Phase::kJsonArguments || phase_ == Phase::kEarlyArguments ||
                          envelope_.capture == JsonCall::Capture::kArguments;
-  if (!has_escaped_arguments() || !is_inside) return scanner_.closing();
+  if (!has_escaped_arguments() || !is_inside) return scanner_.closing(awaits_arguments() ? "{}" : "null");
   const std::span<const format::Escape> escapes = syntax_->format->calls.argument_escapes;
   const std::string_view begun = std::string_view(buffer_).substr(pos_);
   if (begun.empty()) return format::escaped(scanner_.closing(), escapes);
@@ -46,6 +46,13 @@ std::string Machine::json_closing() const {
   const std::string whole = std::string(begun) + rest;
   for (const char byte : format::unescaped(whole, escapes)) (void)after.step(byte);
   return rest + format::escaped(after.closing(), escapes);
+}
+
+// Returns whether the next value of a call that is JSON is its arguments.
+bool Machine::awaits_arguments() const {
+  const format::JsonRoles& roles = syntax_->format->calls.roles;
+  if (phase_ != Phase::kJson || !scanner_.awaits_value()) return false;
+  return roles.name_is_key ? scanner_.depth() == envelope_.depth : has_role(roles.arguments, scanner_.depth());
 }
 
 // Returns whether the text of the open attempt is content unless a tool's name follows: no marker of its own proves a
@@ -84,11 +91,15 @@ std::string Machine::construct_closing() const {
     case Phase::kBetween: return opener_closing(begun) + section;
     case Phase::kSection: {
       const std::string_view behind = std::string_view(buffer_).substr(pos_);
-      return (format::is_blank(behind) ? no_calls() : opener_closing(behind)) + calls.section_close;
+      if (const auto rest = rest_of_opener(syntax_->call_open, behind, false))
+        return *rest + rest_of_call(0) + calls.section_close;
+      const std::string call = format::is_blank(behind) ? no_calls() : "";
+      const bool needs_call = call.empty() && format::is_blank(calls.section_close);
+      return (needs_call ? whole_call(format::trimmed(behind)) : call) + calls.section_close;
     }
     case Phase::kJson: {
-      const std::string none = scanner_.started() ? "" : no_calls();
-      return (none.empty() ? json_closing() : none) + calls.call_close + section;
+      const std::string none = no_calls().empty() ? "{}" : no_calls();
+      return (scanner_.started() ? json_closing() : none) + calls.call_close + section;
     }
     case Phase::kAfterCall:
     case Phase::kRecover: return calls.call_close + section;
@@ -108,9 +119,25 @@ std::string Machine::top_closing(std::string_view begun) const {
   if (heading.empty()) {
     // An opener may be complete although its last word could go on.
     if (std::string call = opener_closing(begun, true); !call.empty()) return call;
+    if (std::string thought = reasoning_opener_closing(begun); !thought.empty()) return thought;
   }
   if (!top_.is_wrapped) return heading;
   return heading + rest_of_escape(begun, escapes_of(EventKind::kContent), content_close()) + content_close();
+}
+
+// If `begun` is the beginning of the reasoning's opener, with a control token that opens nothing else, returns the text
+// that completes it and closes the reasoning; "" otherwise.
+std::string Machine::reasoning_opener_closing(std::string_view begun) const {
+  const format::Reasoning& reasoning = syntax_->format->reasoning;
+  if (!reasoning.present) return "";
+  const Marker opener(reasoning.open);
+  begun = format::trimmed(begun);
+  const std::string_view header = format::trimmed(syntax_->format->header);
+  if (begun.starts_with(header)) begun = format::trimmed(begun.substr(header.size()));
+  const bool is_begun = opener.core().starts_with(begun) && begun.size() < opener.core().size() + opener.trail().size();
+  const std::size_t token = opener.core().find_first_of(">]") + 1;
+  if (!is_begun || begun.size() < token || !Marker(opener.core().substr(0, token)).is_distinct()) return "";
+  return opener.core().substr(begun.size()) + opener.trail() + reasoning.close;
 }
 
 // Returns the rest of an escape that has begun where the text ends, if `closing` would otherwise become a part of it.
@@ -129,24 +156,79 @@ std::string Machine::rest_of_escape(std::string_view written, std::span<const fo
 // Completes the parameter that is open.  A value that has not begun becomes an empty string, if the format has strings.
 std::string Machine::parameters_closing() const {
   const format::Parameters& parameters = syntax_->format->calls.parameters;
-  const std::string repeated = parameters.key_in_close.empty() ? "" : parameters.key_in_close + parameter_.key;
+  const std::string key =
+      phase_ == Phase::kKey ? std::string(format::trimmed(std::string_view(buffer_).substr(head_))) : parameter_.key;
+  const std::string repeated = parameters.key_in_close.empty() ? "" : parameters.key_in_close + key;
   std::string out;
   if (phase_ == Phase::kKey) out = parameters.key_close;
   if (phase_ == Phase::kKey || phase_ == Phase::kValueOpen) {
-    const auto form = std::find_if(parameters.forms.begin(), parameters.forms.end(),
-                                   [](const ValueForm& f) { return f.type == ValueType::kString; });
-    if (form != parameters.forms.end()) {
-      const bool is_literal = form->style == ValueStyle::kJson || form->style == ValueStyle::kPython;
-      out += form->open + (is_literal ? R"("")" : "") + form->close;
-    }
-    out += repeated + parameters.close;
+    out += no_value() + repeated + parameters.close;
   } else if (phase_ == Phase::kValue) {
-    if (parameter_.nesting.quote != 0) out += parameter_.nesting.quote;
-    if (parameter_.is_json) out += scanner_.started() ? scanner_.closing() : R"("")";
+    if (const auto next = next_parameter()) return *next;
+    out += value_closing();
     const std::string closing = parameter_.forms.front()->close + repeated + parameters.close;
     out += rest_of_escape(std::string_view(buffer_).substr(head_), parameter_.escapes, closing) + closing;
   }
   return out;
+}
+
+// Returns a value behind a key that has none, in the form whose opener has begun: an empty string, or null.
+std::string Machine::no_value() const {
+  const std::vector<ValueForm>& forms = syntax_->format->calls.parameters.forms;
+  const std::string_view begun =
+      phase_ == Phase::kValueOpen ? format::trimmed(std::string_view(buffer_).substr(head_)) : std::string_view();
+  const auto is_begun = [&](const ValueForm& form) { return form.open.starts_with(begun); };
+  auto form = std::ranges::find_if(
+      forms, [&](const ValueForm& other) { return other.type == ValueType::kString && is_begun(other); });
+  if (form == forms.end() && !begun.empty()) form = std::ranges::find_if(forms, is_begun);
+  if (form == forms.end()) return "";
+  std::string value;
+  const bool is_text = form->type == ValueType::kString;
+  if (form->style == ValueStyle::kJson) value = is_text ? R"("")" : "null";
+  if (form->style == ValueStyle::kPython) value = is_text ? R"("")" : "None";
+  if (form->style == ValueStyle::kConstant) value = form->constant;
+  return form->open + value + form->close;
+}
+
+// If the value is closed, and what follows it is the beginning of another parameter or of the call's end, returns what
+// completes that; nullopt otherwise.
+std::optional<std::string> Machine::next_parameter() const {
+  if (parameter_.closer_set.empty()) return std::nullopt;
+  const format::Parameters& parameters = syntax_->format->calls.parameters;
+  for (std::size_t from = head_;;) {
+    const MarkerSet::Found found = parameter_.closer_set.find(buffer_, from, true, starts());
+    if (found.kind != MatchKind::kFull) return std::nullopt;
+    const std::string_view behind = std::string_view(buffer_).substr(found.begin + found.size);
+    const std::string_view begun = format::trimmed(behind);
+    if (begun.empty()) return std::nullopt;
+    if (after_arguments_closing().starts_with(behind)) return "";
+    if (syntax_->parameter_open.core().starts_with(begun))
+      return std::string(syntax_->parameter_open.core()) + parameters.key_close + parameters.close;
+    from = found.begin + 1;
+  }
+}
+
+// Returns what closes the brackets and quotes of the parameter's value itself.
+std::string Machine::value_closing() const {
+  if (parameter_.is_json) return scanner_.started() ? scanner_.closing() : R"("")";
+  if (const auto literal = open_literal()) return *literal;
+  if (!is_text_value()) return scalar_closing(format::trimmed(std::string_view(buffer_).substr(head_)));
+  std::string out;
+  if (parameter_.nesting.quote != 0) out += parameter_.nesting.quote;
+  out.append(parameter_.nesting.closers.rbegin(), parameter_.nesting.closers.rend());
+  return out;
+}
+
+// Returns whether the parameter's value may be a string.
+bool Machine::is_text_value() const { return !parameter_.types || parameter_.types->has(TypeSet::kString); }
+
+// Returns the rest of the value if it is an object, an array or a string between quotes: its own syntax ends it, or the
+// tool's schema wants no string.
+std::optional<std::string> Machine::open_literal() const {
+  if (phase_ != Phase::kValue || parameter_.is_json || (is_text_value() && !is_structured())) return std::nullopt;
+  const std::string_view begun = std::string_view(buffer_).substr(head_);
+  if (auto parts = parameter_.markup.closing(begun, syntax_->format->calls.parameters)) return parts;
+  return literal_closing(begun, syntax_->values.nested);
 }
 
 // Returns the rest of a call from `piece` on, with empty arguments.
@@ -168,26 +250,37 @@ std::string Machine::after_arguments_closing() const {
   return rest_of_call(static_cast<std::size_t>(arguments - pieces.begin()) + 1);
 }
 
+// Returns a call without a name, behind the beginning of its opener.  Nothing else ends a section that has no close.
+std::string Machine::whole_call(std::string_view begun) const {
+  const Marker& opener = syntax_->call_open;
+  const std::string_view core = opener.core();
+  if (!core.starts_with(begun)) return "";
+  const bool is_json = syntax_->format->calls.envelope != format::Envelope::kTags;
+  return std::string(core.substr(begun.size())) + opener.trail() +
+         (is_json ? "{}" + syntax_->format->calls.call_close : rest_of_call(0));
+}
+
 // If calls are elements of a list, a section without calls contains an empty list.
 std::string Machine::no_calls() const {
   const bool is_list = syntax_->format->calls.envelope == format::Envelope::kJsonArray;
   return is_list && syntax_->call_open.empty() ? "[]" : "";
 }
 
-// If `begun` is the beginning of an opener (all of one with `is_whole`), returns the text that completes it and closes
-// an empty call or section; "" otherwise.  A bracket alone may be text and does not count as a whole opener.
+// If `begun` is the beginning of a section's or call's opener (all of it with `is_whole`), returns the text that completes
+// it and closes an empty call or section; "" otherwise.  A bracket alone may be text and does not count as a whole opener.
 std::string Machine::opener_closing(std::string_view begun, bool is_whole) const {
   const format::Calls& calls = syntax_->format->calls;
   if (!calls.present || !options().calls) return "";
-  begun = format::trimmed(begun);
-  const auto rest_of = [&](const Marker& opener) {
-    const auto rest = opener.missing_behind(begun);
-    const bool fits = rest && rest->empty() == is_whole && (!is_whole || opener.is_distinct());
-    return fits ? std::optional(std::string(*rest) + opener.trail()) : std::nullopt;
-  };
-  if (const auto rest = rest_of(Marker(calls.section_open))) return *rest + no_calls() + calls.section_close;
-  const auto rest = rest_of(syntax_->call_open);
+  const Marker section = syntax_->make_marker(calls.section_open);
+  if (const auto rest = rest_of_opener(section, begun, is_whole)) return *rest + no_calls() + calls.section_close;
+  const auto rest = rest_of_opener(syntax_->call_open, begun, is_whole);
   return rest ? *rest + rest_of_call(0) : "";
+}
+
+std::optional<std::string> Machine::rest_of_opener(const Marker& opener, std::string_view begun, bool is_whole) {
+  const auto rest = opener.missing_behind(format::trimmed(begun));
+  const bool fits = rest && rest->empty() == is_whole && (!is_whole || opener.is_distinct());
+  return fits ? std::optional(std::string(*rest) + opener.trail()) : std::nullopt;
 }
 
 }  // namespace rondo::parse

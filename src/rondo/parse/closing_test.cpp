@@ -1,7 +1,13 @@
 // Tests the text that closes a turn which is cut off.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <string>
+
+#include "json/parse.h"
+#include "parse/markup.h"
 #include "parse/parser.h"
+#include "parse/values.h"
 #include "tests/support/parse_formats.h"
 #include "tests/support/parsed.h"
 
@@ -33,6 +39,70 @@ TEST_CASE("what would close the text") {
   CHECK(closing(tags_json(), "<|calls|><|call|>find<|args|>{\"q\": [1") == "]}<|end|><|calls_end|>");
   CHECK(closing(tags_parameters(), "<call>\n<f=find>\n<p=q>\nx") == "\n</p>\n</f>\n</call>");
   CHECK(closing(tags_parameters(), "<call>\n<f=find>\n<p=q>\nx\n</p>\n</f>\n</call>") == "");
+}
+
+TEST_CASE("bug: values of a call that was cut off were closed as texts, or not at all") {
+  Options options;
+  options.tools = json::parse(R"([{"type": "function", "function": {"name": "find", "parameters": {"type": "object",
+    "properties": {"q": {"type": "object"}, "n": {"type": "integer"}, "b": {"type": "boolean"}, "s": {"type": "string"}}}}}])")
+                      .value();
+  const auto arguments = [&](const std::shared_ptr<const Format>& format, const std::string& text) {
+    Parser cut(format, options);
+    (void)cut.feed(text);
+    std::string closing = cut.closing_text();
+    std::size_t begun = cut.is_inside_json() ? 0 : std::min(text.size(), closing.size());
+    while (!text.ends_with(closing.substr(0, begun))) --begun;
+    closing.erase(0, begun);
+    const auto message = parse(format, options, text + closing);
+    REQUIRE(message.ok());
+    REQUIRE(message.value().tool_calls.size() == 1);
+    CHECK_MESSAGE(message.value().complete, text << " + " << closing);
+    return message.value().tool_calls[0].arguments;
+  };
+  const std::string json = R"(<do>{"name": "find", "args")";
+  CHECK(arguments(json_object(), json) == "{}");
+  CHECK(arguments(json_object(), json + ": ") == "{}");
+  CHECK(arguments(json_object(), json + R"(: {"n": -)") == R"({"n": -0})");
+  const std::string tags = "<call>\n<f=find>\n<p=";
+  CHECK(arguments(tags_parameters(), tags + "q>\n{'a': [1, 'x") == R"({"q":{"a":[1,"x"]}})");
+  CHECK(arguments(tags_parameters(), tags + "q>\n{\"a\": {\"b") == R"({"q":{"a":{"b":""}}})");
+  CHECK(arguments(tags_parameters(), tags + "b>\nfal") == R"({"b":false})");
+  CHECK(arguments(tags_parameters(), tags + "n>\n-") == R"({"n":-0})");
+  CHECK(arguments(tags_parameters(), tags + "s>\n{a") == R"({"s":"{a"})");
+  // The value is closed, and the next parameter has begun.
+  CHECK(arguments(tags_parameters(), tags + "n>\n3\n</p>\n<p") == R"({"n":3})");
+  CHECK(arguments(tags_parameters(), tags + "n>\n3\n</p>\n</f") == R"({"n":3})");
+}
+
+TEST_CASE("bug: quotes that open a string, and parts in tags of the format, were not closed") {
+  NestedSyntax own{"<|q|>", "<|q|>", true};
+  const auto closing = [&](const std::string& text) { return literal_closing(text, own).value_or("none"); };
+  CHECK(closing("{a:[<|q|>x") == "<|q|>]}");
+  CHECK(closing("{a:[<|q|>x<|q") == "|>]}");
+  CHECK(closing("{a:[<|q|>x<|q|>,") == "]}");
+  CHECK(closing("{a") == ":<|q|><|q|>}");
+  CHECK(closing("{'a': \"x\\") == "\\\"}");
+  CHECK(closing("('a', \"\\u00") == "00\")");
+  CHECK(closing("{a:Tr") == "ue}");
+  CHECK(closing("{a:1}") == "");
+  CHECK(closing("{a:1} x") == "none");
+  CHECK(closing("text") == "none");
+  format::Parameters parameters;
+  parameters.open = "<";
+  parameters.key_close = ">";
+  parameters.key_in_close = "</";
+  parameters.close = ">";
+  parameters.item_open = "<item>";
+  parameters.item_close = "</item>";
+  Markup markup;
+  markup.is_possible = true;
+  const auto parts = [&](const std::string& text) { return markup.closing(text, parameters).value_or("none"); };
+  CHECK(parts("<a>x") == "</a>");
+  CHECK(parts("<a>x</") == "a>");
+  CHECK(parts("<a>x</a><b><item>1</item><ite") == "m></item></b>");
+  CHECK(parts("<a>x</a><bc") == "></bc>");
+  CHECK(parts("<a>x</a>") == "");
+  CHECK(parts("x<a>") == "none");
 }
 
 // Returns "CLOSING => the message read from the text and that closing".

@@ -110,7 +110,8 @@ struct JsonCall {
 // Tracks the brackets and quotes of a value that no markers surround.
 struct Nesting {
   int depth = 0;
-  char quote = 0;  // the quote that began the open string; 0: none is open
+  std::string closers = {};  // of the open brackets, the innermost last
+  char quote = 0;            // the quote that began the open string; 0: none is open
   bool is_escaped = false;
   bool may_quote = true;    // whether a quote may begin at the next byte
   bool has_closed = false;  // whether a string, list or object has just ended

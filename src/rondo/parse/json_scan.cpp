@@ -187,7 +187,7 @@ JsonScanner::Step JsonScanner::close_frame(char byte) {
 }
 
 // A number that is cut off after a sign, a point or an exponent mark gets a zero.
-std::string JsonScanner::closing() const {
+std::string JsonScanner::closing(std::string_view none) const {
   std::string out;
   switch (state_) {
     case State::kInString:
@@ -195,14 +195,14 @@ std::string JsonScanner::closing() const {
       if (escape_ == 1) out = "\\";
       if (escape_ > 1) out.append(static_cast<std::size_t>(escape_ - 1), '0');
       out += quote_;
-      if (state_ == State::kInKey) out += ":null";
+      if (state_ == State::kInKey) out.append(":").append(none);
       break;
-    case State::kKey: out = "\"\":null"; break;
-    case State::kColon: out = ":null"; break;
-    case State::kValue: out = "null"; break;
+    case State::kKey: out = std::string(R"("":)").append(none); break;
+    case State::kColon: out = std::string(":").append(none); break;
+    case State::kValue: out = none; break;
     case State::kInScalar:
       for (const std::string_view word : kWords) {
-        if (!is_whole_scalar(scalar_) && word.starts_with(scalar_)) {
+        if (!is_whole_scalar(scalar_) && word.starts_with(scalar_) && scalar_ != "-") {
           out = word.substr(scalar_.size());
           break;
         }

@@ -46,7 +46,13 @@ class JsonScanner {
   [[nodiscard]] bool is_array_at(std::size_t depth) const { return frames_[depth - 1].is_array; }
 
   // Returns the text that completes the value from here: the rest of an open string or word, then the closing brackets.
-  [[nodiscard]] std::string closing() const;
+  // `none` is the value of a key that has none yet.
+  [[nodiscard]] std::string closing(std::string_view none = "null") const;
+  // Returns true inside a key, or behind it, before its value begins.
+  [[nodiscard]] bool awaits_value() const {
+    return !frames_.empty() && !frames_.back().is_array &&
+           (state_ == State::kInKey || state_ == State::kColon || state_ == State::kValue);
+  }
 
  private:
   enum class State : std::uint8_t {

@@ -308,7 +308,13 @@ class Machine : private Reader {
 
   // closing.cpp: what completes a turn that is cut off
   [[nodiscard]] std::string json_closing() const;
+  [[nodiscard]] bool awaits_arguments() const;
   [[nodiscard]] std::string parameters_closing() const;
+  [[nodiscard]] std::string no_value() const;
+  [[nodiscard]] std::optional<std::string> next_parameter() const;
+  [[nodiscard]] std::string value_closing() const;
+  [[nodiscard]] bool is_text_value() const;
+  [[nodiscard]] std::optional<std::string> open_literal() const;
   [[nodiscard]] std::string rest_of_escape(std::string_view written, std::span<const format::Escape> escapes,
                                            std::string_view closing) const;
   [[nodiscard]] bool is_named() const;
@@ -316,10 +322,14 @@ class Machine : private Reader {
   [[nodiscard]] const std::string& content_close() const;
   [[nodiscard]] std::string construct_closing() const;
   [[nodiscard]] std::string top_closing(std::string_view begun) const;
+  [[nodiscard]] std::string reasoning_opener_closing(std::string_view begun) const;
   [[nodiscard]] std::string rest_of_call(std::size_t piece) const;
   [[nodiscard]] std::string after_arguments_closing() const;
+  [[nodiscard]] std::string whole_call(std::string_view begun) const;
   [[nodiscard]] std::string no_calls() const;
   [[nodiscard]] std::string opener_closing(std::string_view begun, bool is_whole = false) const;
+  [[nodiscard]] static std::optional<std::string> rest_of_opener(const Marker& opener, std::string_view begun,
+                                                                 bool is_whole);
 
   // tags.cpp: tags that differ from the format's own, and tags inside values
   [[nodiscard]] Match damaged_key_close(std::size_t at) const;

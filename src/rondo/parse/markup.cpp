@@ -133,6 +133,63 @@ class MarkupReader {
   std::vector<const ValueForm*> leaf_forms_;
 };
 
+// Finds which parts of an object or array are open where its text ends.
+class MarkupCloser {
+ public:
+  MarkupCloser(std::string_view text, const format::Parameters& parameters)
+      : text_(format::trimmed(text)),
+        parameters_(parameters),
+        open_(format::trimmed(parameters.open)),
+        item_open_(format::trimmed(parameters.item_open)) {}
+
+  [[nodiscard]] std::optional<std::string> run() {
+    const auto begins = [this](std::string_view mark) { return !mark.empty() && text_.starts_with(mark); };
+    if (!begins(open_) && !begins(item_open_)) return std::nullopt;
+    while (!text_.empty()) step();
+    for (auto closer = closers_.rbegin(); closer != closers_.rend(); ++closer) out_ += *closer;
+    return std::move(out_);
+  }
+
+ private:
+  // Takes a mark, or a byte of text.
+  void step() {
+    if (!closers_.empty() && take(closers_.back())) {
+      closers_.pop_back();
+    } else if (!item_open_.empty() && take(item_open_)) {
+      closers_.emplace_back(format::trimmed(parameters_.item_close));
+    } else if (take(open_)) {
+      take_key();
+    } else {
+      text_.remove_prefix(1);
+    }
+  }
+
+  // Takes the mark if it is here.  If the text ends inside of it, adds its rest.
+  bool take(std::string_view mark) {
+    const bool is_cut = mark.starts_with(text_);
+    if (!is_cut && !text_.starts_with(mark)) return false;
+    const std::size_t size = std::min(text_.size(), mark.size());
+    out_ += mark.substr(size);
+    text_.remove_prefix(size);
+    return true;
+  }
+
+  void take_key() {
+    const std::size_t end = text_.find(parameters_.key_close);
+    const std::string key(format::trimmed(text_.substr(0, end)));
+    if (end == std::string_view::npos) out_ += parameters_.key_close;
+    text_.remove_prefix(end == std::string_view::npos ? text_.size() : end + parameters_.key_close.size());
+    closers_.push_back((parameters_.key_in_close.empty() ? "" : parameters_.key_in_close + key) + parameters_.close);
+  }
+
+  std::string_view text_;
+  const format::Parameters& parameters_;
+  std::string_view open_;
+  std::string_view item_open_;
+  std::vector<std::string> closers_;  // of the open parts, the innermost last
+  std::string out_;
+};
+
 // Reads values that begin and end with the marks of their forms, inside each other.
 class TaggedReader {
  public:
@@ -256,6 +313,11 @@ std::optional<json::Value> Markup::read(std::string_view text, const format::Par
 const ValueForm* tagged_among(const std::vector<const ValueForm*>& forms) {
   const bool is_one = forms.size() == 1 && forms.front()->style == format::ValueStyle::kNested;
   return is_one && !format::is_blank(forms.front()->open) ? forms.front() : nullptr;
+}
+
+std::optional<std::string> Markup::closing(std::string_view begun, const format::Parameters& parameters) const {
+  if (!is_possible || tagged != nullptr || format::is_blank(parameters.open)) return std::nullopt;
+  return MarkupCloser(begun, parameters).run();
 }
 
 }  // namespace rondo::parse

@@ -27,6 +27,10 @@ struct Markup {
   // not well formed.
   [[nodiscard]] std::optional<json::Value> read(std::string_view text, const format::Parameters& parameters,
                                                 const SchemaPlace& place) const;
+
+  // Returns the text that closes the parts of `begun`, the beginning of such an object or array.  Returns nullopt if it
+  // is none, or where parts have marks of their own.
+  [[nodiscard]] std::optional<std::string> closing(std::string_view begun, const format::Parameters& parameters) const;
 };
 
 // Returns the form of an object or array whose parts have marks of their own, if a value may have that form alone.

@@ -288,9 +288,13 @@ bool Nesting::begin_quoted(char byte) {
 void Nesting::take(char byte) {
   if (is_space(byte)) return;
   has_closed = false;
-  if (byte == '{' || byte == '[' || byte == '(') ++depth;
+  if (const std::size_t kind = std::string_view("{[(").find(byte); kind != std::string_view::npos) {
+    ++depth;
+    closers += "}])"[kind];
+  }
   if (byte == '}' || byte == ']' || byte == ')') {
     --depth;
+    if (!closers.empty()) closers.pop_back();
     has_closed = depth == 0;
   }
   may_quote = std::string_view("{[(,:=").find(byte) != std::string_view::npos;
@@ -554,10 +558,6 @@ void Machine::stream_value(std::size_t end) {
   emit(EventKind::kArguments, end, in_json(format::unescaped(written, parameter_.escapes)));
 }
 
-// Takes the value [head_, end).  Its closer ends at `terminator_end`.
-void Machine::end_value(std::size_t end, std::size_t terminator_end) {
-  end = std::max(end, head_);
-  if (parameter_.is_streaming) {
 // Reads a value by the types in the tool's schema.  What fits no alternative is a string, if that fits one.
 json::Value Machine::typed_value(std::string_view text) const {
   const auto read = [&](const std::optional<TypeSet>& types) {
@@ -570,6 +570,10 @@ json::Value Machine::typed_value(std::string_view text) const {
   return as_text.is_string() && fits(as_text, parameter_.schema) ? as_text : value;
 }
 
+// Takes the value [head_, end).  Its closer ends at `terminator_end`.
+void Machine::end_value(std::size_t end, std::size_t terminator_end) {
+  end = std::max(end, head_);
+  if (parameter_.is_streaming) {
     stream_value(end);
     emit(EventKind::kArguments, head_, "\"");
     const auto whole = json::parse(std::string_view(call().arguments).substr(parameter_.value_begin));

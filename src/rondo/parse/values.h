@@ -63,6 +63,12 @@ struct NestedSyntax {
 // allowed too.  Returns nullopt if it is not such a value.
 [[nodiscard]] std::optional<json::Value> read_literal(std::string_view text, const NestedSyntax& syntax);
 
+// Returns the text that completes `begun`, the beginning of an object, array or string as read_literal() reads it;
+// nullopt if it is none, or if other text follows it.
+[[nodiscard]] std::optional<std::string> literal_closing(std::string_view begun, const NestedSyntax& syntax);
+// Returns the text that completes a number or a word of JSON or Python; "" if it needs nothing.
+[[nodiscard]] std::string scalar_closing(std::string_view begun);
+
 // A schema, and the root in which its references are looked up.  `schema` may be null.
 struct SchemaPlace {
   const json::Value* schema = nullptr;

@@ -1,0 +1,189 @@
+// What completes a value in JSON or Python spelling that is cut off.
+#include <algorithm>
+#include <array>
+
+#include "format/units.h"
+#include "parse/values.h"
+
+namespace rondo::parse {
+namespace {
+
+using format::is_space;
+
+// Follows the rules of the reader of literals (values.cpp).  What is missing where the text ends is added from the
+// innermost value outwards.
+class LiteralCloser {
+ public:
+  LiteralCloser(std::string_view text, const NestedSyntax& syntax) : text_(text) {
+    const bool is_usual = syntax.string_open.size() <= 1;
+    own_open_ = is_usual ? "" : syntax.string_open;
+    own_close_ = is_usual ? "" : syntax.string_close;
+  }
+
+  [[nodiscard]] std::optional<std::string> run() {
+    if (!value()) return std::nullopt;
+    skip_space();
+    return is_over() ? std::optional(std::move(out_)) : std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] bool is_over() const { return at_ >= text_.size(); }
+  [[nodiscard]] std::string_view rest() const { return text_.substr(at_); }
+  void skip_space() {
+    while (!is_over() && is_space(text_[at_])) ++at_;
+  }
+  // Adds an empty string, between the quotes that the text itself has.
+  void add_none() {
+    const bool has_own = text_.find(own_open_) != std::string_view::npos;
+    const bool has_usual = text_.find_first_of("\"'") != std::string_view::npos;
+    const bool is_usual = own_open_.empty() || (!has_own && has_usual);
+    out_ += is_usual ? R"("")" : std::string(own_open_) + std::string(own_close_);
+  }
+
+  // Each of these returns false if no such value begins here.
+  bool value() {
+    skip_space();
+    if (is_over()) {
+      add_none();
+      return true;
+    }
+    if (text_[at_] == '{') return object();
+    if (text_[at_] == '[') return array(']');
+    if (text_[at_] == '(') return array(')');
+    return string() || scalar();
+  }
+
+  bool string() {
+    if (!own_open_.empty() && rest().starts_with(own_open_.substr(0, rest().size()))) {
+      own_string();
+      return true;
+    }
+    if (text_[at_] != '"' && text_[at_] != '\'') return false;
+    const char quote = text_[at_++];
+    for (; !is_over() && text_[at_] != quote; ++at_) {
+      if (text_[at_] == '\\') skip_escape();
+    }
+    if (is_over()) {
+      at_ = text_.size();
+      out_ += quote;
+    } else {
+      ++at_;
+    }
+    return true;
+  }
+
+  // Moves to the last byte of an escape.
+  void skip_escape() {
+    const std::string_view escape = rest();
+    const std::size_t size = escape.size() < 2 ? 2 : escape[1] == 'u' ? 6 : escape[1] == 'x' ? 4 : 2;
+    if (escape.size() < size) out_ += size == 2 ? "\\" : std::string(size - escape.size(), '0');
+    at_ += std::min(size, escape.size()) - 1;
+  }
+
+  void own_string() {
+    if (rest().size() < own_open_.size()) {
+      out_ += std::string(own_open_.substr(rest().size())) + std::string(own_close_);
+      at_ = text_.size();
+      return;
+    }
+    at_ += own_open_.size();
+    if (const std::size_t end = rest().find(own_close_); end != std::string_view::npos) {
+      at_ += end + own_close_.size();
+      return;
+    }
+    std::size_t begun = std::min(own_close_.size() - 1, rest().size());
+    while (!rest().ends_with(own_close_.substr(0, begun))) --begun;
+    out_ += own_close_.substr(begun);
+    at_ = text_.size();
+  }
+
+  bool scalar() {
+    const std::size_t begin = at_;
+    while (!is_over() && !is_space(text_[at_]) &&
+           std::string_view(",:{}[]()\"'").find(text_[at_]) == std::string_view::npos)
+      ++at_;
+    if (is_over()) out_ += scalar_closing(text_.substr(begin));
+    return at_ > begin;
+  }
+
+  // Whether more elements may follow the one that has just been read; `close` ends them.
+  bool goes_on(char close) {
+    skip_space();
+    if (is_over()) {
+      out_ += close;
+      return false;
+    }
+    return text_[at_++] == ',';
+  }
+
+  bool ends(char close) {
+    skip_space();
+    if (is_over()) {
+      out_ += close;
+      return true;
+    }
+    if (text_[at_] != close) return false;
+    ++at_;
+    return true;
+  }
+
+  bool array(char close) {
+    ++at_;
+    while (!ends(close)) {
+      if (!value()) return false;
+      if (!goes_on(close)) return is_over() || text_[at_ - 1] == close;
+    }
+    return true;
+  }
+
+  bool object() {
+    ++at_;
+    while (!ends('}')) {
+      if (!key()) return false;
+      if (!value()) return false;
+      if (!goes_on('}')) return is_over() || text_[at_ - 1] == '}';
+    }
+    return true;
+  }
+
+  // Reads a key and the colon behind it.
+  bool key() {
+    if (!string()) {
+      while (!is_over() && std::string_view(":,{}[]\"'<>").find(text_[at_]) == std::string_view::npos) ++at_;
+    }
+    skip_space();
+    if (is_over()) {
+      out_ += ':';
+      return true;
+    }
+    return text_[at_++] == ':';
+  }
+
+  std::string_view text_;
+  std::string_view own_open_;
+  std::string_view own_close_;
+  std::size_t at_ = 0;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string scalar_closing(std::string_view begun) {
+  static constexpr std::array<std::string_view, 6> kSpelledWords = {"true", "false", "null", "True", "False", "None"};
+  if (begun.empty()) return "";
+  for (const std::string_view word : kSpelledWords) {
+    if (word.starts_with(begun)) return std::string(word.substr(begun.size()));
+  }
+  const bool is_number = begun.find_first_not_of("+-.0123456789eE") == std::string_view::npos;
+  return is_number && std::string_view("-+.eE").find(begun.back()) != std::string_view::npos ? "0" : "";
+}
+
+std::optional<std::string> literal_closing(std::string_view begun, const NestedSyntax& syntax) {
+  begun.remove_prefix(std::min(begun.size(), begun.find_first_not_of(" \t\r\n")));
+  if (begun.empty()) return std::nullopt;
+  const bool is_own = syntax.string_open.size() > 1 && begun.front() == syntax.string_open.front();
+  if (!is_own && std::string_view("{[(\"'").find(begun.front()) == std::string_view::npos) return std::nullopt;
+  return LiteralCloser(begun, syntax).run();
+}
+
+}  // namespace rondo::parse
