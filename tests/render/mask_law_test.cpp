@@ -13,6 +13,7 @@
 
 #include "analysis/analyse.h"
 #include "format/units.h"
+#include "render/bridge.h"
 #include "render/encode.h"
 #include "render/histories.h"
 #include "render/stop.h"
@@ -154,6 +155,18 @@ class Law {
   std::size_t told_ = 0;
 };
 
+// Conversations that end with reasoning in the content, in words and beside a call, where a format keeps it there.
+std::vector<json::Array> inline_histories(const format::Format& format) {
+  if (!format.reasoning.in_content) return {};
+  std::vector<json::Array> out;
+  for (const std::size_t calls : {std::size_t{0}, std::size_t{1}}) {
+    json::Value said = history_message(trial_completion(format.input, calls, false), trial_results(calls));
+    said.as_object().set("content", format.reasoning.open + "Why" + format.reasoning.close + "So");
+    out.push_back({json::Object{{"role", "user"}, {"content", "Hi"}}, std::move(said)});
+  }
+  return out;
+}
+
 TEST_CASE("what counts as sampled is what a model would have sampled behind the prompt at that point") {
   const auto corpus = test::Corpus::open_with_models();
   if (!corpus) return;
@@ -176,6 +189,8 @@ TEST_CASE("what counts as sampled is what a model would have sampled behind the 
     if (format.ok()) {
       const chat::Conversation base = corpus->conversation(row, {});
       for (const json::Array& history : trial_histories(format.value()->input, {}))
+        Law({*model->chat_template, *model->tokenizer, base, options}, tally, row.id).check(history);
+      for (const json::Array& history : inline_histories(*format.value()))
         Law({*model->chat_template, *model->tokenizer, base, options}, tally, row.id).check(history);
     }
     if (tally.wrong_begins + tally.wrong_ends > 0)

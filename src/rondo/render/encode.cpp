@@ -17,6 +17,7 @@ using tokenizer::ByteRange;
 using tokenizer::Piece;
 
 constexpr std::string_view kSampledRole = "assistant";
+constexpr std::size_t kLongestToken = 64;
 
 bool came_from_input_lists(const text::Run& run, const text::Origins& origins) {
   if (run.kind == text::RunKind::kLiteral) return false;
@@ -183,10 +184,9 @@ struct SampledTurns {
 // ends at `data_begin`, where a message's data follows.
 std::size_t shared_units(const tokenizer::Tokenizer& tokenizer, std::string_view prompt, std::string_view text,
                          std::size_t data_begin) {
-  constexpr std::size_t kLongestUnit = 64;
   const auto common = static_cast<std::size_t>(std::ranges::mismatch(prompt, text).in1 - prompt.begin());
   if (common == prompt.size()) return common;
-  const std::string_view written = text.substr(0, common + kLongestUnit);
+  const std::string_view written = text.substr(0, common + kLongestToken);
   std::vector<std::string> atoms = SampledTurns::marker_texts(tokenizer, written);
   for (std::string& marker : SampledTurns::marker_texts(tokenizer, prompt)) atoms.push_back(std::move(marker));
   const std::vector<std::size_t> ends = format::unit_boundaries(written, atoms);
@@ -228,7 +228,6 @@ std::size_t sampled_begin(SampledTurns& turns, const json::Array& messages, std:
 // The end of the token at byte `at` if that token opens another party's turn or ends the conversation; `at` if there is
 // no such token.
 std::size_t behind_next_opener(const SampledTurns& turns, const json::Array& messages, std::size_t at) {
-  constexpr std::size_t kLongestToken = 64;
   const std::string_view text = turns.rendered.text.bytes();
   const std::vector<Marker> next = markers(turns.context.tokenizer, text.substr(at, kLongestToken));
   if (next.empty() || next.front().begin != 0) return at;
@@ -270,9 +269,11 @@ std::size_t sampled_end(SampledTurns& turns, const json::Array& messages, std::s
   if (next > end) return next;
   const bool is_plain = marker && turns.plain.marker && marker->id == turns.plain.marker->id;
   if (!is_plain && has_calls(messages[index])) {
-    const std::size_t behind = behind_next_opener(turns, messages, end);
-    const auto opener = markers(turns.context.tokenizer, text.substr(end, behind - end));
-    if (!opener.empty() && stops_with(turns, messages, index, opener.front().id)) return behind;
+    const std::vector<Marker> opener = markers(turns.context.tokenizer, text.substr(end, kLongestToken));
+    if (!opener.empty() && stops_with(turns, messages, index, opener.front().id)) {
+      const std::size_t behind = behind_next_opener(turns, messages, end);
+      if (behind > end) return behind;
+    }
   }
   if (marker) return data_end + marker->end;
   // The text after the stop of plain turns is the template's, even if this turn has no stop.
