@@ -86,6 +86,8 @@ TEST_CASE("bug: quotes that open a string, and parts in tags of the format, were
   CHECK(closing("{a:Tr") == "ue}");
   CHECK(closing("{a:1}") == "");
   CHECK(closing("{a:1} x") == "none");
+  CHECK(closing(std::string(100, '[') + "1") == std::string(100, ']'));
+  CHECK(closing(std::string(1'000'000, '[')) == "none");  // deeper than values are read
   CHECK(closing("text") == "none");
   format::Parameters parameters;
   parameters.open = "<";

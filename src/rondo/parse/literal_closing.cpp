@@ -1,7 +1,11 @@
 // What completes a value in JSON or Python spelling that is cut off.
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
+#include <string_view>
 
+#include "base/limits.h"
 #include "format/units.h"
 #include "parse/values.h"
 
@@ -21,7 +25,7 @@ class LiteralCloser {
   }
 
   [[nodiscard]] std::optional<std::string> run() {
-    if (!value()) return std::nullopt;
+    if (!value(0)) return std::nullopt;
     skip_space();
     return is_over() ? std::optional(std::move(out_)) : std::nullopt;
   }
@@ -40,16 +44,17 @@ class LiteralCloser {
     out_ += is_usual ? R"("")" : std::string(own_open_) + std::string(own_close_);
   }
 
-  // Each of these returns false if no such value begins here.
-  bool value() {
+  // Each of these returns false if no such value begins here, or if it is deeper than the reader goes.
+  bool value(int depth) {
     skip_space();
     if (is_over()) {
       add_none();
       return true;
     }
-    if (text_[at_] == '{') return object();
-    if (text_[at_] == '[') return array(']');
-    if (text_[at_] == '(') return array(')');
+    if (depth > limits::kJsonDepth / 2) return false;
+    if (text_[at_] == '{') return object(depth + 1);
+    if (text_[at_] == '[') return array(depth + 1, ']');
+    if (text_[at_] == '(') return array(depth + 1, ')');
     return string() || scalar();
   }
 
@@ -127,20 +132,20 @@ class LiteralCloser {
     return true;
   }
 
-  bool array(char close) {
+  bool array(int depth, char close) {
     ++at_;
     while (!ends(close)) {
-      if (!value()) return false;
+      if (!value(depth)) return false;
       if (!goes_on(close)) return is_over() || text_[at_ - 1] == close;
     }
     return true;
   }
 
-  bool object() {
+  bool object(int depth) {
     ++at_;
     while (!ends('}')) {
       if (!key()) return false;
-      if (!value()) return false;
+      if (!value(depth)) return false;
       if (!goes_on('}')) return is_over() || text_[at_ - 1] == '}';
     }
     return true;
