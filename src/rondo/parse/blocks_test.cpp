@@ -77,6 +77,31 @@ TEST_CASE("bug: the first of two headings in a row was read, and a call made of 
   CHECK(in_any_chunks(f, "<|channel|>commentary to=find<|body|>{}") == "C() find{}");
 }
 
+// The format of blocks() with words in front of the recipient, such as <|part|>muse<|body|>R<|end|>.
+Format parts() {
+  Format format = *blocks();
+  format.calls.call_open = " to=tools.";
+  format.reasoning.open = "<|part|>muse<|body|>";
+  format.content.open = "<|part|>say<|body|>";
+  format.calls.heading_close = "<|body|>";
+  return format;
+}
+
+TEST_CASE("bug: a call in a block of reasoning was reasoning, and nobody saw whom it was for") {
+  const auto f = share(parts());
+  CHECK(in_any_chunks(f, "<|part|>muse<|body|>Hm.<|end|><|start|>bot<|part|>muse to=web.look code<|body|>{\"q\": 1}") ==
+        "R(Hm.) C() web.look{\"q\": 1}");
+  CHECK(in_any_chunks(f, "<|part|>muse to=find code<|body|>{}") == "C() find{}");
+  CHECK(in_any_chunks(f, "<|part|>say to=web.look<|body|>{}") == "C() web.look{}");
+  Options options;
+  options.tools = testing::tools();
+  CHECK(testing::run(f, options, {"<|part|>muse to=web.look code<|body|>{}"}) == "C() web.look{}!unknown_tool");
+  Format own = parts();
+  own.reasoning.open = "<|part|>muse to=self<|body|>";
+  CHECK(in_any_chunks(share(own), "<|part|>muse to=self<|body|>Hm.<|end|><|start|>bot<|part|>say<|body|>Hi") ==
+        "R(Hm.) C(Hi)");
+}
+
 TEST_CASE("bug: an opener that was begun twice was text of the answer") {
   Format format;
   format.stops.content = {"<eot>"};

@@ -129,8 +129,8 @@ MatchKind Machine::heading_open(std::string_view text) const {
 }
 
 // Returns the recipient of a block, with the words after it, if the block is a call whose opener lacks its last word;
-// "" otherwise.  A block for a tool is a call.  A block for anything else is one unless it is headed as reasoning or an
-// answer.
+// "" otherwise.  A block for a tool is a call.  A block for anything else is one unless its heading is that of reasoning
+// or an answer with the recipient that the format writes there.
 std::string_view Machine::recipient(std::string_view words) const {
   const format::Format& format = *syntax_->format;
   const std::string_view bare = without_prefix_word(syntax_->call_open.core());
@@ -139,9 +139,10 @@ std::string_view Machine::recipient(std::string_view words) const {
   const std::string_view rest = words.substr(found + bare.size());
   const bool is_known = options().tools && syntax_->is_known_tool(format::unescaped(heading_name(rest, format.calls),
                                                                                     format.calls.name_escapes));
-  const bool is_other = !begins_like(words, format.reasoning.open, format.calls.heading_close) &&
-                        !begins_like(words, format.content.open, format.calls.heading_close);
-  return is_known || is_other ? rest : "";
+  const auto is_own = [&](const std::string& open) {
+    return open.find(bare) != std::string::npos && begins_like(words, open, format.calls.heading_close);
+  };
+  return is_known || !(is_own(format.reasoning.open) || is_own(format.content.open)) ? rest : "";
 }
 
 // Reads a call.  `words`, the rest of its heading, begin with a tool's name.  The arguments begin at `behind`.  Returns
