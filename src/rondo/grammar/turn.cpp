@@ -42,8 +42,8 @@ class TurnBuilder {
       with_calls(calls);
       is_exhausted_ = is_exhausted_ || calls.is_exhausted();
     } else if (options_.response_schema) {
-      const NodeId body = answer();
-      g_.define(root_, with_reasoning(body, body));
+      const NodeId whole = answer(kWhole);
+      g_.define(root_, with_reasoning(whole, answer(kRest)));
     } else {
       out_.warnings = context_.warnings.sentences();
       return false;
@@ -129,23 +129,35 @@ class TurnBuilder {
 
   // ---- An answer in the shape of a schema
 
-  NodeId answer() {
+  // What comes of an opener: all of it, or what the prompt has not begun.
+  enum Opener : std::uint8_t { kWhole, kRest };
+
+  NodeId answer(Opener opener) {
+    const std::string_view open = trimmed(format_.content.open);
+    const std::size_t size = opener == kRest ? begun(open) : 0;
+    Line line(g_);
+    if (size > 0) {
+      line.space().marker(trimmed(open.substr(size))).space();
+    } else {
+      line.space();
+      if (!open.empty()) line.add(g_.optional(marker(g_, open))).space();
+    }
+    line.add(answer_value()).space();
+    const std::string_view close = trimmed(format_.content.close);
+    if (!close.empty()) line.add(g_.optional(marker(g_, close))).space();
+    return line.add(stop()).node();
+  }
+
+  // The answer itself.
+  NodeId answer_value() {
+    if (value_) return *value_;
     static const json::Value kAnything(true);
     const json::Value& document = options_.response_schema ? *options_.response_schema : kAnything;
     SchemaCompiler schema(g_, document, "the response schema", context_);
-    Line line(g_);
-    line.space();
-    const std::string_view open = trimmed(format_.content.open);
-    if (!open.empty()) line.add(g_.optional(marker(g_, open))).space();
-    {
-      const EscapedText as_written(g_, format_.content.escapes);
-      line.add(schema.value(schema.root(), Speller(g_, Spelling::json()), "answer"));
-    }
-    line.space();
-    const std::string_view close = trimmed(format_.content.close);
-    if (!close.empty()) line.add(g_.optional(marker(g_, close))).space();
+    const EscapedText as_written(g_, format_.content.escapes);
+    value_ = schema.value(schema.root(), Speller(g_, Spelling::json()), "answer");
     is_exhausted_ = is_exhausted_ || schema.is_exhausted();
-    return line.add(stop()).node();
+    return *value_;
   }
 
   // ---- Calls
@@ -170,15 +182,17 @@ class TurnBuilder {
     }
     if (options_.response_schema && !is_required) {
       // The output is either the answer or calls, without other text.
-      std::vector<NodeId> ways = calls_alone(calls, openings);
-      ways.insert(ways.begin(), answer());
-      const NodeId body = g_.choice(ways);
-      g_.define(root_, with_reasoning(body, body));
+      const auto either = [&](Opener opener) {
+        const NodeId answered = answer(opener);
+        return g_.choice({answered, calls_alone(calls, openings, opener)});
+      };
+      const NodeId whole = either(kWhole);
+      g_.define(root_, with_reasoning(whole, either(kRest)));
       return;
     }
     if (is_required && options_.is_direct) {
-      const NodeId body = g_.choice(calls_alone(calls, openings));
-      g_.define(root_, with_reasoning(body, body));
+      const NodeId whole = calls_alone(calls, openings, kWhole);
+      g_.define(root_, with_reasoning(whole, calls_alone(calls, openings, kRest)));
       return;
     }
     // An opener of mere punctuation may appear in text, so it is not forbidden there.
@@ -207,14 +221,14 @@ class TurnBuilder {
     g_.define(root_, with_reasoning(body, g_.choice(ways)));
   }
 
-  std::vector<NodeId> calls_alone(CallBuilder& calls, const Openings& openings) {
+  NodeId calls_alone(CallBuilder& calls, const Openings& openings, Opener opener) {
     std::vector<NodeId> ways;
     for (const CallBuilder::Opening& opening : openings) {
-      const std::string word = opening.word.substr(begun(opening.word));
+      const std::string word = opening.word.substr(opener == kRest ? begun(opening.word) : 0);
       ways.push_back(Line(g_).space().literal(word).add(opening.rest).add(end_of_calls(stop())).node());
     }
     if (calls.may_be_bare()) ways.push_back(Line(g_).space().add(bare(calls)).node());
-    return ways;
+    return g_.choice(ways);
   }
 
   // Calls that only their own JSON or a tool's name announces.  The turn is text, calls, or text without brackets and
@@ -232,10 +246,15 @@ class TurnBuilder {
     std::vector<NodeId> ways{Line(g_).space().add(all).node()};
     const bool takes_text = !options_.response_schema && (!is_required || !options_.is_direct);
     if (takes_text) ways.push_back(g_.sequence({text_before_bracket(), all}));
-    if (options_.response_schema) ways.push_back(answer());
     if (!is_required && !options_.response_schema) ways.push_back(plain_text());
-    const NodeId body = g_.choice(ways);
-    g_.define(root_, with_reasoning(body, body));
+    const auto either = [&](Opener opener) {
+      std::vector<NodeId> all_ways = ways;
+      if (options_.response_schema) all_ways.push_back(answer(opener));
+      return g_.choice(all_ways);
+    };
+    const NodeId whole = either(kWhole);
+    const NodeId rest = either(kRest);
+    g_.define(root_, with_reasoning(whole, rest));
   }
 
   // What may follow calls: the end of the turn, or content if the template writes it there.  Further calls are not
@@ -337,6 +356,7 @@ class TurnBuilder {
   SchemaContext context_;
   RuleId root_{};
   std::string next_word_;
+  std::optional<NodeId> value_;  // answer_value()
   bool is_exhausted_ = false;
 };
 

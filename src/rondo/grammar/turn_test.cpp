@@ -213,5 +213,39 @@ TEST_CASE("an answer in the shape of a schema is escaped where content is a stri
   CHECK(!accepts(turn.value().grammar, R"({"say": "{}"}<eot>)"));
 }
 
+// Returns the grammar of an answer with a number `n`, behind a prompt that ends with `tail`.
+Grammar answer_behind(const std::string& format_text, const std::string& tail, bool has_tools = false) {
+  const auto format = format::from_json(json::parse(format_text).value());
+  if (!format.ok()) FAIL(format.error().to_string());
+  TurnOptions options;
+  options.prompt_tail = tail;
+  if (has_tools) options.tools = json::parse(kTools).value();
+  options.response_schema = json::parse(R"({"type": "object", "properties": {"n": {"type": "integer"}},
+    "required": ["n"], "additionalProperties": false})")
+                                .value();
+  auto turn = turn_grammar(format.value(), options);
+  if (!turn.ok()) FAIL(turn.error().to_string());
+  return std::move(turn.value().grammar);
+}
+
+TEST_CASE("bug: an answer could not go on with an opener that the prompt has begun") {
+  const std::string format = R"({"header": "[bot]", "content": {"open": ">>>all\n"}, "stops": {"content": ["<eot>"]},
+    "reasoning": {"present": true, "open": ">>>muse\n", "close": "</muse>"}, "calls": {"present": true,
+    "call_open": ">>>", "envelope": "tags", "arguments": "json",
+    "pieces": [{"kind": "name"}, {"kind": "literal", "text": "\n"}, {"kind": "arguments"}]}})";
+  for (const bool has_tools : {false, true}) {
+    const Grammar begun = answer_behind(format, "[bot]>>>", has_tools);
+    CHECK(accepts(begun, "all\n{\"n\": 1}<eot>"));
+    CHECK(!accepts(begun, ">>>all\n{\"n\": 1}"));
+    CHECK(!accepts(begun, "{\"n\": 1}"));
+    CHECK(accepts(begun, "muse\nHm.</muse>>>>all\n{\"n\": 1}"));
+    CHECK(accepts(begun, "find\n{\"q\": \"x\"}") == has_tools);
+    CHECK(accepts(begun, "muse\nHm.</muse>>>>find\n{\"q\": \"x\"}") == has_tools);
+    const Grammar whole = answer_behind(format, "[bot]", has_tools);
+    CHECK(accepts(whole, ">>>all\n{\"n\": 1}"));
+    CHECK(accepts(whole, "{\"n\": 1}"));
+  }
+}
+
 }  // namespace
 }  // namespace rondo::grammar

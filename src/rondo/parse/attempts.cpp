@@ -56,6 +56,17 @@ void Machine::emit_prompt_part() {
   if (is_prompt_part()) emit(EventKind::kMarker, std::min(prompt_.generated - base_, buffer_.size()));
 }
 
+// Begins the model's own text behind what the prompt began and the model did not go on with.  Returns false if there is
+// no such text.
+bool Machine::drop_prompt_part() {
+  if (!is_prompt_part() || base_ + buffer_.size() <= prompt_.generated) return false;
+  emit_prompt_part();
+  pos_ = head_;
+  phase_ = Phase::kTop;
+  top_.is_blank = true;
+  return true;
+}
+
 // Turns the attempt into text.  Parsing resumes at `resume`, or earlier at a marker inside the attempt.
 bool Machine::fail_attempt(std::size_t resume, const char* why) {
   if (attempt_.opening == Opening::kMarker && !attempt_.is_prose && !thoughts_.have_call) complain(attempt_.begin, why);
@@ -65,6 +76,7 @@ bool Machine::fail_attempt(std::size_t resume, const char* why) {
   if (!had_calls) section_.is_open = false;
   foreign_.closes.clear();
   settle_format();
+  if (!thoughts_.have_call && drop_prompt_part()) return true;
   // White space at the end may be what the template writes before the next marker, so it is left for later.
   resume = std::max(resume, head_);
   while (resume > head_ && format::is_space(buffer_[resume - 1])) --resume;

@@ -113,6 +113,27 @@ TEST_CASE("bug: an opener that was begun twice was text of the answer") {
   CHECK(in_any_chunks(f, "Hi\n<|channel>thousand<channel|>you") == "R(thousand) C(Hi\nyou)");
 }
 
+TEST_CASE("bug: what the prompt began of an opener was content where the model wrote something else") {
+  Format format = *blocks();
+  format.header = "[bot]";
+  format.content = {">>>all\n", ""};
+  format.calls.call_open = ">>>";
+  format.calls.separator = "";
+  format.generation_prompts = {{"default", "[bot]>>>"}};
+  Options options;
+  options.prompt_tail = "[bot]>>>";
+  options.json_answer = true;
+  for (const bool has_calls : {false, true}) {
+    options.calls = has_calls;
+    const auto said = [&](const std::string& text) { return testing::run(share(format), options, {text}); };
+    CHECK(said("all\n{\"n\": 1}") == "C({\"n\": 1})");
+    CHECK(said("{\"n\": 1}") == "C({\"n\": 1})");
+    CHECK(said("```json\n{\"n\": 1}\n```") == "C({\"n\": 1})");
+    CHECK(said("Hi you") == "C(Hi you)");
+    CHECK(said("\n Hi") == "C(\n Hi)");
+  }
+}
+
 TEST_CASE("bug: reasoning that the prompt opened and nobody wrote was an opener in the answer") {
   Format format = *blocks();
   format.header = "[bot]";

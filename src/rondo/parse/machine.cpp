@@ -304,6 +304,7 @@ bool Machine::top_blank() {
     const MatchKind kind = (this->*construct)(at);
     if (kind != MatchKind::kNone) return kind == MatchKind::kFull;
   }
+  if (drop_prompt_part()) return true;
   top_.is_blank = false;
   pos_ = at;
   return true;

@@ -175,6 +175,7 @@ class Machine : private Reader {
   [[nodiscard]] bool is_json_at(std::size_t at) const;
   [[nodiscard]] bool is_prompt_part() const;
   void emit_prompt_part();
+  bool drop_prompt_part();
   bool fail_attempt(std::size_t resume, const char* why);
   bool repeated_open(bool& wait);
   bool section();
