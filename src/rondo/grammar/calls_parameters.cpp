@@ -109,7 +109,9 @@ void CallBuilder::behind_value(Line& line, const std::string& text) const {
 
 void CallBuilder::open_parameter(Line& line, const std::string& open) const {
   behind_value(line, open);
-  if (!open.empty() && format::is_space(open.back())) line.space();
+  // What separates two parameters may end with white space, which then stands before the next key.
+  const std::string& before_key = open.empty() ? format_.calls.parameters.separator : open;
+  if (!format::trailing_space(before_key).empty()) line.space();
 }
 
 // Returns the texts that may follow a value and its closing.

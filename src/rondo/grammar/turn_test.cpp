@@ -247,5 +247,20 @@ TEST_CASE("bug: an answer could not go on with an opener that the prompt has beg
   }
 }
 
+TEST_CASE("bug: white space that a separator of parameters ends with was refused where nothing closes a value") {
+  const Grammar grammar =
+      required_call(R"({"header": "[bot]", "stops": {"content": ["<eot>"]}, "calls": {"present": true,
+    "section_open": "[", "section_close": "]", "call_close": "\u0029", "separator": ", ", "envelope": "tags",
+    "arguments": "parameters", "pieces": [{"kind": "name"}, {"kind": "literal", "text": "("}, {"kind": "arguments"}],
+    "parameters": {"key_close": "=", "separator": ", ", "forms": [{"type": "string", "style": "raw"},
+    {"type": "integer", "style": "json"}]}}})",
+                    R"([{"name": "mul", "parameters": {"type": "object", "required": ["a", "b"],
+    "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}, "c": {"type": "string"}}}}])");
+  CHECK(accepts(grammar, "[mul(a=3, b=4)]<eot>"));
+  CHECK(accepts(grammar, "[mul(a=3,b=4), mul(c=x y, b=1, a=2)]"));
+  CHECK(accepts(grammar, "[mul(a=3, b=4, d=x)]"));
+  CHECK(!accepts(grammar, "[mul(a=3 b=4)]"));
+}
+
 }  // namespace
 }  // namespace rondo::grammar
