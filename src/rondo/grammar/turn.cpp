@@ -43,7 +43,7 @@ class TurnBuilder {
       is_exhausted_ = is_exhausted_ || calls.is_exhausted();
     } else if (options_.response_schema) {
       const NodeId whole = answer(kWhole);
-      g_.define(root_, with_reasoning(whole, answer(kRest)));
+      g_.define(root_, with_reasoning(whole, unthought(answer(kRest))));
     } else {
       out_.warnings = context_.warnings.sentences();
       return false;
@@ -108,6 +108,30 @@ class TurnBuilder {
     const NodeId opening =
         g_.token(g_.sequence({white_space(g_, 0, kMostSpace), g_.literal(open.substr(begun(open)))}));
     return g_.choice({g_.sequence({opening, rest_of_reasoning(), body}), body_without});
+  }
+
+  // `body` behind what the template writes in place of reasoning, or alone.  Where nothing opens content, a close of
+  // reasoning that nothing opened is such a text, unless it closes something else too.
+  NodeId unthought(NodeId body) {
+    if (reasoning_to_open().empty()) return body;
+    const std::string_view close = trimmed(format_.reasoning.close);
+    std::vector<std::string_view> marks{trimmed(format_.reasoning.absent)};
+    if (close != marks.front() && is_blank(format_.content.open)) marks.push_back(close);
+    std::vector<NodeId> ways{body};
+    for (const std::string_view mark : marks) {
+      const bool is_written = trimmed(options_.prompt_tail).ends_with(mark);
+      if (!std::ranges::any_of(mark, format::is_word) || is_written || closes_other(mark)) continue;
+      ways.push_back(g_.sequence({g_.token(Line(g_).space().marker(mark).node()), body}));
+    }
+    return g_.choice(ways);
+  }
+
+  // Returns whether `mark`, which closes reasoning, closes content or the turn as well.
+  [[nodiscard]] bool closes_other(std::string_view mark) const {
+    const auto is_mark = [mark](const std::string& text) { return trimmed(text) == mark; };
+    const format::Stops& stops = format_.stops;
+    return is_mark(format_.content.close) || std::ranges::any_of(stops.content, is_mark) ||
+           std::ranges::any_of(stops.tool, is_mark) || std::ranges::any_of(stops.history_close, is_mark);
   }
 
   // The turn's stop, which the model may leave out.  After it, some templates open the next turn at once.
@@ -187,12 +211,12 @@ class TurnBuilder {
         return g_.choice({answered, calls_alone(calls, openings, opener)});
       };
       const NodeId whole = either(kWhole);
-      g_.define(root_, with_reasoning(whole, either(kRest)));
+      g_.define(root_, with_reasoning(whole, unthought(either(kRest))));
       return;
     }
     if (is_required && options_.is_direct) {
       const NodeId whole = calls_alone(calls, openings, kWhole);
-      g_.define(root_, with_reasoning(whole, calls_alone(calls, openings, kRest)));
+      g_.define(root_, with_reasoning(whole, unthought(calls_alone(calls, openings, kRest))));
       return;
     }
     // An opener of mere punctuation may appear in text, so it is not forbidden there.
@@ -254,7 +278,7 @@ class TurnBuilder {
     };
     const NodeId whole = either(kWhole);
     const NodeId rest = either(kRest);
-    g_.define(root_, with_reasoning(whole, rest));
+    g_.define(root_, with_reasoning(whole, options_.response_schema ? unthought(rest) : rest));
   }
 
   // What may follow calls: the end of the turn, or content if the template writes it there.  Further calls are not

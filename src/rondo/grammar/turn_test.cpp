@@ -247,6 +247,23 @@ TEST_CASE("bug: an answer could not go on with an opener that the prompt has beg
   }
 }
 
+TEST_CASE("bug: an answer could not have the mark that a template writes in place of reasoning") {
+  const auto format = [](const std::string& more) {
+    return R"({"header": "[bot]", "stops": {"content": ["<eot>"]}, )" + more + "}";
+  };
+  const std::string muse = R"("reasoning": {"present": true, "open": "<muse>", "close": "</muse>")";
+  const Grammar closed = answer_behind(format(muse + "}"), "[bot]");
+  CHECK(accepts(closed, "</muse>{\"n\": 1}<eot>"));
+  CHECK(accepts(closed, "\n</muse>\n{\"n\": 1}"));
+  CHECK(accepts(closed, "{\"n\": 1}"));
+  CHECK(accepts(closed, "<muse>Hm.</muse>{\"n\": 1}"));
+  CHECK(!accepts(closed, "</muse></muse>{\"n\": 1}"));
+  CHECK(!accepts(answer_behind(format(muse + "}"), "[bot]<muse></muse>"), "</muse>{\"n\": 1}"));
+  CHECK(accepts(answer_behind(format(muse + R"(, "absent": "<no muse>"})"), "[bot]"), "<no muse>{\"n\": 1}"));
+  CHECK(!accepts(answer_behind(format(muse + R"(}, "content": {"open": "<say>", "close": "</muse>"})"), "[bot]"),
+                 "</muse>{\"n\": 1}"));
+}
+
 TEST_CASE("bug: white space that a separator of parameters ends with was refused where nothing closes a value") {
   const Grammar grammar =
       required_call(R"({"header": "[bot]", "stops": {"content": ["<eot>"]}, "calls": {"present": true,
