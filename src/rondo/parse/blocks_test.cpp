@@ -102,6 +102,18 @@ TEST_CASE("bug: a call in a block of reasoning was reasoning, and nobody saw who
         "R(Hm.) C(Hi)");
 }
 
+TEST_CASE("bug: a space behind each control token made text of headings and openers") {
+  const auto f = share(parts());
+  const std::string text = "<|part|> muse<|body|> Hm.<|end|><|start|> bot<|part|> say<|body|> Hi<|eot|>";
+  CHECK(in_any_chunks(f, text) == "R( Hm.) C( Hi)");
+  CHECK(in_any_chunks(f, "<|part|> muse to=web.look code<|body|> {}") == "C() web.look{}");
+  Format plain = *blocks();
+  plain.reasoning.open = "<|part|>muse<|body|>";
+  plain.content.open = "<|part|>say<|body|>";
+  CHECK(in_any_chunks(share(plain), text) == "R( Hm.) C( Hi)");
+  CHECK(in_any_chunks(share(plain), "<|to|> find <|body|> {}<|eot|>") == "C() find{}");
+}
+
 TEST_CASE("bug: an opener that was begun twice was text of the answer") {
   Format format;
   format.stops.content = {"<eot>"};

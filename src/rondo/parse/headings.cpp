@@ -50,10 +50,20 @@ std::string rest_of_word(const format::Format& format, std::string_view begun) {
   return "";
 }
 
+// Returns `words` without the white space behind control tokens, which some tokenizers write.
+std::string without_gaps(std::string_view words) {
+  std::string out;
+  for (const char byte : words) {
+    if (!format::is_space(byte) || !out.ends_with('>')) out += byte;
+  }
+  return out;
+}
+
 // Returns whether `words`, a heading without the `close` of headings, begin as the heading `open` of the format does.
 bool begins_like(std::string_view words, std::string_view open, std::string_view close) {
   const std::string_view whole = format::trimmed(open);
-  return whole.size() > close.size() && words.starts_with(whole.substr(0, whole.size() - close.size()));
+  return whole.size() > close.size() &&
+         without_gaps(words).starts_with(without_gaps(whole.substr(0, whole.size() - close.size())));
 }
 
 // What the format writes between the name of a call and its arguments.

@@ -34,6 +34,14 @@ bool has_reserved_shape(std::string_view core) {
   return end != std::string_view::npos && end > 2 && core[end] == ']';
 }
 
+// Returns whether a control token ends or begins at `at`.  Some tokenizers write a space behind each control token.
+bool is_beside_token(std::string_view text, std::size_t at) {
+  if (text[at] == '<' && bar_at(text.substr(at + 1)) > 0) return true;
+  if (at == 0 || text[at - 1] != '>') return false;
+  const std::string_view before = text.substr(0, at - 1);
+  return before.ends_with('|') || before.ends_with("\xEF\xBD\x9C");
+}
+
 // Returns the size of the gap at the start of `text`: white space, as far as a marker may contain it.
 std::size_t gap_at(std::string_view text) {
   std::size_t size = 0;
@@ -95,7 +103,8 @@ std::size_t find_token(std::string_view text, std::span<const std::string> token
 
 }  // namespace
 
-// Cuts the text into chunks between which white space is allowed: at unit boundaries, and at white space of its own.
+// Cuts the text into chunks between which white space is allowed: at unit boundaries, around control tokens, and at
+// white space of its own.
 Marker::Marker(std::string_view text, std::span<const std::string> tokens) {
   const std::string_view core = format::trimmed(text);
   if (core.empty()) {
@@ -114,7 +123,7 @@ Marker::Marker(std::string_view text, std::span<const std::string> tokens) {
   has_token_ = token != std::string_view::npos;
   std::string chunk;
   for (std::size_t i = 0; i < core.size(); ++i) {
-    const bool is_cut = std::binary_search(cuts_.begin(), cuts_.end(), i);
+    const bool is_cut = std::binary_search(cuts_.begin(), cuts_.end(), i) || is_beside_token(core, i);
     if ((is_cut || is_space(core[i])) && !chunk.empty()) chunks_.push_back(std::exchange(chunk, {}));
     if (i == token) {
       token_chunk_ = chunks_.size();
