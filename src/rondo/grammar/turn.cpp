@@ -162,9 +162,11 @@ class TurnBuilder {
     Line line(g_);
     if (size > 0) {
       line.space().marker(trimmed(open.substr(size))).space();
-    } else {
+    } else if (open.empty()) {
       line.space();
-      if (!open.empty()) line.add(g_.optional(marker(g_, open))).space();
+    } else {
+      // White space is one token with what follows it, because other openers may begin with white space too.
+      line.add(g_.choice({Line(g_).space().marker(open).space().node(), Line(g_).space().node()}));
     }
     line.add(answer_value()).space();
     const std::string_view close = trimmed(format_.content.close);

@@ -6,6 +6,7 @@
 #include "format/escapes.h"
 #include "format/format.h"
 #include "grammar/gbnf.h"
+#include "grammar/lark.h"
 #include "grammar/matcher.h"
 #include "json/parse.h"
 
@@ -277,6 +278,15 @@ TEST_CASE("bug: white space that a separator of parameters ends with was refused
   CHECK(accepts(grammar, "[mul(a=3,b=4), mul(c=x y, b=1, a=2)]"));
   CHECK(accepts(grammar, "[mul(a=3, b=4, d=x)]"));
   CHECK(!accepts(grammar, "[mul(a=3 b=4)]"));
+}
+
+TEST_CASE("bug: a lexer took the white space before an answer's opener for that of another opener alone") {
+  const std::string lark = to_lark(answer_behind(R"({"header": "[bot]", "content": {"open": " to=you<|>"}, "stops":
+    {"content": ["<eot>"]}, "reasoning": {"present": true, "open": " to=self<|>", "close": "<e>"}})",
+                                                 "[bot]"));
+  // Each opener is one terminal with the white space before it.
+  for (const char* const opener : {"{0,64}to=self<\\|>)/", "{0,64}to=you<\\|>)/"})
+    CHECK_MESSAGE(lark.find(opener) != std::string::npos, lark);
 }
 
 }  // namespace
