@@ -48,6 +48,13 @@ std::string Machine::json_closing() const {
   return rest + format::escaped(after.closing(), escapes);
 }
 
+bool Machine::is_inside_json() const {
+  if (open_literal()) return true;
+  const bool is_read = phase_ == Phase::kJson || (phase_ == Phase::kJsonArguments && call_.has_arguments) ||
+                       (phase_ == Phase::kValue && parameter_.is_json);
+  return is_read && scanner_.started() && !scanner_.done();
+}
+
 // Returns whether the next value of a call that is JSON is its arguments.
 bool Machine::awaits_arguments() const {
   const format::JsonRoles& roles = syntax_->format->calls.roles;

@@ -591,11 +591,4 @@ Place Machine::place() const {
   }
 }
 
-bool Machine::is_inside_json() const {
-  if (open_literal()) return true;
-  const bool is_read = phase_ == Phase::kJson || (phase_ == Phase::kJsonArguments && call_.has_arguments) ||
-                       (phase_ == Phase::kValue && parameter_.is_json);
-  return is_read && scanner_.started() && !scanner_.done();
-}
-
 }  // namespace rondo::parse
