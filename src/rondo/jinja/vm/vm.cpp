@@ -126,21 +126,19 @@ void Vm::leave(Activation* activation) {
 // ---- variables
 
 Value Vm::variable(std::uint32_t name) {
-  if (known_.has_variable[name]) return known_.variables[name];
+  if (known_.has_variable[name]) return load(known_.variables[name], name);
   const std::string& text = program_.names[name];
-  Value value;
+  Value value;  // missing, if nothing has this name: each use is then an undefined value of its own
   if (program_.has_self && text == "self") {
     value = template_reference(runtime_);
   } else if (const json::Value* given = variables_.find(text)) {
     value = wrap_variable(runtime_, text, *given);
   } else if (const std::optional<Value> global = find_global(runtime_, text)) {
     value = *global;
-  } else {
-    value = make_undefined(runtime_, text);
   }
   known_.variables[name] = value;
   known_.has_variable[name] = true;
-  return value;
+  return load(value, name);
 }
 
 Value Vm::load(const Value& slot, std::uint32_t name) {
