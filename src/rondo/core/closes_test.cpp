@@ -17,7 +17,8 @@ std::string with_turns(const std::string& assistant) {
 }
 
 // Returns the text that the bridge appends to `said`, which has no stop, before a question.
-std::string appended(const std::string& chat_template, const std::string& said, bool allow_lossy = true) {
+std::string appended(const std::string& chat_template, const std::string& said, bool allow_lossy = true,
+                     render::Retention retention = render::Retention::kAll) {
   const auto model = testing::made(Model::from_memory(memory(chat_template.c_str()), {}));
   Call call = call_of(R"([{"role": "user", "content": "Hi"}])");
   call.conversation.tools = testing::tools();
@@ -28,6 +29,7 @@ std::string appended(const std::string& chat_template, const std::string& said, 
   bridge.completion = completion;
   bridge.new_messages = json::parse(R"([{"role": "user", "content": "On"}])").value().as_array();
   bridge.allow_lossy = allow_lossy;
+  bridge.retention = retention;
   const auto bridged = model->bridge(call, bridge);
   if (!bridged.ok()) return bridged.error().message;
   const std::size_t old_size = prompt.size() + completion.size();
@@ -68,6 +70,14 @@ TEST_CASE("reasoning that is a part of the content is not lost") {
       "'thinking' %}"
       "{{- '(*mull' + p.thinking + 'mull*)' }}{%- else %}{{- p.text }}{%- endif %}{%- endfor %}{%- endif %}");
   CHECK(appended(chat_template, "(*mullHm.mull*)Hello.", false) == kNext);
+}
+
+TEST_CASE("bug: a bridge that may cut reasoning did not refuse a lossy end") {
+  const std::string chat_template = with_turns("{{- m.content }}");
+  CHECK(appended(chat_template, "Hello.~fin~More", true, render::Retention::kTemplate) == std::string(kNext).substr(5));
+  for (const auto retention : {render::Retention::kAll, render::Retention::kTemplate, render::Retention::kToolCycle})
+    CHECK(appended(chat_template, "Hello.~fin~More", false, retention) ==
+          "what was sampled behind the first stop token is no part of the turn");
 }
 
 }  // namespace

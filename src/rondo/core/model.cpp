@@ -84,6 +84,11 @@ void put_as_sent(const tmpl::Shaping& shaping, render::Encoded& encoded) {
   }
 }
 
+std::optional<Error> lossy_refusal(const BridgeCall& bridge, const std::vector<render::LossyFinding>& found) {
+  if (bridge.allow_lossy || found.empty()) return std::nullopt;
+  return Error(ErrorCode::kCannotBridge, found.front().what).at(found.front().line, found.front().column);
+}
+
 // Where a template that is only named is looked for.  Which of rondo's own fits is told by the vocabulary.
 std::string place_of_templates(const Source& source) {
   const bool is_by_vocabulary = source.path.empty() || source.chat_template == Loader::kAutomatic;
@@ -360,6 +365,7 @@ Result<render::Bridged> Model::bridge_and_cut(Call& call, BridgeCall bridge) con
   auto next = rollout.value().extend(std::move(bridge.new_messages), bridge.retention);
   if (!next.ok()) return next.error();
   render::Extension& done = next.value();
+  if (const auto refusal = lossy_refusal(bridge, done.lossy)) return *refusal;
   const std::span<const TokenId> ids = rollout.value().ids();
   render::Bridged out;
   out.ids.assign(ids.begin(), ids.end());
@@ -398,10 +404,7 @@ Result<render::Bridged> Model::bridge(Call& call, BridgeCall bridge) const {
   request.format = &shared.value()->reader.format();
   auto bridged = render::bridge({*use.chat_template, *use.tokenizer, call.conversation, use.options}, profile, request);
   if (!bridged.ok()) return bridged;
-  if (!bridge.allow_lossy && !bridged.value().lossy.empty()) {
-    const render::LossyFinding& finding = bridged.value().lossy.front();
-    return Error(ErrorCode::kCannotBridge, finding.what).at(finding.line, finding.column);
-  }
+  if (const auto refusal = lossy_refusal(bridge, bridged.value().lossy)) return *refusal;
   put_as_sent(call.shaping, shaping.value(), bridged.value());
   return bridged;
 }

@@ -89,8 +89,9 @@ class Reading {
     return std::string_view(raw_).substr(std::min(reported_, raw_.size()));
   }
 
-  [[nodiscard]] std::optional<ReasoningSpan> reasoning() {
-    if (!has_reasoning_) return std::nullopt;
+  // `close` is the marker that closes reasoning, and `is_opened` whether the prompt ends inside reasoning.
+  [[nodiscard]] std::optional<ReasoningSpan> reasoning(std::string_view close, bool is_opened) {
+    if (!has_reasoning_) return empty_block(close, is_opened);
     ReasoningSpan span;
     span.opened_by_prompt = opened_by_prompt_;
     span.begin = first_token_from(outer_begin_);
@@ -138,8 +139,29 @@ class Reading {
     }
   }
 
+  // The markers of reasoning, if there is nothing between them.
+  [[nodiscard]] std::optional<ReasoningSpan> empty_block(std::string_view close, bool is_opened) {
+    const std::string_view markers = std::string_view(raw_).substr(block_.begin, block_.end - block_.begin);
+    if (close.empty() || markers.find(close) == std::string_view::npos) return std::nullopt;
+    ReasoningSpan span;
+    span.opened_by_prompt = is_opened;
+    span.begin = first_token_from(block_.begin);
+    span.end = std::max(span.begin, first_token_behind(block_.end));
+    span.inner_begin = span.inner_end = span.end;
+    return span;
+  }
+
+  // Joins the markers of reasoning that begin the turn, and the white space behind them.
+  void note_block(const parse::Event& event) {
+    const std::string_view text = std::string_view(raw_).substr(event.begin, event.end - event.begin);
+    const bool is_part = event.begin == block_.end && (event.of_reasoning || format::is_blank(text));
+    is_block_over_ = is_block_over_ || !is_part;
+    if (!is_block_over_) block_.end = event.end;
+  }
+
   void note_marker(const parse::Event& event) {
     if (!has_reasoning_) {
+      note_block(event);
       if (!event.of_reasoning) opening_.reset();
       if (event.of_reasoning && !opening_) opening_ = event.begin;
       return;
@@ -188,6 +210,8 @@ class Reading {
   std::size_t inner_end_ = 0;
   std::size_t outer_end_ = 0;
   std::optional<std::size_t> opening_;  // where the markers directly before it begin
+  tokenizer::ByteRange block_;          // of the markers of reasoning before all other text
+  bool is_block_over_ = false;
 };
 
 }  // namespace
@@ -239,6 +263,7 @@ Result<ParsedCompletion> CompletionReader::read(const TurnProfile& profile, std:
   if (!prompt_tail.ok()) return prompt_tail.error();
 
   parse::Parser parser(syntax_, prompt_tail.value());
+  const bool is_opened = parser.place() == parse::Place::kReasoning;
   Reading reading(tokenizer_, parser);
   ParsedCompletion out;
   const Result<TurnEnd> end = reading.feed(completion_ids, profile, format_->reasoning.close);
@@ -256,7 +281,7 @@ Result<ParsedCompletion> CompletionReader::read(const TurnProfile& profile, std:
   out.calls_end = format::trimmed(format_->calls.call_close + format_->calls.section_close);
   out.input = format_->input;
   out.message = parser.message();
-  out.reasoning = reading.reasoning();
+  out.reasoning = reading.reasoning(format::trimmed(format_->reasoning.close), is_opened);
   out.raw = std::move(reading.raw());
   out.ends = std::move(reading.ends());
   out.data = std::move(reading.data());

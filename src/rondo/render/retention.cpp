@@ -51,6 +51,27 @@ std::size_t begin_of(const tokenizer::Tokenizer& tokenizer, std::span<const Toke
   return end;
 }
 
+// How many of the last `ids` are a block of reasoning that a prompt opens and closes, or only closes behind the header;
+// 0 if there is none.
+std::size_t empty_block(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId> ids,
+                        const format::Format& format) {
+  const std::string_view close = format::trimmed(format.reasoning.close);
+  const std::string_view open = format::trimmed(format.reasoning.open);
+  const std::size_t close_begin = begin_of(tokenizer, ids, ids.size(), close);
+  const std::size_t open_begin = begin_of(tokenizer, ids, close_begin, open);
+  const std::string_view header = format::trimmed(format.header);
+  const bool has_open = open_begin < close_begin;
+  const std::size_t begin = has_open ? open_begin : close_begin;
+  const std::size_t header_begin = has_open ? begin : begin_of(tokenizer, ids, begin, header);
+  const auto spells = [&](std::size_t from, std::size_t to, std::string_view marker) {
+    const Result<std::string> text = tokenizer.decode(ids.subspan(from, to - from), {});
+    return text.ok() && format::trimmed(text.value()) == marker;
+  };
+  const bool is_block = close_begin < ids.size() && spells(close_begin, ids.size(), close) &&
+                        (has_open ? spells(open_begin, close_begin, open) : spells(header_begin, begin, header));
+  return is_block ? ids.size() - begin : 0;
+}
+
 // Whether an assistant message contains reasoning, in its own field or in its content between the format's markers.
 bool has_reasoning(const json::Value& message, const format::Format& format) {
   if (!message.is_object() || message.find_string("role") != "assistant") return false;
@@ -161,17 +182,22 @@ Result<KeptTurns> kept_turns(const TurnContext& context, const format::Format& f
 }
 
 std::optional<Cut> Rollout::cut_of(const Turn& turn, const jinja::Rendered& after) const {
-  const format::Reasoning& markers = model_->parts().format->reasoning;
-  const ReasoningSpan& span = *turn.reasoning;
+  const format::Format& format = *model_->parts().format;
+  const tokenizer::Tokenizer& tokenizer = *model_->parts().tokenizer;
+  const format::Reasoning& markers = format.reasoning;
+  const ReasoningSpan span = turn.reasoning.value_or(ReasoningSpan{});
+  // The prompt may have written an empty block in place of reasoning.
+  const bool may_follow_block = span.begin == 0 && !span.opened_by_prompt;
+  const std::size_t block = may_follow_block ? empty_block(tokenizer, std::span(ids_).first(turn.begin), format) : 0;
   const std::string_view close = format::trimmed(markers.close);
   // Some templates leave an empty block in place of the reasoning.
   const bool keeps_markers = !close.empty() && turn_lead(after, turn.message).find(close) != std::string_view::npos;
-  Cut cut{turn.begin + span.begin, turn.begin + span.end, turn.message};
+  Cut cut{turn.begin - block + span.begin, turn.begin + span.end, turn.message};
   if (keeps_markers) {
     cut.begin = turn.begin + span.inner_begin;
     cut.end = turn.begin + span.inner_end;
-  } else if (turn.opened_by_prompt) {
-    cut.begin = begin_of(*model_->parts().tokenizer, ids_, turn.begin, format::trimmed(markers.open));
+  } else if (turn.reasoning && turn.opened_by_prompt) {
+    cut.begin = begin_of(tokenizer, ids_, turn.begin, format::trimmed(markers.open));
   }
   return cut.begin < cut.end ? std::optional(cut) : std::nullopt;
 }
@@ -192,7 +218,6 @@ std::vector<Cut> Rollout::cuts_for(const json::Array& new_messages, Retention re
   const Result<jinja::Rendered> after = render_messages(model_->context(), all, true);
   if (!after.ok()) return cuts;
   for (const Turn& turn : turns_) {
-    if (!turn.reasoning) continue;
     const bool goes = by_template
                           ? !probe::shows_reasoning(after.value(), static_cast<std::int32_t>(turn.message), field)
                           : turn.message < cycle;
