@@ -89,6 +89,9 @@ Result<std::shared_ptr<const format::Format>> infer_format(Prober& prober) {
   Remarks remarks = shown.remarks;
   for (const Remarks* more : {&shown_calls.remarks, &blocks.remarks, &calls.remarks, &lost.remarks}) remarks.add(*more);
   if (evidence.variants.empty()) remarks.note("the template refuses every probe: " + prober.refusal());
+  if (const std::string missing = prober.missing_tokens(); !missing.empty()) {
+    remarks.note("the template needs " + missing + ": not given, and taken as empty");
+  }
   return std::make_shared<const format::Format>(verified({.input = evidence.input,
                                                           .generation_prompts = std::move(prompts),
                                                           .header = blocks.header,

@@ -465,5 +465,20 @@ TEST_CASE("each role's content has its own form") {
   }
 }
 
+TEST_CASE(
+    "bug: where nobody named the end token, only the calls were probed, and their beginning was taken for a header") {
+  const std::string source =
+      "{{- bos_token }}{%- for m in messages %}{%- if m.role == 'user' %}{{- '[ASK]' + m.content + '[/ASK]' }}"
+      "{%- elif m.tool_calls %}{{- ' [DO] [' }}{%- for c in m.tool_calls %}{{- c.function | tojson }}"
+      "{%- if not loop.last %}{{- ', ' }}{%- endif %}{%- endfor %}{{- '] ' }}{{- eos_token }}"
+      "{%- else %}{{- ' ' + m.content + ' ' + eos_token }}{%- endif %}{%- endfor %}";
+  const auto format = verified_format(source);
+  CHECK(format->header == "");
+  CHECK(format->calls.present);
+  CHECK(format->calls.section_open == " [DO] ");
+  CHECK(has_note(*format, "the template needs `bos_token` and `eos_token`: not given, and taken as empty"));
+  CHECK(verified_format(with_calls(kJsonCalls + "{{- eos_token }}"))->notes.empty());
+}
+
 }  // namespace
 }  // namespace rondo::analysis

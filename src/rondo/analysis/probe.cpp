@@ -23,6 +23,14 @@ json::Value assistant(const Shape& shape, const ProbeMessage& message) {
   return probe::assistant_message(shape, saying);
 }
 
+// Returns "" for each of the texts that begin and end a prompt if the template reads it and nobody knows it.
+json::Object empty_tokens(const jinja::Template& chat_template, const Options& options) {
+  json::Object out;
+  if (!options.bos_token && probe::reads_variable(chat_template, "bos_token")) out.set("bos_token", "");
+  if (!options.eos_token && probe::reads_variable(chat_template, "eos_token")) out.set("eos_token", "");
+  return out;
+}
+
 }  // namespace
 
 Prober::Prober(const jinja::Template& chat_template, const Options& options, bool keeps_trials)
@@ -31,6 +39,7 @@ Prober::Prober(const jinja::Template& chat_template, const Options& options, boo
       tools_(probe::parsed_tools(probe::kTextTools)),
       own_variables_(probe::own_variables(chat_template, kSwitches)),
       stand_ins_(probe::stand_ins(own_variables_, probe::kTextTools)),
+      empty_tokens_(empty_tokens(chat_template, options)),
       keeps_trials_(keeps_trials) {}
 
 bool Prober::writes(const json::Array& messages, std::string_view word) {
@@ -65,7 +74,8 @@ json::Object Prober::kwargs(const ProbeSetting& setting) const {
   return out;
 }
 
-// If the template refuses, tries again with values for the variables that only this template has.
+// If the template refuses, tries again with empty texts for the tokens that nobody knows, because text + undefined is an
+// error, then with values for the variables that only this template has, and last with an empty list of tools.
 std::optional<jinja::Rendered> Prober::render(json::Array messages, const ProbeSetting& setting,
                                               bool generation_prompt) {
   for (json::Value& message : messages) {
@@ -75,26 +85,57 @@ std::optional<jinja::Rendered> Prober::render(json::Array messages, const ProbeS
   chat::Conversation conversation;
   conversation.messages = std::move(messages);
   if (setting.tools) conversation.tools = tools_;
+  if (!setting.tools && needs_tool_list_.value_or(false)) conversation.tools = json::Array();
   conversation.add_generation_prompt = generation_prompt;
   conversation.kwargs = kwargs(setting);
   conversation.bos_token = options_.bos_token;
   conversation.eos_token = options_.eos_token;
+  if (setting.stand_ins) {
+    if (stand_ins_.empty()) return std::nullopt;
+    probe::add_missing(conversation.kwargs, stand_ins_);
+  }
+  if (auto rendered = attempt(conversation)) {
+    if (!setting.tools && !needs_tool_list_) needs_tool_list_ = false;
+    return rendered;
+  }
+  if (!empty_tokens_.empty()) {
+    probe::add_missing(conversation.kwargs, empty_tokens_);
+    if (auto rendered = attempt(conversation)) {
+      lacks_tokens_ = true;
+      return rendered;
+    }
+  }
+  if (!setting.stand_ins && !stand_ins_.empty()) {
+    chat::Conversation supplied = conversation;
+    probe::add_missing(supplied.kwargs, stand_ins_);
+    if (auto rendered = attempt(supplied)) return rendered;
+  }
+  if (setting.tools || needs_tool_list_ || !probe::reads_variable(template_, "tools")) return std::nullopt;
+  conversation.tools = json::Array();
+  auto rendered = attempt(conversation);
+  if (rendered) needs_tool_list_ = true;
+  return rendered;
+}
+
+std::optional<jinja::Rendered> Prober::attempt(const chat::Conversation& conversation) {
   tmpl::ApplyOptions apply;
   apply.now = options_.now.value_or(jinja::LocalTime{2026, 1, 1, 12, 0, 0});
   apply.limits = options_.limits;
-  for (const bool with_stand_ins : {false, true}) {
-    if (setting.stand_ins && !with_stand_ins) continue;
-    if (with_stand_ins) {
-      if (stand_ins_.empty()) break;
-      probe::add_missing(conversation.kwargs, stand_ins_);
-    }
-    auto rendered = tmpl::apply(template_, conversation, apply);
-    if (rendered.ok()) return std::move(rendered).value();
-    if (rendered.error().code == ErrorCode::kLimit && !limit_) limit_ = rendered.error();
-    if (refusal_.empty()) refusal_ = rendered.error().message;
-    last_refusal_ = rendered.error().message;
-  }
+  auto rendered = tmpl::apply(template_, conversation, apply);
+  if (rendered.ok()) return std::move(rendered).value();
+  if (rendered.error().code == ErrorCode::kLimit && !limit_) limit_ = rendered.error();
+  if (refusal_.empty()) refusal_ = rendered.error().message;
+  last_refusal_ = rendered.error().message;
   return std::nullopt;
+}
+
+std::string Prober::missing_tokens() const {
+  std::string out;
+  if (!lacks_tokens_) return out;
+  for (const json::Member& member : empty_tokens_) {
+    out.append(out.empty() ? "`" : " and `").append(member.key).append("`");
+  }
+  return out;
 }
 
 std::optional<Turn> Prober::turn(const Shape& shape, const ProbeMessage& message, const ProbeSetting& setting) {

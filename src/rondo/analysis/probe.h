@@ -89,6 +89,11 @@ class Prober {
   [[nodiscard]] const std::optional<Error>& limit() const { return limit_; }
   // Returns the template's error for the first probe that it refused; "" if it refused none.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
+  // Returns the names of the tokens without which the template refused a probe, and for which empty texts were used: "`a`
+  // and `b`"; "" if there are none.
+  [[nodiscard]] std::string missing_tokens() const;
+  // Returns whether the template refused conversations without tools, and took them with an empty list of tools.
+  [[nodiscard]] bool needs_tool_list() const { return needs_tool_list_.value_or(false); }
   // Returns the variables that the template reads and that are not common to all templates.
   [[nodiscard]] const std::vector<std::string>& own_variables() const { return own_variables_; }
   [[nodiscard]] const std::vector<ProbeTrial>& trials() const { return trials_; }
@@ -96,6 +101,7 @@ class Prober {
  private:
   [[nodiscard]] std::optional<jinja::Rendered> render(json::Array messages, const ProbeSetting& setting,
                                                       bool generation_prompt);
+  [[nodiscard]] std::optional<jinja::Rendered> attempt(const chat::Conversation& conversation);
   [[nodiscard]] std::optional<Turn> ask(json::Value assistant, const std::vector<probe::SaidCall>& calls,
                                         std::string_view own_field, const ProbeSetting& setting);
   [[nodiscard]] json::Object kwargs(const ProbeSetting& setting) const;
@@ -108,6 +114,9 @@ class Prober {
   std::vector<std::string> own_variables_;
   json::Object stand_ins_;                   // values for own_variables_
   std::vector<std::string> roles_of_parts_;  // roles whose content is given as a list
+  json::Object empty_tokens_;                // "" for `bos_token` and `eos_token`, where the options give none
+  bool lacks_tokens_ = false;                // whether the template refused a probe without them
+  std::optional<bool> needs_tool_list_;      // nullopt: not known yet
   std::optional<Error> limit_;
   std::string refusal_;
   std::string last_refusal_;  // why the last probe failed
