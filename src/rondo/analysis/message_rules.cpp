@@ -91,6 +91,7 @@ class Finder {
     find_older_calls();
     find_results();
     find_order();
+    rules_.needs_tool_list = prober_.needs_tool_list();
     return std::move(rules_);
   }
 

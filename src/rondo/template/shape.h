@@ -59,6 +59,7 @@ struct MessageRules {
   bool reasoning_in_content = false;  // the template has no place for reasoning but the content, between its marks:
   std::string reasoning_open;         // what the model writes around reasoning; "" if it writes none
   std::string reasoning_close;
+  bool needs_tool_list = false;  // where there are no tools, the template gets an empty list of them
 };
 
 // A text that now is in front of a message's content, between two markers.  Sizes in bytes.
@@ -89,6 +90,7 @@ struct Shaping {
   std::vector<std::size_t> order;  // for each message its index as sent; empty: unchanged
   std::vector<MessageDoubt> doubts = {};
   std::vector<std::string> polyfills = {};  // sentences: what the statements in front of the template will change
+  bool adds_tool_list = false;              // the template gets an empty list of tools
 };
 
 // The messages before those that are shaped.
