@@ -88,6 +88,7 @@ class Writer {
   text::PathId path_ = text::PathId::kNone;  // of the message
   text::ContextId context_ = text::ContextId::kNone;
   std::size_t tail_ = 0;  // the prompt for the answer begins here or before
+  bool wrote_reasoning_ = false;
 };
 
 bool Writer::is_reasoning_open() const {
@@ -122,12 +123,15 @@ Status Writer::write_reasoning(bool stays_open) {
   if (!format_.reasoning.present)
     return Error(ErrorCode::kTemplateError,
                  last_place(conversation_) + "." + field + " has no place: the template never writes reasoning");
-  if (!is_open) {
-    cut_closed_reasoning();
-    write_literal(format_.reasoning.open);
-  }
+  // Words with which the prompt begins the reasoning may be part of the given text.
+  const bool has_words = format_.reasoning.begins_text && text->starts_with(trimmed(format_.reasoning.open));
+  if (!is_open) cut_closed_reasoning();
+  if (!is_open && !has_words) write_literal(format_.reasoning.open);
+  if (is_open && has_words && tail().ends_with(format_.reasoning.open))
+    out_.text = out_.text.slice(0, out_.text.size() - format_.reasoning.open.size());
   write_data(format::escaped(*text, format_.reasoning.escapes), field);
   if (!stays_open) write_literal(format_.reasoning.close);
+  wrote_reasoning_ = true;
   return Done{};
 }
 
@@ -136,7 +140,9 @@ Status Writer::write_content() {
   if (!text) return Error(ErrorCode::kTemplateError, last_place(conversation_) + ".content is not all text");
   const std::string_view open = trimmed(format_.content.open);
   const bool is_open = !open.empty() && trimmed(tail()).ends_with(open);
-  if (!is_open) write_literal(format_.content.open);
+  // White space before content stands only where the turn begins.
+  const bool is_blank_inside = wrote_reasoning_ && open.empty();
+  if (!is_open && !is_blank_inside) write_literal(format_.content.open);
   write_data(format::escaped(*text, format_.content.escapes), "content");
   return Done{};
 }
@@ -170,20 +176,73 @@ Result<jinja::Rendered> Writer::write(std::string_view field) {
 // --- Whether the template does it ------------------------------------------------------------------------------------
 
 // Why the template itself does not write the message as given; "" if it does.
-std::string fault_in(const chat::Conversation& conversation, const jinja::Rendered& rendered) {
+struct Fault {
+  std::string what;
+  bool leaves_out_reasoning = false;
+};
+Fault fault_in(const chat::Conversation& conversation, const jinja::Rendered& rendered) {
   const std::string& field = *conversation.continue_final_message;
   const json::Value& message = conversation.messages.back();
   const json::Value* value = message.find(field);
-  if (value == nullptr) return "";
+  if (value == nullptr) return {};
   const std::string_view bytes = rendered.text.bytes();
   const auto text = text_of(value);
-  if (text && !bytes.ends_with(*text)) return "trims " + field;
+  if (text && !bytes.ends_with(*text)) return {"trims " + field};
   const std::string_view alias = tmpl::reasoning_field(message);
-  if (field != "content" || alias.empty()) return "";
+  if (field != "content" || alias.empty()) return {};
   const auto reasoning = text_of(message.find(alias));
   const auto begin = end_of_earlier_data(rendered, static_cast<std::int32_t>(conversation.messages.size()) - 1);
-  if (!reasoning || bytes.find(trimmed(*reasoning), begin) != std::string_view::npos) return "";
-  return "leaves out " + std::string(alias);
+  if (!reasoning || bytes.find(trimmed(*reasoning), begin) != std::string_view::npos) return {};
+  return {"leaves out " + std::string(alias), true};
+}
+
+// Splits a prompt whose last message is continued: what comes before that message, and its own text.  `begin` is where
+// the data of earlier messages ends.
+PromptTail split_continued(const Prepared& prepared, const chat::Conversation& conversation,
+                           const jinja::Rendered& rendered, std::size_t begin, const std::string& format_header) {
+  const std::string& text = rendered.text.bytes();
+  tmpl::ApplyOptions options = prepared.options;
+  options.origins = false;
+  const auto before = tmpl::apply(*prepared.chat_template, without_last(conversation), options);
+  const std::size_t end = before.ok() ? before.value().text.size() : 0;
+  const bool is_prefix = before.ok() && end >= begin && text.starts_with(before.value().text.bytes());
+  const auto extent = render::data_extent(rendered, static_cast<std::int32_t>(conversation.messages.size()) - 1);
+  const std::size_t data = extent ? extent->begin : text.size();
+  const std::string_view lead = std::string_view(text).substr(begin, std::max(begin, data) - begin);
+  const std::size_t header = format::is_blank(format_header) ? std::string_view::npos : lead.rfind(format_header);
+  const bool has_header = header != std::string_view::npos;
+  // White space that the template writes before the message is not part of the message.
+  const std::size_t front = is_prefix ? end : has_header ? begin + header + format_header.size() : data;
+  if (front < data && format::is_blank(std::string_view(text).substr(front, data - front)))
+    return PromptTail{text.substr(begin, front - begin), text.substr(data)};
+  const std::size_t split = is_prefix ? end : has_header ? text.size() : data;
+  return PromptTail{text.substr(begin, split - begin), text.substr(split)};
+}
+
+std::string given_reasoning(const json::Value& message, const format::Format& format) {
+  const std::string_view alias = tmpl::reasoning_field(message);
+  const json::Value* value = message.find(alias.empty() ? format.input.reasoning_field : alias);
+  return text_of(value).value_or("");
+}
+
+// Whether the prompt's own text of the continued message reads as what was given.
+bool reads_as_given(const Prepared& prepared, const chat::Conversation& conversation, const jinja::Rendered& rendered,
+                    const std::shared_ptr<const format::Format>& format) {
+  const std::string& field = *conversation.continue_final_message;
+  const json::Value& given = conversation.messages.back();
+  const auto content = text_of(given.find("content"));
+  if (field == kCallsField || !content) return true;
+  const std::size_t begin = end_of_earlier_data(rendered, static_cast<std::int32_t>(conversation.messages.size()) - 1);
+  const PromptTail tail = split_continued(prepared, conversation, rendered, begin, format->header);
+  parse::Parser parser(parse::compile(format, {}), tail.text, tail.begun);
+  (void)parser.close();
+  const chat::AssistantMessage& read = parser.message();
+  const std::string read_reasoning = read.reasoning.value_or("");
+  const std::string reasoning = given_reasoning(given, *format);
+  // The prompt may begin the reasoning with words of its own.
+  const bool same_reasoning = trimmed(reasoning).empty() ? format::is_blank(read_reasoning)
+                                                         : trimmed(read_reasoning).ends_with(trimmed(reasoning));
+  return same_reasoning && trimmed(read.content) == (field == "content" ? trimmed(*content) : "");
 }
 
 Result<jinja::Rendered> build(const Prepared& prepared, const chat::Conversation& conversation,
@@ -209,9 +268,61 @@ std::vector<std::string> left_out(const chat::Conversation& conversation) {
   return notes;
 }
 
+// The conversation without reasoning that the template never writes, if something else than that keeps the template
+// from continuing the message.  A note says so.
+chat::Conversation without_odd_reasoning(const chat::Conversation& conversation, const Fault& fault,
+                                         const format::Format& format, std::vector<std::string>& notes) {
+  chat::Conversation out = conversation;
+  const std::string alias(tmpl::reasoning_field(conversation.messages.back()));
+  const bool is_odd = !format.reasoning.present && !alias.empty() && *conversation.continue_final_message != alias;
+  if (!is_odd || fault.leaves_out_reasoning) return out;
+  for (const std::string_view name : chat::kReasoningFields) out.messages.back().as_object().erase(name);
+  notes.push_back(last_place(conversation) + "." + alias +
+                  " is not in the prompt: the template never writes reasoning");
+  return out;
+}
+
 bool is_field_of(std::string_view field, const format::Format& format) {
   return field == "content" || field == kCallsField || chat::is_reasoning_field(field) ||
          (!field.empty() && field == format.input.reasoning_field);
+}
+
+// The prompt of a conversation whose last message is continued: as the template writes it (`rendered`) if that is what was
+// given, otherwise as the format does.
+Result<Prompt> continued(const Prepared& prepared, const chat::Conversation& conversation,
+                         Result<jinja::Rendered> rendered, const tmpl::ApplyOptions& options,
+                         const FormatSource& source) {
+  const auto format = source();
+  if (!format.ok()) return format.error();
+  std::vector<std::string> notes = left_out(conversation);
+  Fault fault =
+      rendered.ok() ? fault_in(conversation, rendered.value()) : Fault{"refuses it (" + rendered.error().message + ")"};
+  const bool is_misread =
+      fault.what.empty() && !reads_as_given(prepared, conversation, rendered.value(), format.value());
+  if (fault.what.empty() && !is_misread) return Prompt{std::move(rendered).value(), std::move(notes)};
+
+  const std::string& field = *conversation.continue_final_message;
+  const std::string place = last_place(conversation) + "." + field;
+  std::vector<std::string> more = notes;
+  const chat::Conversation writable = without_odd_reasoning(conversation, fault, *format.value(), more);
+  auto built = is_field_of(field, *format.value()) ? build(prepared, writable, options, format.value())
+                                                   : Result<jinja::Rendered>(Error(ErrorCode::kTemplateError, ""));
+  if (is_misread) {
+    const bool is_better = built.ok() && reads_as_given(prepared, conversation, built.value(), format.value());
+    if (!is_better) return Prompt{std::move(rendered).value(), std::move(notes)};
+    fault.what = "writes it where it reads as something else";
+  }
+  if (built.ok()) {
+    more.insert(more.begin(), place + " is continued as the format writes it: the template " + fault.what);
+    return Prompt{std::move(built).value(), std::move(more)};
+  }
+  if (rendered.ok()) {
+    notes.insert(notes.begin(), place + " is not continued as given: the template " + fault.what);
+    return Prompt{std::move(rendered).value(), std::move(notes)};
+  }
+  Error error = rendered.error();
+  if (!built.error().message.empty()) error.message += "; " + built.error().message;
+  return error;
 }
 
 // The format's record of what the template writes for an answer if `kwargs` has these switches.
@@ -254,31 +365,12 @@ Result<Prompt> make_prompt(const Prepared& prepared, const chat::Conversation& c
     if (!rendered.ok()) return rendered.error();
     return Prompt{std::move(rendered).value(), {}};
   }
-  std::vector<std::string> notes = left_out(conversation);
-  const std::string fault =
-      rendered.ok() ? fault_in(conversation, rendered.value()) : "refuses it (" + rendered.error().message + ")";
-  if (fault.empty()) return Prompt{std::move(rendered).value(), std::move(notes)};
-
-  const auto known = format();
-  if (!known.ok()) return known.error();
   const std::string& field = *conversation.continue_final_message;
-  const std::string place = last_place(conversation) + "." + field;
   const json::Value* value = conversation.messages.back().find(field);
-  const bool is_there = value != nullptr && !value->is_null();
-  auto built = is_there && is_field_of(field, *known.value())
-                   ? build(prepared, conversation, options, known.value())
-                   : Result<jinja::Rendered>(Error(ErrorCode::kTemplateError, ""));
-  if (built.ok()) {
-    notes.insert(notes.begin(), place + " is continued as the format writes it: the template " + fault);
-    return Prompt{std::move(built).value(), std::move(notes)};
-  }
-  if (rendered.ok()) {
-    notes.insert(notes.begin(), place + " is not continued as given: the template " + fault);
-    return Prompt{std::move(rendered).value(), std::move(notes)};
-  }
-  Error error = rendered.error();
-  if (!built.error().message.empty()) error.message += "; " + built.error().message;
-  return error;
+  if (value != nullptr && !value->is_null())
+    return continued(prepared, conversation, std::move(rendered), options, format);
+  if (!rendered.ok()) return rendered.error();
+  return Prompt{std::move(rendered).value(), left_out(conversation)};
 }
 
 Result<PromptTail> decoded_tail(const tokenizer::Tokenizer& tokenizer, std::span<const tokenizer::TokenId> ids,
@@ -302,33 +394,6 @@ Result<PromptTail> decoded_tail(const tokenizer::Tokenizer& tokenizer, std::span
   if (!found.empty()) out.text = std::move(found);
   return out;
 }
-
-namespace {
-
-// Splits a prompt whose last message is continued: what comes before that message, and its own text.  `begin` is where
-// the data of earlier messages ends.
-PromptTail split_continued(const Prepared& prepared, const chat::Conversation& conversation,
-                           const jinja::Rendered& rendered, std::size_t begin, const std::string& format_header) {
-  const std::string& text = rendered.text.bytes();
-  tmpl::ApplyOptions options = prepared.options;
-  options.origins = false;
-  const auto before = tmpl::apply(*prepared.chat_template, without_last(conversation), options);
-  const std::size_t end = before.ok() ? before.value().text.size() : 0;
-  const bool is_prefix = before.ok() && end >= begin && text.starts_with(before.value().text.bytes());
-  const auto extent = render::data_extent(rendered, static_cast<std::int32_t>(conversation.messages.size()) - 1);
-  const std::size_t data = extent ? extent->begin : text.size();
-  const std::string_view lead = std::string_view(text).substr(begin, std::max(begin, data) - begin);
-  const std::size_t header = format::is_blank(format_header) ? std::string_view::npos : lead.rfind(format_header);
-  const bool has_header = header != std::string_view::npos;
-  // White space that the template writes before the message is not part of the message.
-  const std::size_t front = is_prefix ? end : has_header ? begin + header + format_header.size() : data;
-  if (front < data && format::is_blank(std::string_view(text).substr(front, data - front)))
-    return PromptTail{text.substr(begin, front - begin), text.substr(data)};
-  const std::size_t split = is_prefix ? end : has_header ? text.size() : data;
-  return PromptTail{text.substr(begin, split - begin), text.substr(split)};
-}
-
-}  // namespace
 
 Result<PromptTail> prompt_tail(const Prepared& prepared, chat::Conversation conversation, bool has_messages,
                                const std::shared_ptr<const format::Format>& format) {

@@ -254,5 +254,83 @@ TEST_CASE("white space that the template has before a continued message is none 
   CHECK(parser.value().finish().value().content == "Well");
 }
 
+// What a parser reads of a continued message and of `more` behind it: "reasoning | content".
+std::string read_on(const std::string& chat_template, const char* message, const char* field, std::string_view more) {
+  const auto model = testing::made(Model::from_memory(testing::memory(chat_template.c_str()), {}));
+  Call call = continued_call(message, field, "{}");
+  auto parser = model->parser(call, {.by_spelling = true});
+  REQUIRE_MESSAGE(parser.ok(), parser.error().to_string());
+  static_cast<void>(parser.value().feed(more));
+  const chat::AssistantMessage said = parser.value().finish().value();
+  return said.reasoning.value_or("-") + " | " + said.content;
+}
+
+// A template that writes the text of a turn as `turn`, and after the header of an answer `prompt`.
+std::string with_prompt(const std::string& turn, const std::string& prompt) {
+  return "{%- for m in messages %}{{- '[[' + m.role + '>>' }}" + turn +
+         "{{- '~fin~' }}{%- endfor %}{%- if add_generation_prompt %}{{- '[[assistant>>" + prompt + "' }}{%- endif %}";
+}
+
+constexpr const char* kThoughtAndAnswer = R"({"role": "assistant", "content": "Well, ", "reasoning_content": "I see"})";
+
+TEST_CASE("bug: reasoning whose opening only the prompt writes was read as content where content was continued") {
+  const std::string turn =
+      "{%- if m.reasoning_content %}{{- m.reasoning_content + '\\n</mull>\\n' }}{%- endif %}"
+      "{{- m.content or '' }}";
+  for (const char* prompt : {"<mull>\\n", "Let me think:\\n"}) {
+    const std::string source = with_prompt(turn, prompt);
+    CHECK(read_on(source, kThoughtAndAnswer, "content", "yes~fin~") == "I see | Well, yes");
+    CHECK(read_on(source, R"({"role": "assistant", "content": "Well, "})", "content", "yes~fin~") == "- | Well, yes");
+  }
+  const char* thought = R"({"role": "assistant", "content": "", "reasoning_content": "I see"})";
+  CHECK(read_on(with_prompt(turn, "<mull>\\n"), thought, "reasoning_content", ".\n</mull>\nYes~fin~") ==
+        "I see. | Yes");
+  // Words with which the prompt begins the reasoning are a part of it, once.
+  for (const char* words : {R"({"role": "assistant", "content": "", "reasoning_content": "I see"})",
+                            R"({"role": "assistant", "content": "", "reasoning_content": "Let me think:\nI see"})"})
+    CHECK(read_on(with_prompt(turn, "Let me think:\\n"), words, "reasoning_content", ".\n</mull>\nYes~fin~") ==
+          "Let me think:\nI see. | Yes");
+}
+
+// Keeps no reasoning, and opens it for the last answer too, as if the answer were still to come.
+constexpr const char* kReopens = R"({%- set ns = namespace(last='') %}{%- for m in messages %}
+{%- if m.role == 'assistant' and loop.last %}{%- set ns.last = m.content %}
+{%- else %}{{- '[[' + m.role + '>>' + (m.content.split('</mull>') | last) + '~fin~' }}{%- endif %}{%- endfor %}
+{%- if add_generation_prompt or ns.last %}{{- '[[assistant>><mull>\n' + ns.last }}{%- endif %})";
+
+TEST_CASE("bug: a continued content stood inside reasoning that the template opens for it") {
+  const char* answer = R"({"role": "assistant", "content": "Well, y"})";
+  const Continued out = continued(kReopens, answer, "content");
+  CHECK(out.text == "[[user>>Hi~fin~[[assistant>><mull>\n</mull>Well, y");
+  CHECK(out.notes == std::vector<std::string>{"messages[1].content is continued as the format writes it: the template "
+                                              "writes it where it reads as something else"});
+  CHECK(read_on(kReopens, answer, "content", "es") == "- | Well, yes");
+}
+
+TEST_CASE("bug: the parts of a continued content were printed by a template that knows no parts") {
+  CHECK(read_on("{% for m in messages %}{{ '[[' + m.role + '>>' }}{{ m.content }}~fin~{% endfor %}"
+                "{% if add_generation_prompt %}[[assistant>>{% endif %}",
+                R"({"role": "assistant", "content": [{"type": "text", "text": "Well, "}]})", "content",
+                "yes~fin~") == "- | Well, yes");
+}
+
+TEST_CASE("bug: a continued text was trimmed if the message had reasoning that the template never writes") {
+  const std::string source = with_prompt("{{- m.content | trim }}", "");
+  const Continued out = continued(source.c_str(), kThoughtAndAnswer, "content");
+  CHECK(out.text == "[[user>>Hi~fin~[[assistant>>Well, ");
+  CHECK(out.notes == std::vector<std::string>{
+                         "messages[1].content is continued as the format writes it: the template trims content",
+                         "messages[1].reasoning_content is not in the prompt: the template never writes reasoning"});
+}
+
+TEST_CASE("bug: the space before an answer stood behind the reasoning too") {
+  const std::string turn =
+      "{{- ' ' }}{%- if m.reasoning_content and enable_thinking is defined and enable_thinking %}"
+      "{{- '<mull>\\n' + m.reasoning_content + '\\n</mull>\\n' }}{%- endif %}{{- m.content or '' }}";
+  const std::string source = with_prompt(turn, "");
+  CHECK(read_on(source, kThoughtAndAnswer, "content", "yes~fin~") == "I see | Well, yes");
+  CHECK(read_on(source, R"({"role": "assistant", "content": "Well, "})", "content", "yes~fin~") == "- | Well, yes");
+}
+
 }  // namespace
 }  // namespace rondo::core

@@ -116,6 +116,7 @@ class Machine : private Reader {
   // prompt_start.cpp
   void start_from_prompt(std::string_view tail);
   void forget_blank_reasoning();
+  [[nodiscard]] bool has_unopened_reasoning(std::string_view begun) const;
   void go_on_behind(std::string_view begun);
   void drop_prompt_space(std::string& written) const;
 

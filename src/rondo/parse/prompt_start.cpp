@@ -36,6 +36,7 @@ void Machine::start_from_prompt(std::string_view tail) {
   if (written.empty()) return;
   prompt_.bytes = prompt_.generated = written.size();
   const bool inline_reasoning = std::exchange(inline_reasoning_, false);
+  if (!is_generation_prompt && has_unopened_reasoning(written)) phase_ = Phase::kUndecided;
   feed(written);
   inline_reasoning_ = inline_reasoning;
   const bool has_ended_call = !message_.tool_calls.empty() && !call_.is_reported;
@@ -59,8 +60,19 @@ void Machine::forget_blank_reasoning() {
   std::erase_if(reported_.events, [](const Event& event) { return event.kind == EventKind::kReasoning; });
 }
 
+// Returns whether `begun` closes reasoning that it does not open.  Some templates leave it to the prompt to open it.
+bool Machine::has_unopened_reasoning(std::string_view begun) const {
+  const format::Reasoning& reasoning = syntax_->format->reasoning;
+  const std::string_view open = format::trimmed(reasoning.open);
+  const std::string_view close = format::trimmed(reasoning.close);
+  if (!reasoning.present || inline_reasoning_ || close.empty()) return false;
+  const std::size_t end = begun.find(close);
+  return end != std::string_view::npos && (open.empty() || begun.substr(0, end).find(open) == std::string_view::npos);
+}
+
 void Machine::go_on_behind(std::string_view begun) {
   if (begun.empty()) return;
+  if (phase_ == Phase::kTop && has_unopened_reasoning(begun)) phase_ = Phase::kUndecided;
   prompt_.bytes += begun.size();
   feed(begun);
   forget_blank_reasoning();
