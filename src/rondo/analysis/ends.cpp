@@ -1,5 +1,10 @@
 // Infers the end of a turn.
+#include <set>
+
 #include "analysis/parts.h"
+#include "chat/reasoning_fields.h"
+#include "probe/places.h"
+#include "probe/words.h"
 
 namespace rondo::analysis {
 
@@ -56,6 +61,64 @@ std::string next_begin(const Evidence& evidence, const Blocks& blocks, const Tur
   return is_marker || blocks.plain_tail.empty() ? unit : "";
 }
 
+// A message with one call, and under each of `fields` a list with one result.
+json::Object message_with_results(const Evidence& evidence, const std::set<std::string>& fields) {
+  json::Object result{{"name", probe::kFirstTool}, {"content", probe::kResultText}};
+  for (const std::string& field : fields) result.set(field, probe::kResultText);
+  probe::Saying saying{"", "", message_of({.calls = 1}).calls};
+  for (std::size_t i = 0; i < saying.calls.size(); ++i) saying.calls[i].id = probe::call_id(i);
+  json::Value message = probe::assistant_message(evidence.shape, saying);
+  for (const std::string& field : fields) message.as_object().set(field, json::Array{result});
+  return std::move(message.as_object());
+}
+
+// Some templates take the results of calls in a field of the same message, and write them directly behind the calls.
+// Returns the template's text between the call and such a result; "" if there is none.
+std::string text_before_result(const Evidence& evidence) {
+  const jinja::Template& source = evidence.prober.chat_template();
+  std::vector<std::string> words = source.names();
+  words.insert(words.end(), source.literal_texts().begin(), source.literal_texts().end());
+  std::set<std::string> fields;
+  for (std::string& name : names_in(words, words.size())) {
+    if (!chat::is_reasoning_field(name) && name != evidence.shape.reasoning_field) fields.insert(std::move(name));
+  }
+  const auto rendered = evidence.prober.rendered(
+      {probe::plain_message("user", probe::kQuestionText), message_with_results(evidence, fields)}, {});
+  if (!rendered) return "";
+  std::string text;
+  bool has_call = false;
+  std::size_t at = 0;
+  for (const text::Run& run : rendered->text.runs()) {
+    const std::string_view field =
+        run.is_input() ? probe::message_field(rendered->origins.paths, run.path()) : std::string_view();
+    if (has_call && fields.contains(std::string(field))) return text;
+    if (field == "tool_calls") {
+      has_call = true;
+      text.clear();
+    } else {
+      text += rendered->text.bytes().substr(at, run.size);
+    }
+    at += run.size;
+  }
+  return "";
+}
+
+// Returns the first unit of a result that follows the calls in the same turn; "" if it is no marker.
+std::string result_begin(const Evidence& evidence, const format::Calls& calls) {
+  const std::string text = text_before_result(evidence);
+  const std::string close(trimmed(calls.call_close + calls.section_close));
+  const std::size_t at = close.empty() ? std::string::npos : text.find(close);
+  if (at == std::string::npos) return "";
+  std::string unit = first_unit(evidence, trimmed(std::string_view(text).substr(at + close.size())));
+  if (unit.size() < 3 || !is_opening_bracket(unit.front())) return "";
+  // Words behind the marker are of the result: `<result>of:`.
+  constexpr std::string_view kOpening = "<[{(";
+  constexpr std::string_view kClosing = ">]})";
+  const std::size_t end = unit.find(kClosing[kOpening.find(unit.front())]);
+  if (end != std::string::npos) unit.resize(end + 1);
+  return unit;
+}
+
 }  // namespace
 
 // A plain turn ends with its own visible tail.  If it has none, the close of content ends it, and otherwise only the
@@ -105,6 +168,9 @@ format::Stops infer_stops(const Evidence& evidence, const Ending& ending, const 
                           std::ranges::any_of(out.content, has_unit) || std::ranges::any_of(out.tool, has_unit);
     if (!is_known) out.tool.push_back(unit);
   }
+  const std::string result = result_begin(evidence, part.calls);
+  const auto has_result = [&result](const std::string& stop) { return contains(stop, result); };
+  if (!result.empty() && std::ranges::none_of(out.tool, has_result)) out.tool.push_back(result);
   return out;
 }
 

@@ -480,5 +480,18 @@ TEST_CASE(
   CHECK(verified_format(with_calls(kJsonCalls + "{{- eos_token }}"))->notes.empty());
 }
 
+TEST_CASE("bug: a result in the message of its call began with no stop") {
+  // The results of a call are a field of the same message, and stand between its calls and its content.
+  const std::string source =
+      "{%- for m in messages %}{{- '[' + m.role + '>' }}"
+      "{%- for c in m.tool_calls or [] %}{{- '{do:' + c.function.name + '|' + (c.function.arguments | tojson) + "
+      "':do}' }}{%- endfor %}{%- for o in m.outcomes or [] %}{{- '<|got|>from:' + o.maker + '=' + o.value + '<got|>' }}"
+      "{%- endfor %}{{- m.content or '' }}{{- '~fin~' }}{%- endfor %}"
+      "{%- if add_generation_prompt %}{{- '[assistant>' }}{%- endif %}";
+  const auto format = verified_format(source);
+  CHECK(format->stops.tool == std::vector<std::string>{"~fin~", "<|got|>"});
+  CHECK(format->stops.content == std::vector<std::string>{"~fin~"});
+}
+
 }  // namespace
 }  // namespace rondo::analysis

@@ -192,8 +192,10 @@ Result<std::shared_ptr<const render::TurnProfile>> Model::profile_of(const Prepa
                                                                      const chat::Conversation& conversation) const {
   return profiles_.get(derived_key(prepared, conversation), [&]() -> Memo<render::TurnProfile>::Made {
     const chat::Conversation base = without_messages(conversation);
+    const auto format = format_of(prepared, conversation);
+    if (!format.ok()) return format.error();
     return std::make_shared<const render::TurnProfile>(
-        render::probe_turns({*prepared.chat_template, *prepared.tokenizer, base, prepared.options}));
+        render::probe_turns({*prepared.chat_template, *prepared.tokenizer, base, prepared.options}, *format.value()));
   });
 }
 

@@ -94,6 +94,14 @@ TEST_CASE_FIXTURE(Fixture, "a stop token that closes reasoning does not end the 
   CHECK(call.closing_text.empty());
 }
 
+TEST_CASE_FIXTURE(Fixture, "bug: a token at which a turn with calls ends was no stop, if no probe showed it") {
+  const TokenId result = ids("~with~").front();
+  CHECK_FALSE(probe_turns(context, *block_format()).is_stop(result));
+  format::Format format = *block_format();
+  format.stops.tool.emplace_back("~with~");
+  CHECK(probe_turns(context, format).is_stop(result));
+}
+
 TEST_CASE_FIXTURE(Fixture, "outside of reasoning the same token ends the turn") {
   const ParsedCompletion said = read("~say~Yes~done~[assistant]~say~No~done~");
   CHECK(said.message.content == "Yes");

@@ -20,7 +20,7 @@ bool has_role(const json::Value& message, std::string_view role) { return messag
 RolloutModel::RolloutModel(Parts parts)
     : parts_(std::move(parts)),
       context_{*parts_.chat_template, *parts_.tokenizer, parts_.base, parts_.apply},
-      profile_(probe_turns(context_)),
+      profile_(probe_turns(context_, *parts_.format)),
       reader_(parts_.format, *parts_.tokenizer, parts_.base.tools),
       locality_(parts_.prove_locality ? Locality::prove(context_, profile_, parts_.format->input) : Locality()),
       window_context_{*parts_.chat_template, *parts_.tokenizer, locality_.base(), parts_.apply} {}

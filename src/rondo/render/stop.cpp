@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "format/units.h"
 #include "probe/messages.h"
 #include "probe/words.h"
 
@@ -81,6 +82,18 @@ TurnProfile probe_turns(const TurnContext& context) {
   add_close(tool_turn_close(context, profile.plain), profile);
   sort_unique(profile.stop_ids);
   sort_unique(profile.stop_strings);
+  return profile;
+}
+
+TurnProfile probe_turns(const TurnContext& context, const format::Format& format) {
+  TurnProfile profile = probe_turns(context);
+  for (const std::string& stop : format.stops.tool) {
+    const std::string_view text = format::trimmed(stop);
+    const auto& tokens = context.tokenizer.added_tokens();
+    const auto token = std::ranges::find(tokens, text, &tokenizer::AddedToken::content);
+    if (token != tokens.end()) profile.stop_ids.push_back(token->id);
+  }
+  sort_unique(profile.stop_ids);
   return profile;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "format/format.h"
 #include "render/turn.h"
 
 namespace rondo::render {
@@ -21,5 +22,8 @@ struct TurnProfile {
 
 // Probes the template.  Never fails: if the template raises on every probe, the result has the tokenizer's own end ids.
 [[nodiscard]] TurnProfile probe_turns(const TurnContext& context);
+
+// The same, with the tokens at which a turn with calls ends by the format: what a result begins with may be one.
+[[nodiscard]] TurnProfile probe_turns(const TurnContext& context, const format::Format& format);
 
 }  // namespace rondo::render
