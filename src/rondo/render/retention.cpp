@@ -39,16 +39,27 @@ bool opens_a_cycle(const json::Array& new_messages) {
   return std::ranges::any_of(new_messages, [](const json::Value& m) { return m.find_string("role") == "user"; });
 }
 
+constexpr std::size_t kFarthest = 32;  // ids that spell a marker
+
 // The first of the ids before `end` that spell `marker`; `end` if they do not.
 std::size_t begin_of(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId> ids, std::size_t end,
                      std::string_view marker) {
-  constexpr std::size_t kFarthest = 32;
   for (std::size_t count = 1; count <= std::min(end, kFarthest) && !marker.empty(); ++count) {
     const Result<std::string> text = tokenizer.decode(ids.subspan(end - count, count), {});
     if (!text.ok()) return end;
     if (format::trimmed(text.value()).starts_with(marker)) return end - count;
   }
   return end;
+}
+
+// How many ids from `begin` on spell `marker`; 0 if they do not.
+std::size_t size_of(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId> ids, std::size_t begin,
+                    std::string_view marker) {
+  for (std::size_t count = 1; count <= std::min(ids.size() - begin, kFarthest) && !marker.empty(); ++count) {
+    const Result<std::string> text = tokenizer.decode(ids.subspan(begin, count), {});
+    if (text.ok() && format::trimmed(text.value()) == marker) return count;
+  }
+  return 0;
 }
 
 // How many of the last `ids` are a block of reasoning that a prompt opens and closes, or only closes behind the header;
@@ -199,7 +210,14 @@ std::optional<Cut> Rollout::cut_of(const Turn& turn, const jinja::Rendered& afte
   } else if (turn.reasoning && turn.opened_by_prompt) {
     cut.begin = begin_of(tokenizer, ids_, turn.begin, format::trimmed(markers.open));
   }
-  return cut.begin < cut.end ? std::optional(cut) : std::nullopt;
+  if (cut.begin >= cut.end) return std::nullopt;
+  // Where blocks have headings, the turn's header comes again behind the reasoning.  One of the two is enough.
+  const std::string_view header = format::trimmed(format.header);
+  const std::size_t before = begin_of(tokenizer, ids_, cut.begin, header);
+  const bool follows_header = before < cut.begin && size_of(tokenizer, ids_, before, header) == cut.begin - before;
+  const std::size_t again = keeps_markers || !follows_header ? 0 : size_of(tokenizer, ids_, cut.end, header);
+  if (cut.end + again <= turn.end) cut.end += again;
+  return cut;
 }
 
 std::vector<Cut> Rollout::cuts_for(const json::Array& new_messages, Retention retention) const {

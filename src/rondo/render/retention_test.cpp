@@ -64,6 +64,15 @@ TEST_CASE("bug: an empty block of reasoning stayed in a prompt whose template dr
   CHECK(kept_text(ending_prompts_with("(*mull  mull*)", ""), "Yo~fin~", Retention::kAll) == block);
 }
 
+TEST_CASE("bug: the header behind reasoning stayed beside that of the prompt") {
+  const auto model = ending_prompts_with("", "");
+  for (const char* thought : {"(*mull Hm mull*)", "(*mull  mull*)"}) {
+    const std::string said = thought + std::string("[[assistant>>Yo~fin~");
+    CHECK(kept_text(model, said, Retention::kTemplate) == "[[user>>Hi~fin~[[assistant>>Yo~fin~");
+    CHECK(kept_text(model, said, Retention::kAll) == "[[user>>Hi~fin~[[assistant>>" + said);
+  }
+}
+
 TEST_CASE("an empty block stays where the template still writes one, and other text of a prompt stays") {
   CHECK(kept_text(ending_prompts_with("(*mull  mull*)", "(*mull  mull*)"), "Yo~fin~", Retention::kTemplate) ==
         "[[user>>Hi~fin~[[assistant>>(*mull  mull*)Yo~fin~");
