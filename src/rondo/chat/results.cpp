@@ -129,15 +129,4 @@ std::vector<ResultMatch> match_results(std::span<const OpenCall> calls, std::spa
   return Matching(calls, results).run(calls_before);
 }
 
-void number_results(const json::Value& message, std::span<json::Value> following) {
-  const std::vector<OpenCall> calls = open_calls(message);
-  for (json::Value& result : following) {
-    if (result.find_string("role") != "tool") break;
-    const auto id = result.find_string("tool_call_id");
-    const auto call = std::ranges::find(calls, id, &OpenCall::id);
-    if (!id || call == calls.end()) continue;
-    result.as_object().set("tool_call_id", std::string(kHandedOutId) + std::to_string(call - calls.begin()));
-  }
-}
-
 }  // namespace rondo::chat

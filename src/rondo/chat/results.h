@@ -42,8 +42,4 @@ struct ResultMatch {
                                                      std::span<const json::Value* const> results,
                                                      std::size_t calls_before = 0);
 
-// Gives results that answer a call of `message` by the id that the call has there the id that to_history() makes for that
-// call.  `following` are the messages after it.  For formats that write no ids, in which a sampled call has none.
-void number_results(const json::Value& message, std::span<json::Value> following);
-
 }  // namespace rondo::chat

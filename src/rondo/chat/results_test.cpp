@@ -69,17 +69,4 @@ TEST_CASE("the calls of a message are those of its tool_calls, in both shapes") 
   CHECK(open_calls(json::Object{{"tool_calls", nullptr}}).empty());
 }
 
-TEST_CASE("results get the numbers of the calls that they answer") {
-  const json::Value message = json::parse(R"({"tool_calls": [{"id": "a"}, {"function": {}}, {"id": "b"}]})").value();
-  json::Array following = json::parse(R"([{"role": "tool", "tool_call_id": "b"}, {"role": "tool", "tool_call_id": "x"},
-    {"role": "tool"}, {"role": "user"}, {"role": "tool", "tool_call_id": "a"}])")
-                              .value()
-                              .as_array();
-  number_results(message, following);
-  CHECK(following[0].find_string("tool_call_id") == "call_2");
-  CHECK(following[1].find_string("tool_call_id") == "x");
-  CHECK(following[2].find("tool_call_id") == nullptr);
-  CHECK(following[4].find_string("tool_call_id") == "a");
-}
-
 }  // namespace rondo::chat

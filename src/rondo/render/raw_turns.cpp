@@ -6,7 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "chat/results.h"
 #include "format/units.h"
 #include "json/parse.h"
 #include "render/bridge.h"
@@ -262,8 +261,6 @@ class RawPrompt {
     request.messages = std::span<const json::Value>(messages_).first(turn.message);
     const auto begin = messages_.begin() + static_cast<std::ptrdiff_t>(turn.message);
     request.new_messages.assign(begin + 1, messages_.begin() + static_cast<std::ptrdiff_t>(end));
-    if (!reading_.reader.format().calls.writes_ids())
-      chat::number_results(messages_[turn.message], request.new_messages);
     request.specials = specials_;
     request.allow_turns = true;
     request.add_generation_prompt = end < messages_.size() || context_.base.add_generation_prompt;

@@ -215,6 +215,26 @@ const char* const kThoughtful = R"([{"role": "user", "content": "a"},
   {"role": "assistant", "content": "", "reasoning": "B", "tool_calls": [{"id": "c", "function": {"name": "look",
     "arguments": {"at": "~end~"}}}]}, {"role": "tool", "content": "nothing"}])";
 
+TEST_CASE_FIXTURE(RawTurns, "results behind a raw turn stand where a rollout puts them, whose calls have no ids") {
+  const std::string call = "~call~look {}~called~";
+  const json::Value calls = json::parse(R"([{"id": "a", "function": {"name": "look", "arguments": "{}"}},
+    {"id": "b", "function": {"name": "look", "arguments": "{}"}}])")
+                                .value();
+  const auto answered = [&](const std::vector<const char*>& results) {
+    conversation.messages.clear();
+    add(R"([{"role": "user", "content": "Go"}])");
+    json::Value message = raw_message("", ids(call + call + "~end~"));
+    message.as_object().set("tool_calls", calls);
+    conversation.messages.push_back(message);
+    for (const char* id : results)
+      conversation.messages.push_back(json::Object{{"role", "tool"}, {"content", id}, {"tool_call_id", id}});
+    return encoded();
+  };
+  const auto behind = [&](const Encoded& out) { return out.text.substr(out.text.find("~turn~tool")); };
+  CHECK(behind(answered({"a", "b"})) == "~turn~tool\na~end~\n~turn~tool\nb~end~\n");
+  CHECK(behind(answered({"b", "a"})) == "~turn~tool\nb~end~\n~turn~tool\na~end~\n");
+}
+
 TEST_CASE_FIXTURE(RawTurns, "reasoning that the template drops stays in the prompt of messages") {
   add(kThoughtful);
   conversation.add_generation_prompt = true;
