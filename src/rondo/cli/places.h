@@ -22,7 +22,7 @@ class Places {
 
   // Hands out what was given: the model unless an option has named it, and in order those `others` that have no value
   // yet.  Throws CLI::ArgumentMismatch that `what` is given twice if something is left over.
-  void hand_out(std::string& model, std::vector<OtherPlace> others, const std::string& what) const {
+  void hand_out(std::string& model, const std::vector<OtherPlace>& others, const std::string& what) const {
     std::vector<std::string> given;
     for (const auto& place : given_) {
       if (place) given.push_back(*place);

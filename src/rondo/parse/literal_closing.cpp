@@ -19,9 +19,9 @@ using format::is_space;
 class LiteralCloser {
  public:
   LiteralCloser(std::string_view text, const NestedSyntax& syntax) : text_(text) {
-    const bool is_usual = syntax.string_open.size() <= 1;
-    own_open_ = is_usual ? "" : syntax.string_open;
-    own_close_ = is_usual ? "" : syntax.string_close;
+    if (syntax.string_open.size() <= 1) return;  // usual quotes
+    own_open_ = syntax.string_open;
+    own_close_ = syntax.string_close;
   }
 
   [[nodiscard]] std::optional<std::string> run() {

@@ -71,10 +71,11 @@ Result<Bridged> bridge(const TurnContext& context, const TurnProfile& profile, c
     const Following& following = turn.value().following;
     const json::Array stand_in = stand_in_history();
     static const format::Format kUnknown;
-    out.lossy = find_lossy(
-        context, request.format == nullptr ? kUnknown : *request.format, request.messages.value_or(stand_in),
-        history_message(*request.completion, following.answers), following.messages,
-        sampled_text(context.tokenizer, profile, request.prompt_ids, request.completion_ids), std::move(added.lossy));
+    SampledText sampled = sampled_text(context.tokenizer, profile, request.prompt_ids, request.completion_ids);
+    sampled.ends = std::move(added.lossy);
+    out.lossy =
+        find_lossy(context, request.format == nullptr ? kUnknown : *request.format, request.messages.value_or(stand_in),
+                   history_message(*request.completion, following.answers), following.messages, std::move(sampled));
   }
   return out;
 }

@@ -191,8 +191,8 @@ class LossySearch {
 
 std::vector<LossyFinding> find_lossy(const TurnContext& context, const format::Format& format,
                                      std::span<const json::Value> history, const json::Value& assistant,
-                                     std::span<const json::Value> new_messages, const SampledText& sampled,
-                                     std::vector<LossyFinding> ends) {
+                                     std::span<const json::Value> new_messages, SampledText sampled) {
+  std::vector<LossyFinding> ends = std::move(sampled.ends);
   return LossySearch(context, format, history, assistant, new_messages).run(sampled, std::move(ends));
 }
 
