@@ -201,12 +201,8 @@ Status check_arguments(const CheckArguments& arguments) {
   if (count > 1 || (count == 1 && arguments.json))
     return Error(ErrorCode::kInvalidArgument,
                  "standard output takes one of --html, --sarif, --junit and --json: name files for the others");
-  if (const std::string& file = arguments.sarif_file; !file.empty() && file != "-") {
-    Status status = check_replaced(file, "the SARIF log", "{\n  \"$schema\": ", "--sarif");
-    if (!status.ok()) return status;
-  }
-  if (const std::string& file = arguments.junit_file; !file.empty() && file != "-") {
-    Status status = check_replaced(file, "the test report", "<?xml", "--junit");
+  for (Status status : {check_replaced(arguments.sarif_file, "the SARIF log", "{\n  \"$schema\": ", "--sarif"),
+                        check_replaced(arguments.junit_file, "the test report", "<?xml", "--junit")}) {
     if (!status.ok()) return status;
   }
   return arguments.html_file.empty() ? Done{} : check_page_file(arguments.html_file);

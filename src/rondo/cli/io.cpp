@@ -251,7 +251,7 @@ Error both_on_output() {
 
 Status check_replaced(const std::string& file, const std::string& what, std::string_view start,
                       const std::string& option) {
-  if (may_replace(file, start)) return Done{};
+  if (file.empty() || file == "-" || may_replace(file, start)) return Done{};
   return Error(ErrorCode::kInvalidArgument, what + " would replace a file that is not one: name another for " + option,
                file);
 }
@@ -260,7 +260,7 @@ Status check_page_file(const std::string& file) {
   const bool is_output = file.empty() || file == "-";
   if (is_output && isatty(STDOUT_FILENO) != 0)
     return Error(ErrorCode::kInvalidArgument, "name a file for the page: --html FILE");
-  return is_output ? Done{} : check_replaced(file, "the page", "<!doctype html", "--html");
+  return check_replaced(file, "the page", "<!doctype html", "--html");
 }
 
 int put_page(const std::string& page, const std::string& file) {

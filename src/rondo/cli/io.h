@@ -77,8 +77,8 @@ void note(std::string_view text);
 // What is wrong with `--output -` beside --json.
 [[nodiscard]] Error both_on_output();
 
-// Fails if a text, named `what`, would replace a file that holds anything else: texts of its kind start with `start`, in
-// small letters.
+// Fails if a text for `file` ("" and "-": no file), named `what`, would replace a file that holds anything else: texts of
+// its kind start with `start`, in small letters.
 [[nodiscard]] Status check_replaced(const std::string& file, const std::string& what, std::string_view start,
                                     const std::string& option);
 

@@ -75,7 +75,7 @@ Result<Bridged> bridge(const TurnContext& context, const TurnProfile& profile, c
     sampled.ends = std::move(added.lossy);
     out.lossy =
         find_lossy(context, request.format == nullptr ? kUnknown : *request.format, request.messages.value_or(stand_in),
-                   history_message(*request.completion, following.answers), following.messages, std::move(sampled));
+                   history_message(*request.completion, following.answers), following.messages, sampled);
   }
   return out;
 }

@@ -1,7 +1,6 @@
 #include "render/lossy.h"
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -70,9 +69,9 @@ class LossySearch {
         messages_(context.base, history),
         turn_(with_turn(new_messages)) {}
 
-  std::vector<LossyFinding> run(const SampledText& sampled, std::vector<LossyFinding> ends) {
+  std::vector<LossyFinding> run(const SampledText& sampled) {
     std::vector<LossyFinding> out = of_the_template();
-    out.insert(out.end(), std::make_move_iterator(ends.begin()), std::make_move_iterator(ends.end()));
+    out.insert(out.end(), sampled.ends.begin(), sampled.ends.end());
     locate(out, sampled);
     return out;
   }
@@ -191,9 +190,8 @@ class LossySearch {
 
 std::vector<LossyFinding> find_lossy(const TurnContext& context, const format::Format& format,
                                      std::span<const json::Value> history, const json::Value& assistant,
-                                     std::span<const json::Value> new_messages, SampledText sampled) {
-  std::vector<LossyFinding> ends = std::move(sampled.ends);
-  return LossySearch(context, format, history, assistant, new_messages).run(sampled, std::move(ends));
+                                     std::span<const json::Value> new_messages, const SampledText& sampled) {
+  return LossySearch(context, format, history, assistant, new_messages).run(sampled);
 }
 
 SampledText sampled_text(const tokenizer::Tokenizer& tokenizer, const TurnProfile& profile,

@@ -24,6 +24,7 @@ struct SampledText {
 // come last and get their place in the template.
 [[nodiscard]] std::vector<LossyFinding> find_lossy(const TurnContext& context, const format::Format& format,
                                                    std::span<const json::Value> history, const json::Value& assistant,
-                                                   std::span<const json::Value> new_messages, SampledText sampled);
+                                                   std::span<const json::Value> new_messages,
+                                                   const SampledText& sampled);
 
 }  // namespace rondo::render

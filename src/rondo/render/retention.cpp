@@ -52,12 +52,16 @@ std::size_t begin_of(const tokenizer::Tokenizer& tokenizer, std::span<const Toke
   return end;
 }
 
-// How many ids from `begin` on spell `marker`; 0 if they do not.
-std::size_t size_of(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId> ids, std::size_t begin,
-                    std::string_view marker) {
-  for (std::size_t count = 1; count <= std::min(ids.size() - begin, kFarthest) && !marker.empty(); ++count) {
-    const Result<std::string> text = tokenizer.decode(ids.subspan(begin, count), {});
-    if (text.ok() && format::trimmed(text.value()) == marker) return count;
+// Whether the ids are `marker` and white space.
+bool spell(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId> ids, std::string_view marker) {
+  const Result<std::string> text = tokenizer.decode(ids, {});
+  return text.ok() && format::trimmed(text.value()) == marker;
+}
+
+// How many of the first `ids` spell `marker`; 0 if they do not.
+std::size_t size_of(const tokenizer::Tokenizer& tokenizer, std::span<const TokenId> ids, std::string_view marker) {
+  for (std::size_t count = 1; count <= std::min(ids.size(), kFarthest) && !marker.empty(); ++count) {
+    if (spell(tokenizer, ids.first(count), marker)) return count;
   }
   return 0;
 }
@@ -69,18 +73,13 @@ std::size_t empty_block(const tokenizer::Tokenizer& tokenizer, std::span<const T
   const std::string_view close = format::trimmed(format.reasoning.close);
   const std::string_view open = format::trimmed(format.reasoning.open);
   const std::size_t close_begin = begin_of(tokenizer, ids, ids.size(), close);
+  if (close_begin == ids.size() || !spell(tokenizer, ids.subspan(close_begin), close)) return 0;
   const std::size_t open_begin = begin_of(tokenizer, ids, close_begin, open);
-  const std::string_view header = format::trimmed(format.header);
   const bool has_open = open_begin < close_begin;
-  const std::size_t begin = has_open ? open_begin : close_begin;
-  const std::size_t header_begin = has_open ? begin : begin_of(tokenizer, ids, begin, header);
-  const auto spells = [&](std::size_t from, std::size_t to, std::string_view marker) {
-    const Result<std::string> text = tokenizer.decode(ids.subspan(from, to - from), {});
-    return text.ok() && format::trimmed(text.value()) == marker;
-  };
-  const bool is_block = close_begin < ids.size() && spells(close_begin, ids.size(), close) &&
-                        (has_open ? spells(open_begin, close_begin, open) : spells(header_begin, begin, header));
-  return is_block ? ids.size() - begin : 0;
+  const std::string_view before = has_open ? open : format::trimmed(format.header);
+  const std::size_t begin = has_open ? open_begin : begin_of(tokenizer, ids, close_begin, before);
+  if (!spell(tokenizer, ids.subspan(begin, close_begin - begin), before)) return 0;
+  return ids.size() - (has_open ? open_begin : close_begin);
 }
 
 // Whether an assistant message contains reasoning, in its own field or in its content between the format's markers.
@@ -214,8 +213,9 @@ std::optional<Cut> Rollout::cut_of(const Turn& turn, const jinja::Rendered& afte
   // Where blocks have headings, the turn's header comes again behind the reasoning.  One of the two is enough.
   const std::string_view header = format::trimmed(format.header);
   const std::size_t before = begin_of(tokenizer, ids_, cut.begin, header);
-  const bool follows_header = before < cut.begin && size_of(tokenizer, ids_, before, header) == cut.begin - before;
-  const std::size_t again = keeps_markers || !follows_header ? 0 : size_of(tokenizer, ids_, cut.end, header);
+  const std::span<const TokenId> ids(ids_);
+  const bool follows_header = before < cut.begin && spell(tokenizer, ids.subspan(before, cut.begin - before), header);
+  const std::size_t again = keeps_markers || !follows_header ? 0 : size_of(tokenizer, ids.subspan(cut.end), header);
   if (cut.end + again <= turn.end) cut.end += again;
   return cut;
 }

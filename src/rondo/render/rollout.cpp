@@ -197,10 +197,10 @@ Result<Extension> Rollout::extend(json::Array new_messages, Retention retention)
 }
 
 std::vector<LossyFinding> Rollout::find_lossy(const json::Array& new_messages) const {
-  SampledText sampled = sampled_text(*model_->parts().tokenizer, model_->profile(), std::span(ids_).first(prompt_size_),
-                                     std::span(ids_).subspan(prompt_size_));
+  const SampledText sampled = sampled_text(*model_->parts().tokenizer, model_->profile(),
+                                           std::span(ids_).first(prompt_size_), std::span(ids_).subspan(prompt_size_));
   return render::find_lossy(model_->context(), *model_->parts().format, messages_, history_message(last_, new_messages),
-                            new_messages, std::move(sampled));
+                            new_messages, sampled);
 }
 
 void Rollout::add_stretches(std::span<const std::int32_t> owners, std::int32_t first_message) {

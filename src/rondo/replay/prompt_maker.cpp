@@ -196,14 +196,14 @@ Result<Prompt> PromptMaker::prompt(const Sheet& sheet, const Prompt* known) cons
 
 // What the template writes for the sheet's last message, after the prompt without it.
 std::optional<std::string> PromptMaker::turn_text(const Sheet& sheet, const Prompt& prompt,
-                                                  const jinja::Rendered& traced) const {
-  const std::string& text = traced.text.bytes();
+                                                  const jinja::Rendered& rendered) const {
+  const std::string& text = rendered.text.bytes();
   if (text.starts_with(prompt.text)) return text.substr(prompt.text.size());
   // History writes the turn differently from how the generation prompt opens it.
   const json::Array& messages = messages_of(sheet);
   const chat::Conversation base = base_of(sheet);
   const render::TurnContext context{*parts_.chat_template, *parts_.tokenizer, base, parts_.apply};
-  const std::vector<render::SampledExtent> extents = render::sampled_extents(context, traced, messages);
+  const std::vector<render::SampledExtent> extents = render::sampled_extents(context, rendered, messages);
   if (extents.empty() || extents.back().message != static_cast<std::int32_t>(messages.size()) - 1) return std::nullopt;
   return text.substr(extents.back().begin, extents.back().end - extents.back().begin);
 }
@@ -225,12 +225,15 @@ std::vector<TokenId> PromptMaker::sampled(Sheet& sheet, const Prompt& prompt, co
   json::Object aliased = tmpl::template_variables(chat::Conversation{}, std::move(one), false);
   messages.push_back(std::move(aliased.find("messages")->as_array().front()));
   sheet.variables.set("add_generation_prompt", false);
-  const Result<jinja::Rendered> traced = render(sheet, true);
-  std::optional<std::string> text = traced.ok() ? turn_text(sheet, prompt, traced.value()) : std::nullopt;
   const format::Reasoning& markers = parts_.format->reasoning;
   const std::string_view reasoning = answer.find_string(tmpl::reasoning_field(answer)).value_or("");
-  const bool is_lost =
-      text && markers.present && !format::is_blank(reasoning) && !writes_reasoning(sheet, reasoning, traced.value());
+  const bool may_be_lost = markers.present && !format::is_blank(reasoning);
+  // Origins take time, and tell only of reasoning, or where history does not go on behind the prompt.
+  Result<jinja::Rendered> rendered = render(sheet, may_be_lost);
+  if (rendered.ok() && !may_be_lost && !rendered.value().text.bytes().starts_with(prompt.text))
+    rendered = render(sheet, true);
+  std::optional<std::string> text = rendered.ok() ? turn_text(sheet, prompt, rendered.value()) : std::nullopt;
+  const bool is_lost = text && may_be_lost && !writes_reasoning(sheet, reasoning, rendered.value());
   messages.pop_back();
   sheet.variables.set("add_generation_prompt", true);
   if (!text) return {};

@@ -96,8 +96,9 @@ class PromptMaker {
 
  private:
   [[nodiscard]] Result<jinja::Rendered> render(const Sheet& sheet, bool origins) const;
+  // `rendered` has origins, unless it begins with the prompt.
   [[nodiscard]] std::optional<std::string> turn_text(const Sheet& sheet, const Prompt& prompt,
-                                                     const jinja::Rendered& traced) const;
+                                                     const jinja::Rendered& rendered) const;
   [[nodiscard]] bool writes_reasoning(const Sheet& sheet, std::string_view reasoning,
                                       const jinja::Rendered& traced) const;
   [[nodiscard]] std::optional<std::size_t> restart(const Prompt& known, std::size_t common) const;
