@@ -177,4 +177,12 @@ std::optional<std::size_t> turn_begin(const jinja::Rendered& rendered, std::int3
   return std::nullopt;
 }
 
+std::size_t end_of_data(const jinja::Rendered& rendered, std::size_t count) {
+  std::size_t end = 0;
+  for (const TurnExtent& turn : turn_extents(rendered, count)) {
+    if (turn.data) end = std::max(end, turn.data->end);
+  }
+  return end;
+}
+
 }  // namespace rondo::probe

@@ -47,4 +47,7 @@ struct TurnExtent {
 };
 [[nodiscard]] std::vector<TurnExtent> turn_extents(const jinja::Rendered& rendered, std::size_t count);
 
+// Returns where the data of the first `count` messages ends; 0 if they have none.
+[[nodiscard]] std::size_t end_of_data(const jinja::Rendered& rendered, std::size_t count);
+
 }  // namespace rondo::probe

@@ -152,15 +152,6 @@ bool has(const std::vector<std::size_t>& sorted, std::size_t value) {
   return std::binary_search(sorted.begin(), sorted.end(), value);
 }
 
-// What the template writes behind the data of the first `count` messages.
-std::string text_behind_data(const jinja::Rendered& rendered, std::size_t count) {
-  std::size_t end = 0;
-  for (const probe::TurnExtent& turn : probe::turn_extents(rendered, count)) {
-    if (turn.data) end = std::max(end, turn.data->end);
-  }
-  return rendered.text.bytes().substr(end);
-}
-
 // What the assistant turns of one conversation share.
 struct SampledTurns {
   const TurnContext& context;
@@ -216,7 +207,9 @@ std::size_t sampled_begin(SampledTurns& turns, const json::Array& messages, std:
   if (known == turns.openings.end()) {
     const json::Array before(messages.begin(), messages.begin() + static_cast<std::ptrdiff_t>(index));
     const Result<jinja::Rendered> asked = render_messages(turns.context, before, true);
-    known = turns.openings.emplace(key, asked.ok() ? text_behind_data(asked.value(), index) : "").first;
+    known = turns.openings
+                .emplace(key, asked.ok() ? asked.value().text.bytes().substr(end_of_data(asked.value(), index)) : "")
+                .first;
   }
   const auto behind = [&](std::string_view prompt, std::size_t at) {
     return at + shared_units(turns.context.tokenizer, prompt, text.substr(at), lead.end - at);

@@ -107,17 +107,6 @@ std::size_t shown_reasoning(const jinja::Rendered& rendered, std::int32_t index,
   return size;
 }
 
-// Where the data of the messages before `index` ends.
-std::size_t data_end_before(const jinja::Rendered& rendered, std::int32_t index) {
-  std::size_t end = 0;
-  std::size_t at = 0;
-  for (const text::Run& run : rendered.text.runs()) {
-    at += run.size;
-    if (is_message_data(run, rendered.origins) && rendered.origins.paths.message(run.path()) < index) end = at;
-  }
-  return end;
-}
-
 // The last of `until` as the template writes it when nothing follows.  A generation prompt that has closed the
 // reasoning already is not what this turn goes on behind; there its own header stands.
 WrittenTurn written_turn(const TurnContext& context, const format::Format& format, const json::Array& until,
@@ -127,9 +116,10 @@ WrittenTurn written_turn(const TurnContext& context, const format::Format& forma
   const json::Array before(until.begin(), until.end() - 1);
   const Result<jinja::Rendered> asked = render_messages(context, before, true);
   if (!asked.ok() || close.empty()) return out;
-  const std::size_t begin = data_end_before(*out.rendered, extent.message);
+  const auto earlier = static_cast<std::size_t>(extent.message);
+  const std::size_t begin = end_of_data(*out.rendered, earlier);
   const std::size_t size = asked.value().text.size();
-  const std::string_view prompt = probe::slice(asked.value(), data_end_before(asked.value(), extent.message), size);
+  const std::string_view prompt = probe::slice(asked.value(), end_of_data(asked.value(), earlier), size);
   const std::string_view turn = probe::slice(*out.rendered, begin, out.rendered->text.size());
   const auto common = static_cast<std::size_t>(std::ranges::mismatch(prompt, turn).in1 - prompt.begin());
   const std::size_t shared = std::min(common, extent.begin - std::min(begin, extent.begin));

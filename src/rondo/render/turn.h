@@ -19,6 +19,7 @@
 namespace rondo::render {
 
 using probe::data_extent;
+using probe::end_of_data;
 using probe::Extent;
 using probe::is_message_data;
 using probe::owner;
