@@ -146,7 +146,9 @@ struct Tally {
   long shown = 0;
 };
 
+// A turn of the history that does not close the reasoning which the prompt has opened is not what a model writes there.
 void check(const Subject& subject, const std::string& name, const std::vector<TokenId>& sampled, Tally& tally) {
+  if (!subject.read(sampled).complete) return;
   for (std::size_t size = 0; size <= sampled.size(); ++size) {
     const std::span<const TokenId> completion = std::span(sampled).first(size);
     const chat::AssistantMessage cut = subject.read(completion);
@@ -318,15 +320,15 @@ TEST_CASE("bug: turns of many templates were not closed where they were cut insi
     for (const test::MessageParts& parts : deep_turns()) cutter.check(parts, own);
     if (own.wrong > 0) MESSAGE(subject.name << ": " << own.wrong << " of " << own.cuts);
     templates += own.wrong > 0 ? 1 : 0;
-    // What is left is in formats in which a value may go on with what stands behind it: nothing separates parameters, a
-    // quote that closes a string may stand inside of it, or all tags begin with the same mark.
+    // What is left is in formats in which a value may go on with what stands behind it: nothing separates parameters, or a
+    // quote that closes a string may stand inside of it.
     CHECK(own.wrong * 20 <= own.cuts);
     all.cuts += own.cuts;
     all.wrong += own.wrong;
   }
   MESSAGE(all.cuts << " cuts, " << all.wrong << " not closed, in " << templates << " templates");
   CHECK(all.cuts > 1000);
-  CHECK(templates <= 7);
+  CHECK(templates <= 6);
 }
 
 // The control tokens of that format, as they stand in its turns.

@@ -49,6 +49,7 @@ std::string Machine::json_closing() const {
 }
 
 bool Machine::is_inside_json() const {
+  if (phase_ == Phase::kValue && next_parameter()) return false;
   if (open_literal()) return true;
   const bool is_read = phase_ == Phase::kJson || (phase_ == Phase::kJsonArguments && call_.has_arguments) ||
                        (phase_ == Phase::kValue && parameter_.is_json);
@@ -66,6 +67,8 @@ bool Machine::awaits_arguments() const {
 // call.
 bool Machine::is_rather_text() const {
   if (!attempt_.is_open || thoughts_.have_call) return false;
+  const bool follows_call = section_.is_open && section_.was_open && !message_.tool_calls.empty();
+  if (follows_call && !format::is_blank(syntax_->format->calls.section_close)) return false;
   if (attempt_.opening != Opening::kMarker) return !is_named();
   return attempt_.is_prose && !(call_.has_name && options().tools && syntax_->is_known_tool(call_.name));
 }
@@ -95,7 +98,10 @@ std::string Machine::construct_closing() const {
       return rest_of_escape(begun, escapes_of(EventKind::kReasoning), close) + close;
     }
     case Phase::kTop: return top_closing(begun) + section;
-    case Phase::kBetween: return opener_closing(begun) + section;
+    case Phase::kBetween:
+      return section_.is_open && !format::is_blank(begun) && syntax_->section_close.core().starts_with(format::trimmed(begun))
+                 ? syntax_->section_close.core() + syntax_->section_close.trail()
+                 : opener_closing(begun) + section;
     case Phase::kSection: {
       const std::string_view behind = std::string_view(buffer_).substr(pos_);
       if (const auto rest = rest_of_opener(syntax_->call_open, behind, false))
@@ -115,6 +121,9 @@ std::string Machine::construct_closing() const {
     case Phase::kEarlyArguments: return json_closing() + rest_of_call(call_.piece + 1) + section;
     case Phase::kJsonArguments:
       return (call_.has_arguments ? json_closing() : "{}") + after_arguments_closing() + section;
+    case Phase::kValue:
+      if (const auto next = next_parameter()) return *next + section;
+      return value_closing() + after_arguments_closing() + section;
     default: return parameters_closing() + after_arguments_closing() + section;
   }
 }
@@ -160,23 +169,29 @@ std::string Machine::rest_of_escape(std::string_view written, std::span<const fo
   return found->written.substr(begun.size());
 }
 
-// Completes the parameter that is open.  A value that has not begun becomes an empty string, if the format has strings.
+// Returns what the format writes before a parameter's close where it repeats the key.
+std::string Machine::repeated_key(std::string_view key) const {
+  const format::Parameters& parameters = syntax_->format->calls.parameters;
+  return parameters.key_in_close.empty() ? "" : parameters.key_in_close + std::string(key);
+}
+
+// Completes a parameter without a value, if one is open.  The value becomes an empty string, if the format has strings.
 std::string Machine::parameters_closing() const {
   const format::Parameters& parameters = syntax_->format->calls.parameters;
-  const std::string key =
-      phase_ == Phase::kKey ? std::string(format::trimmed(std::string_view(buffer_).substr(head_))) : parameter_.key;
-  const std::string repeated = parameters.key_in_close.empty() ? "" : parameters.key_in_close + key;
-  std::string out;
-  if (phase_ == Phase::kKey) out = parameters.key_close;
-  if (phase_ == Phase::kKey || phase_ == Phase::kValueOpen) {
-    out += no_value() + repeated + parameters.close;
-  } else if (phase_ == Phase::kValue) {
-    if (const auto next = next_parameter()) return *next;
-    out += value_closing();
-    const std::string closing = parameter_.forms.front()->close + repeated + parameters.close;
-    out += rest_of_escape(std::string_view(buffer_).substr(head_), parameter_.escapes, closing) + closing;
+  if (phase_ == Phase::kKey) {
+    const std::string_view key = format::trimmed(std::string_view(buffer_).substr(head_));
+    return parameters.key_close + no_value() + repeated_key(key) + parameters.close;
   }
-  return out;
+  return phase_ == Phase::kValueOpen ? no_value() + repeated_key(parameter_.key) + parameters.close : "";
+}
+
+// Completes the parameter's value, and closes the parameter.
+std::string Machine::value_closing() const {
+  const std::string_view begun = std::string_view(buffer_).substr(head_);
+  const std::string closing =
+      parameter_.forms.front()->close + repeated_key(parameter_.key) + syntax_->format->calls.parameters.close;
+  if (auto parts = open_markup(closing)) return std::move(*parts);
+  return rest_of_value() + rest_of_escape(begun, parameter_.escapes, closing) + closing;
 }
 
 // Returns a value behind a key that has none, in the form whose opener has begun: an empty string, or null.
@@ -197,26 +212,28 @@ std::string Machine::no_value() const {
   return form->open + value + form->close;
 }
 
-// If the value is closed, and what follows it is the beginning of another parameter or of the call's end, returns what
-// completes that; nullopt otherwise.
+// If the value is closed, and another parameter or the call's end has begun after it, returns that marker and what
+// closes it and the call; nullopt otherwise.
 std::optional<std::string> Machine::next_parameter() const {
   if (parameter_.closer_set.empty()) return std::nullopt;
   const format::Parameters& parameters = syntax_->format->calls.parameters;
+  const std::string call_end = after_arguments_closing();
   for (std::size_t from = head_;;) {
     const MarkerSet::Found found = parameter_.closer_set.find(buffer_, from, true, starts());
     if (found.kind != MatchKind::kFull) return std::nullopt;
-    const std::string_view behind = std::string_view(buffer_).substr(found.begin + found.size);
-    const std::string_view begun = format::trimmed(behind);
+    const std::string_view begun = format::trimmed(std::string_view(buffer_).substr(found.begin + found.size));
     if (begun.empty()) return std::nullopt;
-    if (after_arguments_closing().starts_with(behind)) return "";
-    if (syntax_->parameter_open.core().starts_with(begun))
-      return std::string(syntax_->parameter_open.core()) + parameters.key_close + parameters.close;
+    const std::string_view end = std::string_view(call_end).substr(call_end.find(format::trimmed(call_end)));
+    if (end.starts_with(begun)) return std::string(end);
+    const Marker& opener = syntax_->parameter_open;
+    if (opener.core().starts_with(begun))
+      return opener.core() + opener.trail() + parameters.key_close + repeated_key("") + parameters.close + call_end;
     from = found.begin + 1;
   }
 }
 
 // Returns what closes the brackets and quotes of the parameter's value itself.
-std::string Machine::value_closing() const {
+std::string Machine::rest_of_value() const {
   if (parameter_.is_json) return scanner_.started() ? scanner_.closing() : R"("")";
   if (const auto literal = open_literal()) return *literal;
   if (!is_text_value()) return scalar_closing(format::trimmed(std::string_view(buffer_).substr(head_)));
@@ -233,9 +250,17 @@ bool Machine::is_text_value() const { return !parameter_.types || parameter_.typ
 // tool's schema wants no string.
 std::optional<std::string> Machine::open_literal() const {
   if (phase_ != Phase::kValue || parameter_.is_json || (is_text_value() && !is_structured())) return std::nullopt;
-  const std::string_view begun = std::string_view(buffer_).substr(head_);
-  if (auto parts = parameter_.markup.closing(begun, syntax_->format->calls.parameters)) return parts;
-  return literal_closing(begun, syntax_->values.nested);
+  if (auto parts = open_markup("")) return parts;
+  return literal_closing(std::string_view(buffer_).substr(head_), syntax_->values.nested);
+}
+
+// Returns the rest of the parameter's value, and `closing` behind it, if the value is an object or array in the format's
+// own markup.
+std::optional<std::string> Machine::open_markup(const std::string& closing) const {
+  if (is_text_value()) return std::nullopt;
+  const bool is_list = !parameter_.types->has(TypeSet::kObject);
+  return parameter_.markup.closing(std::string_view(buffer_).substr(head_), syntax_->format->calls.parameters, closing,
+                                   is_list);
 }
 
 // Returns the rest of a call from `piece` on, with empty arguments.

@@ -98,12 +98,21 @@ TEST_CASE("bug: quotes that open a string, and parts in tags of the format, were
   parameters.item_close = "</item>";
   Markup markup;
   markup.is_possible = true;
-  const auto parts = [&](const std::string& text) { return markup.closing(text, parameters).value_or("none"); };
-  CHECK(parts("<a>x") == "</a>");
-  CHECK(parts("<a>x</") == "a>");
-  CHECK(parts("<a>x</a><b><item>1</item><ite") == "m></item></b>");
-  CHECK(parts("<a>x</a><bc") == "></bc>");
-  CHECK(parts("<a>x</a>") == "");
+  const auto parts = [&](const std::string& text, bool is_list = false) {
+    return markup.closing(text, parameters, "</v>", is_list).value_or("none");
+  };
+  CHECK(parts("<a>x") == "</a></v>");
+  CHECK(parts("<a>x</") == "a></v>");
+  CHECK(parts("<a>x</a><b><item>1</item><ite") == "m></item></b></v>");
+  CHECK(parts("<a>x</a><ite") == "></ite></v>");  // members do not stand beside items
+  CHECK(parts("<a>x</a><bc") == "></bc></v>");
+  CHECK(parts("<a>x</a>") == "</v>");
+  CHECK(parts("<a>x</a></") == "v>");
+  CHECK(parts("<") == "/v>");
+  CHECK(parts("<it") == "></it></v>");
+  CHECK(parts("<it", true) == "em></item></v>");
+  CHECK(parts("<item>1") == "</item></v>");
+  CHECK(parts("") == "none");
   CHECK(parts("x<a>") == "none");
 }
 

@@ -311,12 +311,15 @@ class Machine : private Reader {
   // closing.cpp: what completes a turn that is cut off
   [[nodiscard]] std::string json_closing() const;
   [[nodiscard]] bool awaits_arguments() const;
+  [[nodiscard]] std::string repeated_key(std::string_view key) const;
   [[nodiscard]] std::string parameters_closing() const;
   [[nodiscard]] std::string no_value() const;
   [[nodiscard]] std::optional<std::string> next_parameter() const;
   [[nodiscard]] std::string value_closing() const;
+  [[nodiscard]] std::string rest_of_value() const;
   [[nodiscard]] bool is_text_value() const;
   [[nodiscard]] std::optional<std::string> open_literal() const;
+  [[nodiscard]] std::optional<std::string> open_markup(const std::string& closing) const;
   [[nodiscard]] std::string rest_of_escape(std::string_view written, std::span<const format::Escape> escapes,
                                            std::string_view closing) const;
   [[nodiscard]] bool is_named() const;

@@ -137,31 +137,47 @@ class MarkupReader {
 class MarkupCloser {
  public:
   MarkupCloser(std::string_view text, const format::Parameters& parameters)
-      : text_(format::trimmed(text)),
+      : text_(text.substr(static_cast<std::size_t>(std::ranges::find_if_not(text, format::is_space) - text.begin()))),
         parameters_(parameters),
         open_(format::trimmed(parameters.open)),
         item_open_(format::trimmed(parameters.item_open)) {}
 
-  [[nodiscard]] std::optional<std::string> run() {
+  // `close` ends the whole value.  A first mark that is cut off opens an item with `is_list`, and a member otherwise.
+  [[nodiscard]] std::optional<std::string> run(std::string_view close, bool is_list) {
     const auto begins = [this](std::string_view mark) { return !mark.empty() && text_.starts_with(mark); };
-    if (!begins(open_) && !begins(item_open_)) return std::nullopt;
+    const auto is_cut_from = [this](std::string_view mark) { return !text_.empty() && mark.starts_with(text_); };
+    const bool has_items = begins(item_open_) || (is_list && is_cut_from(item_open_));
+    if (!has_items && !begins(open_) && (is_list || !is_cut_from(open_))) return std::nullopt;
+    levels_.push_back({std::string(close), has_items ? Parts::kItems : Parts::kMembers});
     while (!text_.empty()) step();
-    for (auto closer = closers_.rbegin(); closer != closers_.rend(); ++closer) out_ += *closer;
+    for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) out_ += level->close;
     return std::move(out_);
   }
 
  private:
+  enum class Parts { kUnknown, kItems, kMembers };
+  struct Level {
+    std::string close;  // ends the part
+    Parts parts = Parts::kUnknown;
+  };
+
   // Takes a mark, or a byte of text.
   void step() {
-    if (!closers_.empty() && take(closers_.back())) {
-      closers_.pop_back();
-    } else if (!item_open_.empty() && take(item_open_)) {
-      closers_.emplace_back(format::trimmed(parameters_.item_close));
-    } else if (take(open_)) {
-      take_key();
+    const Parts parts = levels_.empty() ? Parts::kUnknown : levels_.back().parts;
+    if (!levels_.empty() && take(levels_.back().close)) {
+      levels_.pop_back();
+    } else if (parts != Parts::kMembers && !item_open_.empty() && take(item_open_)) {
+      open_part(Parts::kItems, std::string(format::trimmed(parameters_.item_close)));
+    } else if (parts != Parts::kItems && take(open_)) {
+      open_part(Parts::kMembers, member_close());
     } else {
       text_.remove_prefix(1);
     }
+  }
+
+  void open_part(Parts kind, std::string close) {
+    if (!levels_.empty()) levels_.back().parts = kind;
+    levels_.push_back({std::move(close)});
   }
 
   // Takes the mark if it is here.  If the text ends inside of it, adds its rest.
@@ -174,19 +190,20 @@ class MarkupCloser {
     return true;
   }
 
-  void take_key() {
+  // Takes the member's key, and returns what closes the member.
+  std::string member_close() {
     const std::size_t end = text_.find(parameters_.key_close);
     const std::string key(format::trimmed(text_.substr(0, end)));
     if (end == std::string_view::npos) out_ += parameters_.key_close;
     text_.remove_prefix(end == std::string_view::npos ? text_.size() : end + parameters_.key_close.size());
-    closers_.push_back((parameters_.key_in_close.empty() ? "" : parameters_.key_in_close + key) + parameters_.close);
+    return (parameters_.key_in_close.empty() ? "" : parameters_.key_in_close + key) + parameters_.close;
   }
 
   std::string_view text_;
   const format::Parameters& parameters_;
   std::string_view open_;
   std::string_view item_open_;
-  std::vector<std::string> closers_;  // of the open parts, the innermost last
+  std::vector<Level> levels_;  // the value and its open parts, the innermost last
   std::string out_;
 };
 
@@ -315,9 +332,10 @@ const ValueForm* tagged_among(const std::vector<const ValueForm*>& forms) {
   return is_one && !format::is_blank(forms.front()->open) ? forms.front() : nullptr;
 }
 
-std::optional<std::string> Markup::closing(std::string_view begun, const format::Parameters& parameters) const {
+std::optional<std::string> Markup::closing(std::string_view begun, const format::Parameters& parameters,
+                                           std::string_view close, bool is_list) const {
   if (!is_possible || tagged != nullptr || format::is_blank(parameters.open)) return std::nullopt;
-  return MarkupCloser(begun, parameters).run();
+  return MarkupCloser(begun, parameters).run(close, is_list);
 }
 
 }  // namespace rondo::parse

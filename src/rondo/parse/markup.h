@@ -28,9 +28,11 @@ struct Markup {
   [[nodiscard]] std::optional<json::Value> read(std::string_view text, const format::Parameters& parameters,
                                                 const SchemaPlace& place) const;
 
-  // Returns the text that closes the parts of `begun`, the beginning of such an object or array.  Returns nullopt if it
-  // is none, or where parts have marks of their own.
-  [[nodiscard]] std::optional<std::string> closing(std::string_view begun, const format::Parameters& parameters) const;
+  // Returns the text that closes the parts of `begun`, the beginning of such an object or array, and `close`, which ends
+  // the value and may have begun.  Where the first mark is cut off, `is_list` tells which it is.  Returns nullopt if
+  // `begun` is none, or where parts have marks of their own.
+  [[nodiscard]] std::optional<std::string> closing(std::string_view begun, const format::Parameters& parameters,
+                                                   std::string_view close, bool is_list) const;
 };
 
 // Returns the form of an object or array whose parts have marks of their own, if a value may have that form alone.
