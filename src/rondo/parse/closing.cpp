@@ -98,18 +98,8 @@ std::string Machine::construct_closing() const {
       return rest_of_escape(begun, escapes_of(EventKind::kReasoning), close) + close;
     }
     case Phase::kTop: return top_closing(begun) + section;
-    case Phase::kBetween:
-      return section_.is_open && !format::is_blank(begun) && syntax_->section_close.core().starts_with(format::trimmed(begun))
-                 ? syntax_->section_close.core() + syntax_->section_close.trail()
-                 : opener_closing(begun) + section;
-    case Phase::kSection: {
-      const std::string_view behind = std::string_view(buffer_).substr(pos_);
-      if (const auto rest = rest_of_opener(syntax_->call_open, behind, false))
-        return *rest + rest_of_call(0) + calls.section_close;
-      const std::string call = format::is_blank(behind) ? no_calls() : "";
-      const bool needs_call = call.empty() && format::is_blank(calls.section_close);
-      return (needs_call ? whole_call(format::trimmed(behind)) : call) + calls.section_close;
-    }
+    case Phase::kBetween: return between_closing(begun);
+    case Phase::kSection: return section_closing();
     case Phase::kJson: {
       const std::string none = no_calls().empty() ? "{}" : no_calls();
       return (scanner_.started() ? json_closing() : none) + calls.call_close + section;
@@ -126,6 +116,24 @@ std::string Machine::construct_closing() const {
       return value_closing() + after_arguments_closing() + section;
     default: return parameters_closing() + after_arguments_closing() + section;
   }
+}
+
+// Behind a call: completes the section's close, or an opener that has begun, and closes the section.
+std::string Machine::between_closing(std::string_view begun) const {
+  if (!section_.is_open) return opener_closing(begun);
+  const Marker& close = syntax_->section_close;
+  const bool has_begun = !format::is_blank(begun) && close.core().starts_with(format::trimmed(begun));
+  return has_begun ? close.core() + close.trail() : opener_closing(begun) + syntax_->format->calls.section_close;
+}
+
+// In a section without a call: completes a call that has begun, and closes the section.
+std::string Machine::section_closing() const {
+  const std::string& close = syntax_->format->calls.section_close;
+  const std::string_view behind = std::string_view(buffer_).substr(pos_);
+  if (const auto rest = rest_of_opener(syntax_->call_open, behind, false)) return *rest + rest_of_call(0) + close;
+  const std::string call = format::is_blank(behind) ? no_calls() : "";
+  const bool needs_call = call.empty() && format::is_blank(close);
+  return (needs_call ? whole_call(format::trimmed(behind)) : call) + close;
 }
 
 // Outside reasoning and calls: completes an opener or a heading that has begun, and closes the content.

@@ -326,6 +326,8 @@ class Machine : private Reader {
   [[nodiscard]] bool is_rather_text() const;
   [[nodiscard]] const std::string& content_close() const;
   [[nodiscard]] std::string construct_closing() const;
+  [[nodiscard]] std::string between_closing(std::string_view begun) const;
+  [[nodiscard]] std::string section_closing() const;
   [[nodiscard]] std::string top_closing(std::string_view begun) const;
   [[nodiscard]] std::string reasoning_opener_closing(std::string_view begun) const;
   [[nodiscard]] std::string rest_of_call(std::size_t piece) const;
