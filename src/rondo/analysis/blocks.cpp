@@ -171,19 +171,20 @@ Blocks blocks_behind_content(const Evidence& evidence, const std::string& header
   return out;
 }
 
-// Returns how many bytes at the start of `tail`, the text after the content of a plain turn, close the content that
-// `open` opens.
-std::size_t content_close_in(const Evidence& evidence, const Written& tail, const std::string& open,
+// Returns how many bytes at the start of `tail`, the text after the content of a plain turn, close the content of
+// `blocks`.
+std::size_t content_close_in(const Evidence& evidence, const Written& tail, const Blocks& blocks,
                              const Variant* calling) {
   const std::size_t content = calling != nullptr ? calling->turn.last(SlotKind::kContent) : kNone;
   const std::size_t slot = calling != nullptr ? calling->turn.first_of_call(0) : kNone;
   if (content != kNone && slot > content)
     return same_front(tail, written(calling->turn, content + 1, slot), evidence.atoms);
-  if (is_blank(open)) return 0;
+  if (is_blank(blocks.content.open)) return 0;
   // Content after calls, or without calls, also stands at the end of a turn.  The text that ends turns without content
   // then follows the text that closes content.
   if (content != kNone) {
     const Turn& turn = calling->turn;
+    if (closes_calls_before_content(turn, trimmed(tail.text), blocks.header)) return tail.text.size();
     const std::size_t same = same_front(tail, written(turn, content + 1, turn.tokens.size()), evidence.atoms);
     if (same < tail.text.size()) return same;
     const Variant* alone = evidence.find({.calls = 1});
@@ -289,8 +290,8 @@ Blocks infer_blocks(const Evidence& evidence, const std::string& header) {
   // The text that ends content follows it both before calls and at the end of the turn.
   const Variant* calling = evidence.find({.content = true, .calls = 1}, Parts{true, true, 1});
   const Written tail = written(plain->turn, plain->turn.last(SlotKind::kContent) + 1, plain->turn.tokens.size());
-  const std::size_t same = out.content.close.empty() ? content_close_in(evidence, tail, out.content.open, calling)
-                                                     : out.content.close.size();
+  const std::size_t same =
+      out.content.close.empty() ? content_close_in(evidence, tail, out, calling) : out.content.close.size();
   const bool is_closed = !is_blank(std::string_view(tail.text).substr(0, same));
   if (is_closed) out.content.close = tail.text.substr(0, same);
   out.plain_tail = tail.text.substr(is_closed ? same : 0);

@@ -114,13 +114,15 @@ CallPart with_content_behind(const Evidence& evidence, const Ending& ending, Cal
   calls.content_behind = true;
   const std::string between = both->turn.literals(last + 1, content);
   // A stop of calls that precedes content, and ends no other turn, cannot end a turn.  It closes the section.
-  const bool is_open = is_blank(calls.section_close) && !is_blank(calls.section_open);
   const auto is_stop = [&part](const std::string& stop) { return trimmed(stop) == trimmed(part.stops.front()); };
-  if (is_open && part.stops.size() == 1 && std::ranges::none_of(ending.stops, is_stop) &&
-      contains(between, part.stops.front())) {
-    calls.section_close = part.stops.front();
-    part.stops.clear();
-    part.remarks.note("only the calls' close ends a turn of calls: who stops at it sees no content behind it");
+  if (!is_blank(calls.section_open) && part.stops.size() == 1 && std::ranges::none_of(ending.stops, is_stop)) {
+    const std::size_t end = between.find(part.stops.front());
+    const std::size_t begin = is_blank(calls.section_close) ? end : between.rfind(trimmed(calls.section_close), end);
+    if (end != std::string::npos && begin != std::string::npos) {
+      calls.section_close = between.substr(begin, end - begin) + part.stops.front();
+      part.stops.clear();
+      part.remarks.note("only the calls' close ends a turn of calls: who stops at it sees no content behind it");
+    }
   }
   std::string& close = is_blank(calls.section_close) ? calls.call_close : calls.section_close;
   const std::size_t at = is_blank(close) ? std::string::npos : between.rfind(trimmed(close));

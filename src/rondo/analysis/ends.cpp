@@ -29,13 +29,15 @@ std::string without_repeats(std::string text) {
   return text;
 }
 
-// Returns whether calls follow the text that closes the content, in the same turn.
-bool goes_on_behind_content(const Evidence& evidence, const std::string& header) {
+// Returns whether the text that closes the content stands inside of a turn too: calls follow it, or it also closes calls
+// that content follows.
+bool closes_inside_turn(const Evidence& evidence, const Blocks& blocks) {
   const Variant* both = evidence.find({.content = true, .calls = 1});
-  if (both == nullptr || is_blank(header)) return false;
+  if (both == nullptr || is_blank(blocks.header)) return false;
+  if (closes_calls_before_content(both->turn, trimmed(blocks.content.close), blocks.header)) return true;
   const std::size_t content = both->turn.last(SlotKind::kContent);
   const std::size_t slot = both->turn.first_of_call(0);
-  return content < slot && !contains(both->turn.literals(content + 1, slot), trimmed(header));
+  return content < slot && !contains(both->turn.literals(content + 1, slot), trimmed(blocks.header));
 }
 
 // Returns the text after the content of `followed`, a plain turn that a question follows.
@@ -121,6 +123,14 @@ std::string result_begin(const Evidence& evidence, const format::Calls& calls) {
 
 }  // namespace
 
+bool closes_calls_before_content(const Turn& turn, std::string_view close, std::string_view header) {
+  const std::size_t content = turn.first(SlotKind::kContent);
+  const std::size_t last = turn.last_of_call(0);
+  if (last == kNone || content == kNone || content < last || is_blank(close) || is_blank(header)) return false;
+  const std::string between = turn.literals(last + 1, content);
+  return contains(between, close) && !contains(between, trimmed(header));
+}
+
 // A plain turn ends with its own visible tail.  If it has none, the close of content ends it, and otherwise only the
 // beginning of the next turn.
 Ending infer_ending(const Evidence& evidence, const Blocks& blocks) {
@@ -135,7 +145,7 @@ Ending infer_ending(const Evidence& evidence, const Blocks& blocks) {
     if (!is_blank(close) && close != out.stops.front()) out.history_close.push_back(close);
     return out;
   }
-  if (!is_blank(blocks.content.close) && !(followed && goes_on_behind_content(evidence, blocks.header))) {
+  if (!is_blank(blocks.content.close) && !(followed && closes_inside_turn(evidence, blocks))) {
     out.stops.emplace_back(trimmed(blocks.content.close));
     return out;
   }

@@ -268,12 +268,10 @@ TEST_CASE("characters that are written in another way inside names of tools and 
 }
 
 TEST_CASE("what stands between calls and content closes their section") {
-  const std::string calls =
-      "{%- if m.tool_calls %}{{- '[[acts]]' }}{%- for c in m.tool_calls %}{{- '<do>' + (c.function | tojson) + '</do>' "
-      "}}"
-      "{%- endfor %}{{- '[[over]]' }}{%- endif %}";
-  const auto turns = [&calls](const std::string& content) {
-    return "{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n" + calls + content +
+  const auto turns = [](const std::string& content, const std::string& close = "[[over]]") {
+    return "{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n{%- if m.tool_calls %}{{- '[[acts]]' }}{%- for c in "
+           "m.tool_calls %}{{- '<do>' + (c.function | tojson) + '</do>' }}{%- endfor %}{{- '" +
+           close + "' }}{%- endif %}" + content +
            "{%- endfor %}\n{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}";
   };
   // Only the next turn ends a turn, or the text that closes the content does.
@@ -285,6 +283,10 @@ TEST_CASE("what stands between calls and content closes their section") {
     CHECK(std::ranges::find(format->stops.tool, "[[over]]") == format->stops.tool.end());
     CHECK(has_note(*format, "only the calls' close ends a turn of calls: who stops at it sees no content behind it"));
   }
+  // bug: a part of the section's close was a stop, and the content behind it was lost
+  const auto format = verified_format(turns("{{- m.content or '' }}", "][[over]]"));
+  CHECK(format->calls.section_close == "][[over]]");
+  CHECK(format->stops.tool.empty());
 }
 
 TEST_CASE("content and calls that close with the same mark behind other white space") {

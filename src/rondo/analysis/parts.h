@@ -59,6 +59,8 @@ struct Ending {
   bool is_next_turn = false;               // only the beginning of the next turn ends it
   std::optional<Turn> followed;            // an answer that a question follows
 };
+// Returns whether `close` ends the calls of a turn whose content follows them, so that it does not end turns.
+[[nodiscard]] bool closes_calls_before_content(const Turn& turn, std::string_view close, std::string_view header);
 [[nodiscard]] Ending infer_ending(const Evidence& evidence, const Blocks& blocks);
 
 // Returns `shown` with reasoning that no message shows: a generation prompt opens it, the template searches content for

@@ -179,21 +179,23 @@ TEST_CASE("a model stops with what ends a conversation, not with what history ha
   CHECK(tail_alone(context, messages, 1) == "~last~");
 }
 
-TEST_CASE_FIXTURE(Fixture, "white space that the template writes in front of a stop is no content") {
-  const auto content = [&](const std::string& close, const std::string& stop) {
+TEST_CASE_FIXTURE(Fixture, "what the template writes in front of a stop is no content") {
+  const auto content = [&](const std::string& close, const std::string& stop, const std::string& text = "Yes\n") {
     auto format = std::make_shared<format::Format>();
     format->header = "[assistant]";
     format->generation_prompts = {{"default", "[assistant]"}};
     if (!close.empty()) format->content = {"~say~", close};
     format->stops.content = {stop};
     const CompletionReader plain(format, *tokenizer, std::nullopt);
-    const auto said = plain.read(profile, prompt, ids((close.empty() ? "" : "~say~") + std::string("Yes\n~done~")));
+    const auto said = plain.read(profile, prompt, ids((close.empty() ? "" : "~say~") + text + "~done~"));
     REQUIRE(said.ok());
     return said.value().message.content;
   };
   CHECK(content("", "~done~") == "Yes\n");
   CHECK(content("", "\n~done~") == "Yes");
   CHECK(content("\n~done~", "~called~") == "Yes");
+  CHECK(content("\"~done~", "~called~", "Yes\"") == "Yes");  // bug: the quote was content
+  CHECK(content("\"~done~", "~called~", "Yes") == "Yes");
 }
 
 TEST_CASE_FIXTURE(Fixture, "of a turn that is closed by the same token twice, what was not sampled is appended") {
