@@ -259,9 +259,12 @@ Result<render::Encoded> Model::encode(Call& call) const {
     auto encoded = render::encode({*use.chat_template, *use.tokenizer, call.conversation, use.options},
                                   made.value().rendered, call.specials, reasoning);
     encoded.notes = std::move(made.value().notes);
-    if (!parts_.strict && !call.conversation.continue_final_message)
-      std::ranges::move(unwritten_fields(call.conversation.messages, call.shaping, made.value().rendered),
+    if (!parts_.strict && !call.conversation.continue_final_message) {
+      const json::Array& messages = call.conversation.messages;
+      const auto unwritten = unwritten_role(use.chat_template->compared_roles(), messages, encoded.message_indices);
+      std::ranges::move(unwritten_fields(messages, call.shaping, made.value().rendered, unwritten),
                         std::back_inserter(encoded.notes));
+    }
     put_as_sent(call.shaping, encoded);
     return finished(std::move(encoded));
   }

@@ -61,10 +61,39 @@ bool shows_content(const Written& written, const json::Value& message, std::stri
   return said.empty() || prompt.find(said) != std::string_view::npos;
 }
 
+// Looks for texts in a prompt, which has most of them in the order of the messages.
+class Finder {
+ public:
+  explicit Finder(std::string_view prompt) : prompt_(prompt) {}
+
+  bool has(std::string_view text) {
+    text = format::trimmed(text);
+    std::size_t found = prompt_.find(text, from_);
+    if (found == std::string_view::npos) found = prompt_.find(text);
+    if (found == std::string_view::npos) return false;
+    from_ = found + text.size();
+    return true;
+  }
+
+ private:
+  std::string_view prompt_;
+  std::size_t from_ = 0;
+};
+
 }  // namespace
 
+bool shows_all(const json::Array& messages, std::string_view prompt) {
+  Finder finder(prompt);
+  return std::ranges::all_of(messages, [&finder](const json::Value& message) {
+    const std::vector<chat::OpenCall> calls = chat::open_calls(message);
+    return finder.has(chat::content_text(message)) &&
+           std::ranges::all_of(calls, [&finder](const chat::OpenCall& call) { return finder.has(call.name); });
+  });
+}
+
 std::vector<std::string> unwritten_fields(const json::Array& messages, const tmpl::Shaping& shaping,
-                                          const jinja::Rendered& rendered) {
+                                          const jinja::Rendered& rendered,
+                                          const std::optional<UnknownRole>& unwritten) {
   const auto known = written_in(rendered, messages.size());
   if (!known) return {};
   const std::vector<Written>& written = *known;
@@ -76,7 +105,7 @@ std::vector<std::string> unwritten_fields(const json::Array& messages, const tmp
   };
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const auto role = messages[i].find_string("role");
-    if (!role || *role == "function" || !chat::is_api_role(*role)) continue;
+    if (!role || *role == "function" || !chat::is_api_role(*role) || (unwritten && unwritten->role == *role)) continue;
     if (!shows_content(written[i], messages[i], rendered.text.bytes())) tell(i, "content");
     const json::Value* calls = messages[i].find(kCalls);
     const std::size_t count = calls != nullptr && calls->is_array() ? calls->as_array().size() : 0;

@@ -1,6 +1,7 @@
 // render and jinja: from templates to text.
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,27 @@ std::vector<std::int32_t> owners_in(const jinja::Rendered& rendered) {
   std::vector<std::int32_t> owners;
   for (const text::Run& run : rendered.text.runs()) owners.push_back(rendered.origins.paths.message(run.path()));
   return owners;
+}
+
+// Adds a note for each part of the messages that the template leaves out of the prompt without a word.
+Status note_unwritten(const core::Model& model, const core::Prepared& prepared, const core::Call& call,
+                      const jinja::Rendered& rendered, std::vector<std::string>& notes) {
+  const json::Array& messages = call.conversation.messages;
+  if (core::shows_all(messages, rendered.text.bytes())) return Done{};
+  const jinja::Rendered* told = &rendered;
+  std::optional<core::Prompt> again;
+  if (!prepared.options.origins) {
+    tmpl::ApplyOptions options = prepared.options;
+    options.origins = true;
+    auto made = model.prompt(prepared, call.conversation, options);
+    if (!made.ok()) return made.error();
+    again = std::move(made.value());
+    told = &again->rendered;
+  }
+  const auto unwritten = core::unwritten_role(prepared.chat_template->compared_roles(), messages, owners_in(*told));
+  std::ranges::move(core::unwritten_fields(messages, call.shaping, *told, unwritten), std::back_inserter(notes));
+  if (unwritten) notes.push_back(core::sentence(*unwritten));
+  return Done{};
 }
 
 }  // namespace
@@ -49,9 +71,10 @@ Reply op_render(const OpContext& context, Fields& fields) {
   if (context.options.refuse_unknown_roles) {
     Status written = core::check_all_written(chat_template, conversation.messages, owners_in(rendered));
     if (!written.ok()) return written.error();
-    if (!options.strict && !conversation.continue_final_message)
-      std::ranges::move(core::unwritten_fields(conversation.messages, call.shaping, rendered),
-                        std::back_inserter(notes));
+  }
+  if (!options.strict && !conversation.continue_final_message) {
+    Status told = note_unwritten(*model.value(), prepared.value(), call, rendered, notes);
+    if (!told.ok()) return told.error();
   }
   json::Object reply{{"text", rendered.text.bytes()}};
   if (spans) reply.set("spans", spans_to_json(rendered, chat_template, sent_messages(conversation), call.shaping));

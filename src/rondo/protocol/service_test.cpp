@@ -142,6 +142,28 @@ TEST_CASE("origins and owners of shaped messages are those that were sent") {
   CHECK(service.run(asked).error().code == ErrorCode::kTemplateError);
 }
 
+TEST_CASE("bug: render did not say what a template leaves out") {
+  const Service service({});
+  const auto notes = [&service](const std::string& chat_template, const std::string& mode) {
+    json::Value asked = json::parse(R"({"op": "render", "messages": [{"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Hi"}, {"role": "assistant", "content": "", "tool_calls":
+        [{"type": "function", "function": {"name": "find", "arguments": {}}}]}]})")
+                            .value();
+    asked.as_object().set("template", chat_template);
+    asked.as_object().set("mode", mode);
+    const json::Value reply = service.handle(asked);
+    REQUIRE_MESSAGE(reply.find("text") != nullptr, json::to_compact(reply));
+    const json::Value* notes = reply.find("notes");
+    return notes != nullptr ? json::to_compact(*notes) : "";
+  };
+  const std::string users =
+      "{%- for m in messages %}{%- if m.role == 'user' %}{{- m.content }}{%- endif %}{%- endfor %}";
+  CHECK(notes(users, "lenient") == R"(["messages[2].tool_calls[0]: the template writes nothing of it",)"
+                                   R"("messages[0].role: the template writes nothing for the role `system`"])");
+  CHECK(notes(users, "strict") == "");
+  CHECK(notes("{{- messages | tojson }}", "lenient") == "");
+}
+
 TEST_CASE("check and fix tell how far they are") {
   const Service service({});
   std::size_t last = 0;
