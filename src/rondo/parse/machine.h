@@ -21,7 +21,6 @@
 
 namespace rondo::parse {
 
-inline constexpr std::string_view kFence = "```";
 inline constexpr std::size_t kLongestAttempt = 1U << 20U;  // bytes held back for a call whose name comes last
 // Matches the opening of a fence at the start of `text`: three backticks, a word such as `json` or none, and one
 // character of white space.

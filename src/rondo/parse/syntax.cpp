@@ -354,6 +354,10 @@ void Syntax::compile_bare_openers() {
   const format::Calls& calls = format->calls;
   if (!is_blank(calls.section_open) || !call_open.empty() || calls.envelope == format::Envelope::kTags) return;
   sets.text.add(kBareOpen, add_marker(calls.call_open + "{"));
+  // A fence or a tag around such a call belongs to it.
+  for (const std::string_view wrapper : {kFence, std::string_view("<")}) {
+    if (options.tools) sets.text.add(kWrapper, add_marker(wrapper));
+  }
   if (calls.envelope == format::Envelope::kJsonArray) sets.text.add(kBareOpen, add_marker(calls.section_open + "["));
 }
 

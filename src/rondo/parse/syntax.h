@@ -15,6 +15,8 @@
 
 namespace rondo::parse {
 
+inline constexpr std::string_view kFence = "```";
+
 // What is looked for, by the place in the turn.
 struct MarkerSets {
   MarkerSet blank;  // where only white space came since the last marker
