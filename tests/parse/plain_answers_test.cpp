@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "analysis/analyse.h"
 #include "base/files.h"
 #include "format/units.h"
 #include "json/parse.h"
@@ -67,6 +68,37 @@ TEST_CASE("answers without calls come back as they were written") {
     CHECK_MESSAGE(objection(found.value().format, tools) == "", row.id << ", with tools");
   }
   CHECK(seen.size() >= 50);
+}
+
+std::shared_ptr<const format::Format> format_without_end(const std::string& user, const std::string& assistant,
+                                                         const std::string& end) {
+  const std::string source = "{%- for m in messages %}{%- if m.role == 'user' %}{{- '" + user + "' + m.content + '" +
+                             end + "' }}{%- else %}{{- '" + assistant + "' + m.content + '" + end +
+                             "' }}{%- endif %}{%- endfor %}{%- if add_generation_prompt %}{{- '" + assistant +
+                             "' }}{%- endif %}";
+  return analysis::analyse(*jinja::Template::compile(source, {}, "test").value(), {}).value();
+}
+
+TEST_CASE("bug: headings and tables in an answer ended turns without an end token") {
+  const auto heading = format_without_end("\\n### Human: ", "\\n### Assistant: ", "");
+  const auto word = format_without_end("\\n\\nHuman: ", "\\n\\nAssistant: ", "");
+  const auto rule = format_without_end("user:\\n", "assistant:\\n", "\\n---\\n");
+  const std::string text = "Intro ### x Human: --- y\n\n### Heading\n---|---\n**a**\n\n### Humans";
+  CHECK(objection(heading, std::nullopt) == "");
+  CHECK(objection(word, std::nullopt) == "");
+  for (const auto& format : {heading, word, rule}) {
+    const auto syntax = parse::compile(format, {});
+    const std::string& stop = format->stops.content.front();
+    for (const bool in_pieces : {false, true}) {
+      CHECK(read(syntax, "", text, in_pieces).content == text);
+      CHECK(read(syntax, "", text + stop, in_pieces).content == text);
+      CHECK(read(syntax, "", text + stop + "\nand more", in_pieces).content == text);
+    }
+  }
+  // White space before the next turn is no text of the answer.
+  const auto syntax = parse::compile(format_without_end("USER: ", "ASSISTANT: ", "\\n"), {});
+  CHECK(read(syntax, "", "a\nb\n", true).content == "a\nb");
+  CHECK(read(syntax, "", "a\nb\nUSER: c", true).content == "a\nb");
 }
 
 }  // namespace

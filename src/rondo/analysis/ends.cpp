@@ -53,14 +53,38 @@ std::string first_unit(const Evidence& evidence, std::string_view begin) {
   return std::string(begin.substr(0, cuts[std::min<std::size_t>(1, cuts.size() - 1)]));
 }
 
-// For a turn that only the beginning of the next turn ends: returns the first unit of that beginning; "" if it is not a
-// marker.
-std::string next_begin(const Evidence& evidence, const Blocks& blocks, const Turn& followed) {
+// Returns `text` as a stop.  The line end behind mere punctuation tells it from ordinary text.
+std::string as_stop(const std::string& text) {
+  std::string out = trimmed_end(text);
+  const bool has_word = std::ranges::any_of(out, [](char byte) { return format::is_word(byte) || (byte & 0x80) != 0; });
+  if (format::is_plain(out) && !has_word && !out.empty() && text.substr(out.size()).starts_with('\n')) out += '\n';
+  return out;
+}
+
+// Returns the first line of `header` that has a word, with the line ends around it; "" if there is none.
+std::string first_line(std::string_view header) {
+  const auto word = std::ranges::find_if(header, format::is_word);
+  if (word == header.end()) return "";
+  const std::size_t end = header.find('\n', static_cast<std::size_t>(word - header.begin()));
+  std::string_view line = header.substr(0, end == std::string_view::npos ? end : end + 1);
+  const std::size_t begin = trimmed_end(std::string(line)).rfind('\n');
+  return as_stop(std::string(begin == std::string::npos ? line : line.substr(begin)));
+}
+
+// The stops of a turn that only the beginning of the next turn ends: the first unit of that beginning if it is a marker,
+// and its first line if that has words.  White space that ends turns is a stop too.
+std::vector<std::string> next_begins(const Evidence& evidence, const Blocks& blocks, const Turn& followed) {
   const std::string own = behind_content(followed);
-  const std::string next = (is_blank(own) ? "" : without_prefix(own, blocks.content.close)) + followed.following;
-  std::string unit = first_unit(evidence, trimmed(next));
-  const bool is_marker = unit.size() > 1 && is_opening_bracket(unit.front());
-  return is_marker || blocks.plain_tail.empty() ? unit : "";
+  const std::string own_end = is_blank(own) ? "" : without_prefix(own, blocks.content.close);
+  const std::string unit = first_unit(evidence, trimmed(own_end + followed.following));
+  if (unit.size() > 1 && is_opening_bracket(unit.front())) return {unit};
+  const std::size_t question = followed.behind.find(probe::kSecondQuestionText);
+  const std::string line = question == std::string::npos
+                               ? ""
+                               : first_line((is_blank(own) ? own : own_end) + followed.behind.substr(0, question));
+  std::vector<std::string> out{blocks.plain_tail, line.empty() && blocks.plain_tail.empty() ? unit : line};
+  std::erase(out, "");
+  return out;
 }
 
 // A message with one call, and under each of `fields` a list with one result.
@@ -138,10 +162,9 @@ Ending infer_ending(const Evidence& evidence, const Blocks& blocks) {
   out.followed = evidence.ask(message_of({.content = true}), {.tools = false, .with_user = true});
   const auto& followed = out.followed;
   if (!is_blank(blocks.plain_tail)) {
-    out.stops.push_back(without_repeats(trimmed_end(blocks.plain_tail)));
+    out.stops.push_back(as_stop(without_repeats(blocks.plain_tail)));
     if (!followed) return out;
-    const std::string close =
-        without_repeats(trimmed_end(without_prefix(behind_content(*followed), blocks.content.close)));
+    const std::string close = as_stop(without_repeats(without_prefix(behind_content(*followed), blocks.content.close)));
     if (!is_blank(close) && close != out.stops.front()) out.history_close.push_back(close);
     return out;
   }
@@ -150,8 +173,11 @@ Ending infer_ending(const Evidence& evidence, const Blocks& blocks) {
     return out;
   }
   out.is_next_turn = followed.has_value();
-  const std::string next = followed ? next_begin(evidence, blocks, *followed) : "";
-  if (const std::string& stop = next.empty() ? blocks.plain_tail : next; !stop.empty()) out.stops.push_back(stop);
+  if (followed) {
+    out.stops = next_begins(evidence, blocks, *followed);
+  } else if (!blocks.plain_tail.empty()) {
+    out.stops.push_back(blocks.plain_tail);
+  }
   return out;
 }
 

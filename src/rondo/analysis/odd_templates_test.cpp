@@ -289,6 +289,22 @@ TEST_CASE("what stands between calls and content closes their section") {
   CHECK(format->stops.tool.empty());
 }
 
+TEST_CASE("words that begin the next turn end one that no mark ends") {
+  const auto stops = [](const std::string& user, const std::string& assistant, const std::string& end) {
+    return verified_format("{%- for m in messages %}{%- if m.role == 'user' %}{{- '" + user + "' + m.content + '" +
+                           end + "' }}{%- else %}{{- '" + assistant + "' + m.content + '" + end +
+                           "' }}{%- endif %}{%- endfor %}{%- if add_generation_prompt %}{{- '" + assistant +
+                           "' }}{%- endif %}")
+        ->stops.content;
+  };
+  using Stops = std::vector<std::string>;
+  CHECK(stops("\\n### Human: ", "\\n### Assistant: ", "") == Stops{"\n### Human:"});
+  CHECK(stops("\\n\\nHuman: ", "\\n\\nAssistant: ", "") == Stops{"\nHuman:"});
+  CHECK(stops("user:\\n", "assistant:\\n", "\\n---\\n") == Stops{"\n---\n"});
+  CHECK(stops("USER: ", "ASSISTANT: ", "\\n") == Stops{"\n", "\nUSER:"});
+  CHECK(stops("<user>", "<bot>", "") == Stops{"<user>"});
+}
+
 TEST_CASE("content and calls that close with the same mark behind other white space") {
   const auto format = verified_format(
       "{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n{%- if m.tool_calls %}{{- '{{acts' }}{%- for c in "

@@ -157,6 +157,14 @@ class Boundaries {
 
 }  // namespace
 
+bool is_plain(std::string_view text) {
+  text = trimmed(text);
+  constexpr std::string_view kOpening = "<[{(";
+  constexpr std::string_view kClosing = ">]})";
+  return text.size() < 3 || kOpening.find(text.front()) == std::string_view::npos ||
+         kClosing.find(text.back()) == std::string_view::npos;
+}
+
 std::vector<std::size_t> unit_boundaries(std::string_view text, std::span<const std::string> atoms) {
   Boundaries out(text);
   for (std::size_t i = 0; i < text.size();) {

@@ -33,6 +33,9 @@ inline constexpr char kCounter = '\x1A';
 // Returns whether `text` has no brackets and begins or ends with a character that is not a word character: `%%done`.
 [[nodiscard]] bool is_mark(std::string_view text);
 
+// Returns whether ordinary text may contain the marker `text` by chance: no brackets around a word or a sign mark it.
+[[nodiscard]] bool is_plain(std::string_view text);
+
 // Returns the offsets at which `text` may be cut: 0, its end, around white space, and after closing brackets that no
 // word touches, if no bracket is open.  Punctuation on both sides of brackets belongs to them (`#[x]#`).  `<a>\n<b`
 // gives 0, 3, 4, 6; `<|open|>x<|sep|>` gives only 0 and 16.  `atoms` are texts that are units by themselves, whatever

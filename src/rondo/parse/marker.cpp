@@ -134,6 +134,14 @@ Marker::Marker(std::string_view text, std::span<const std::string> tokens) {
   chunks_.push_back(std::move(chunk));
 }
 
+void Marker::keep_to_line() {
+  const std::size_t line = lead_.rfind('\n');
+  line_lead_ = line == std::string::npos ? 0 : lead_.size() - line;
+  needs_line_end_ = trail_.starts_with('\n');
+}
+
+bool Marker::may_follow(std::string_view before) const { return line_lead_ == 0 || own_lead(before) >= line_lead_; }
+
 std::string_view Marker::first_bytes() const {
   return core_.front() == format::kCounter ? "0123456789" : std::string_view(core_).substr(0, 1);
 }
@@ -180,6 +188,11 @@ Match Marker::match(std::string_view text, bool is_end, const TokenStarts* start
     if (chunk.kind == MatchKind::kNone) return {};
     if (chunk.kind == MatchKind::kPartial) return cut_off(text, is_end);
     at += chunk.size;
+  }
+  if (needs_line_end_) {
+    const std::size_t behind = text.find_first_not_of(" \t\r", at);
+    if (behind == std::string_view::npos) return {is_end ? MatchKind::kFull : MatchKind::kPartial, at};
+    if (text[behind] != '\n') return {};
   }
   // A marker that ends with a word and white space must not match the beginning of a longer word: `all\n` does not
   // begin `allocate`.
@@ -257,6 +270,7 @@ MarkerSet::Found MarkerSet::at(std::string_view text, std::size_t at, bool is_en
   if (!first_[static_cast<unsigned char>(text[at])]) return found;
   const std::string_view rest = text.substr(at);
   for (const Entry& entry : entries_) {
+    if (!entry.marker->may_follow(text.substr(0, at))) continue;
     const Match match = entry.marker->match(rest, is_end, starts);
     if (match.kind == MatchKind::kNone) continue;
     if (match.kind == MatchKind::kPartial) {

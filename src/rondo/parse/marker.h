@@ -45,6 +45,10 @@ class Marker {
   // marker to match.
   explicit Marker(std::string_view text, std::span<const std::string> tokens = {});
 
+  // Makes the marker match only where its text stands between line ends, as far as the template writes line ends around
+  // it.  MarkerSet looks at the text before it.
+  void keep_to_line();
+
   // Returns true if the text is only white space; such a marker never matches.
   [[nodiscard]] bool empty() const { return chunks_.empty(); }
   // Returns the bytes that the marker may begin with.
@@ -71,6 +75,9 @@ class Marker {
   // nothing is missing.  Returns nullopt otherwise.
   [[nodiscard]] std::optional<std::string_view> missing_behind(std::string_view text) const;
 
+  // Returns whether the marker may begin behind `before`.
+  [[nodiscard]] bool may_follow(std::string_view before) const;
+
   // Returns how many bytes of white space at the end of `before` are the white space that the template writes before
   // the marker.
   [[nodiscard]] std::size_t own_lead(std::string_view before) const;
@@ -85,6 +92,8 @@ class Marker {
   bool has_token_ = false;
   std::size_t token_chunk_ = 0;  // the chunk at which the first added token begins
   std::size_t token_offset_ = 0;
+  std::size_t line_lead_ = 0;  // how many bytes of the lead must stand before the marker
+  bool needs_line_end_ = false;
   bool is_distinct_ = false;
   bool is_reserved_ = false;
   bool is_varied_ = false;  // some sign of the text stands for more than itself

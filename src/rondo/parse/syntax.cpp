@@ -44,6 +44,13 @@ const Marker* Syntax::add_marker(std::string_view text) {
   return markers_.back().get();
 }
 
+// A stop that ordinary text may contain ends a turn only on the line of its own that the template gives it.
+const Marker* Syntax::add_stop(std::string_view text) {
+  (void)add_marker(text);
+  if (format::is_plain(text)) markers_.back()->keep_to_line();
+  return markers_.back().get();
+}
+
 // Registers each marker in the sets of the places where the parser looks for it.
 void Syntax::compile() {
   if (format->reasoning.present) compile_reasoning();
@@ -132,7 +139,7 @@ void Syntax::compile_stops() {
   const format::Format& f = *format;
   for (const auto* stops : {&f.stops.content, &f.stops.tool, &f.stops.history_close}) {
     for (const std::string& stop : *stops) {
-      const Marker* marker = add_marker(stop);
+      const Marker* marker = add_stop(stop);
       if (marker->empty() && stops == &f.stops.content) blank_stop = stop;
       for (MarkerSet* set :
            {&sets.blank, &sets.text, &sets.reasoning, &sets.reasoning_layout, &sets.section, &sets.after, &sets.between,
@@ -145,7 +152,7 @@ void Syntax::compile_stops() {
     }
   }
   for (const auto* stops : {&f.stops.content, &f.stops.tool}) {
-    for (const std::string& stop : *stops) sets.stop.add(kStop, add_marker(stop));
+    for (const std::string& stop : *stops) sets.stop.add(kStop, add_stop(stop));
   }
   if (!blank_stop.empty()) sets.text.add_lead(blank_stop);
 }
@@ -269,7 +276,7 @@ void Syntax::compile_slots() {
       set.add(kSeparator, &separator);
       set.add(kCallOpen, &call_open);
       for (const auto* stops : {&format->stops.content, &format->stops.tool}) {
-        for (const std::string& stop : *stops) set.add(kStop, add_marker(stop));
+        for (const std::string& stop : *stops) set.add(kStop, add_stop(stop));
       }
     }
   }

@@ -117,6 +117,7 @@ class Syntax {
 
  private:
   const Marker* add_marker(std::string_view text);
+  const Marker* add_stop(std::string_view text);
   void compile();
   void compile_reasoning();
   void compile_content();

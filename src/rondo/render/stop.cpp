@@ -60,6 +60,13 @@ std::optional<TurnClose> tool_turn_close(const TurnContext& context, const Plain
   return std::nullopt;
 }
 
+// Returns the added token that `text` is, without the white space at its ends; nullptr if it is none.
+const tokenizer::AddedToken* added_token(const tokenizer::Tokenizer& tokenizer, std::string_view text) {
+  const auto& tokens = tokenizer.added_tokens();
+  const auto token = std::ranges::find(tokens, format::trimmed(text), &tokenizer::AddedToken::content);
+  return token != tokens.end() ? &*token : nullptr;
+}
+
 template <typename T>
 void sort_unique(std::vector<T>& values) {
   std::sort(values.begin(), values.end());
@@ -88,12 +95,17 @@ TurnProfile probe_turns(const TurnContext& context) {
 TurnProfile probe_turns(const TurnContext& context, const format::Format& format) {
   TurnProfile profile = probe_turns(context);
   for (const std::string& stop : format.stops.tool) {
-    const std::string_view text = format::trimmed(stop);
-    const auto& tokens = context.tokenizer.added_tokens();
-    const auto token = std::ranges::find(tokens, text, &tokenizer::AddedToken::content);
-    if (token != tokens.end()) profile.stop_ids.push_back(token->id);
+    if (const auto* token = added_token(context.tokenizer, stop)) profile.stop_ids.push_back(token->id);
   }
   sort_unique(profile.stop_ids);
+  for (const std::string& stop : format.stops.content) {
+    const bool is_text = format::is_plain(stop) && !format::is_blank(stop);
+    if (is_text && added_token(context.tokenizer, stop) == nullptr) profile.stop_strings.push_back(stop);
+  }
+  // White space ends a turn only in front of the next one.  An engine that stops at it would end at the first line.
+  const auto is_blank = [](const std::string& stop) { return format::is_blank(stop); };
+  if (!std::ranges::all_of(profile.stop_strings, is_blank)) std::erase_if(profile.stop_strings, is_blank);
+  sort_unique(profile.stop_strings);
   return profile;
 }
 

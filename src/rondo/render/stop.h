@@ -23,7 +23,8 @@ struct TurnProfile {
 // Probes the template.  Never fails: if the template raises on every probe, the result has the tokenizer's own end ids.
 [[nodiscard]] TurnProfile probe_turns(const TurnContext& context);
 
-// The same, with the tokens at which a turn with calls ends by the format: what a result begins with may be one.
+// The same, with the tokens at which a turn with calls ends by the format: what a result begins with may be one.  The
+// stop strings also have words that begin the next turn, and then no white space alone.
 [[nodiscard]] TurnProfile probe_turns(const TurnContext& context, const format::Format& format);
 
 }  // namespace rondo::render
