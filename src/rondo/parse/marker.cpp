@@ -140,8 +140,6 @@ void Marker::keep_to_line() {
   needs_line_end_ = trail_.starts_with('\n');
 }
 
-bool Marker::may_follow(std::string_view before) const { return line_lead_ == 0 || own_lead(before) >= line_lead_; }
-
 std::string_view Marker::first_bytes() const {
   return core_.front() == format::kCounter ? "0123456789" : std::string_view(core_).substr(0, 1);
 }

@@ -76,7 +76,9 @@ class Marker {
   [[nodiscard]] std::optional<std::string_view> missing_behind(std::string_view text) const;
 
   // Returns whether the marker may begin behind `before`.
-  [[nodiscard]] bool may_follow(std::string_view before) const;
+  [[nodiscard]] bool may_follow(std::string_view before) const {
+    return line_lead_ == 0 || own_lead(before) >= line_lead_;
+  }
 
   // Returns how many bytes of white space at the end of `before` are the white space that the template writes before
   // the marker.
