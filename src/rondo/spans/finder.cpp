@@ -140,8 +140,9 @@ class Search {
       }
       const auto hits = find(chains);
       if (!hits.ok()) return hits.error();
-      for (std::size_t i = end; i-- > begin && !out_.parent;)
-        out_.parent = parent_at(replies_[i], hits.value(), 2 * (i - begin));
+      for (std::size_t i = end; i-- > begin && !out_.parent;) {
+        if (replies_[i] < options_.parent_before) out_.parent = parent_at(replies_[i], hits.value(), 2 * (i - begin));
+      }
     }
     return Done{};
   }

@@ -48,8 +48,9 @@ struct FindOptions {
   // If several turns fit, those of this session come first, then the earliest.  So the same request finds the same turn
   // again.
   std::optional<Digest> session = {};
-  std::vector<Digest> without = {};  // turns that must not be found
-  std::vector<Echo> echoed = {};     // in addition to what the messages carry; in the order of the messages
+  std::vector<Digest> without = {};                          // turns that must not be found
+  std::size_t parent_before = static_cast<std::size_t>(-1);  // the parent's reply must come before this message
+  std::vector<Echo> echoed = {};  // in addition to what the messages carry; in the order of the messages
 };
 
 // Returns the hashes under which a turn is stored so that it can be found.  `before` is how many of the seen messages

@@ -54,7 +54,7 @@ class Planning {
  private:
   // Finds the turns that are known and intact.
   Status find() {
-    FindOptions options{request_.session, {}, std::move(request_.echoed)};
+    FindOptions options{.session = request_.session, .echoed = std::move(request_.echoed)};
     const json::Array& messages = request_.call.conversation.messages;
     while (true) {
       auto found = find_turns(store_, scope_, messages, plan_.asked.seen, options);
@@ -64,7 +64,13 @@ class Planning {
       auto parent = load_turn(store_, cache_, scope_, findings_.parent->turn);
       if (!parent.ok()) return parent.error();
       plan_.parent = std::move(parent).value();
-      if (plan_.parent != nullptr) break;
+      if (plan_.parent != nullptr) {
+        const auto changed = changed_reasoning(*plan_.parent);
+        if (!changed) break;
+        options.parent_before = *changed;
+        plan_.parent.reset();
+        continue;
+      }
       options.without.push_back(findings_.parent->turn);
       findings_.parent.reset();
       if (options.without.size() == kMostDamaged) break;
@@ -74,12 +80,42 @@ class Planning {
       plan_.in_parents_session = !request_.session || *request_.session == findings_.parent->session;
       if (!plan_.session) plan_.session = findings_.parent->session;
     }
-    for (const Match& match : findings_.later) {
+    return load_later();
+  }
+
+  Status load_later() {
+    for (const Match& match : std::exchange(findings_.later, {})) {
       auto turn = load_turn(store_, cache_, scope_, match.turn);
       if (!turn.ok()) return turn.error();
+      if (turn.value() != nullptr && is_other_reasoning(turn.value()->message, match.message)) {
+        findings_.edited.push_back(match);
+        continue;
+      }
+      findings_.later.push_back(match);
       if (turn.value() != nullptr) known_.later.push_back({match.message, std::move(turn).value()});
     }
     return Done{};
+  }
+
+  // Whether the client shows other reasoning in a message than this text of it has.
+  [[nodiscard]] bool is_other_reasoning(const std::string& text, std::size_t message) const {
+    const chat::Conversation& conversation = request_.call.conversation;
+    const json::Value& shown = conversation.messages[message];
+    if (shown.find_string("role") != "assistant") return false;
+    const bool is_continued = conversation.continue_final_message && message + 1 == conversation.messages.size();
+    const auto said = json::parse(text);
+    return said.ok() && has_other_reasoning(said.value(), shown, is_continued);
+  }
+
+  // The first message of the turn whose reasoning the client has changed.
+  [[nodiscard]] std::optional<std::size_t> changed_reasoning(const Turn& turn) const {
+    const std::size_t reply = turn.messages.size();
+    for (std::size_t i = 0; i < reply && i < findings_.parent->message; ++i) {
+      if (is_other_reasoning(turn.messages[i], i)) return i;
+    }
+    // A continued message and its continuation may be shown as two messages.
+    const std::size_t shown = findings_.parent->message;
+    return reply == shown && is_other_reasoning(turn.message, shown) ? std::optional(shown) : std::nullopt;
   }
 
   // A conversation keeps the time of its first request.

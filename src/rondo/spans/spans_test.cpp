@@ -168,6 +168,55 @@ TEST_CASE("an edited reply is not used, whatever key it has") {
   CHECK(gateway.plan().cause->name == "eviction");
 }
 
+TEST_CASE("bug: reasoning that the client had changed was replaced by what the model had sampled") {
+  Gateway gateway;
+  gateway.messages = {parsed(kHi)};
+  const TurnKey first = gateway.say("(*mull hm mull*)One~fin~",
+                                    R"({"role": "assistant", "reasoning_content": "hm", "content": "One"})", kMore);
+  const TurnKey second = gateway.say("(*mull so mull*)Two~fin~",
+                                     R"({"role": "assistant", "reasoning_content": "so", "content": "Two"})", kMore);
+  const auto with = [&](std::size_t message, const char* reasoning) {
+    json::Array messages = gateway.messages;
+    messages[message].as_object().set("reasoning_content", reasoning);
+    return gateway.plan(messages);
+  };
+  for (const char* same : {"so", "", " so\n", "s"})  // a stream that broke off showed a part
+    CHECK_MESSAGE(begins_with(with(3, same).ids, gateway.ids_of(second)), same);
+  const Plan later = with(3, "other");
+  CHECK(begins_with(later.ids, gateway.ids_of(first)));
+  CHECK_MESSAGE(gateway.text(later).find("(*mull other mull*)Two~fin~") != std::string::npos, gateway.text(later));
+  REQUIRE(later.cause);
+  CHECK(later.cause->path == "messages[3]");
+  // A change of an early message leaves the later turns as they were sampled.
+  const Plan early = with(1, "other");
+  CHECK(early.how == How::kRawTurns);
+  CHECK(gateway.text(early) ==
+        "<bos>[[user>>Hi~fin~[[assistant>>(*mull other mull*)One~fin~[[user>>More~fin~"
+        "[[assistant>>(*mull so mull*)Two~fin~[[user>>More~fin~[[assistant>>");
+}
+
+TEST_CASE("bug: a message with begun reasoning was continued with reasoning that it does not have") {
+  Gateway gateway;
+  gateway.messages = {parsed(kHi)};
+  (void)gateway.say("(*mull hm mull*)One~fin~", R"({"role": "assistant", "reasoning_content": "hm", "content": "One"})",
+                    kMore);
+  const auto continued = [&](const char* reasoning) {
+    PlanRequest request;
+    request.call = call_of("[]");
+    request.call.conversation.messages = {
+        parsed(kHi), json::Object{{"role", "assistant"}, {"reasoning_content", reasoning}, {"content", "One"}}};
+    request.call.conversation.add_generation_prompt = false;
+    request.call.conversation.continue_final_message = "content";
+    return gateway.text(gateway.plan(std::move(request)));
+  };
+  CHECK(continued("hm").ends_with("(*mull hm mull*)One"));
+  CHECK(continued("").ends_with("(*mull hm mull*)One"));
+  for (const char* other : {"h", "I know"}) {
+    const std::string text = continued(other);
+    CHECK_MESSAGE(text.ends_with("(*mull " + std::string(other) + " mull*)One"), text);
+  }
+}
+
 TEST_CASE("system text or tools changed: all is rendered, turns stand as sampled") {
   Gateway gateway;
   three_turns(gateway);

@@ -186,6 +186,17 @@ Answered answered_by(const json::Array& messages, std::size_t index) {
   return {call, std::string(calls[*call].name)};
 }
 
+// The reasoning that a message shows.
+std::string reasoning_of(const json::Value& message) {
+  for (const std::string_view field : chat::kReasoningFields) {
+    if (const auto text = message.find_string(field); text && !text->empty()) return std::string(*text);
+  }
+  const json::Value* content = message.find("content");
+  if (content == nullptr || !content->is_array()) return "";
+  json::Array parts = content->as_array();
+  return chat::take_reasoning_parts(parts);
+}
+
 // Other fields that a template may read in a message that nobody sampled.
 void put_other_fields(std::string& out, const json::Value& message, const std::string& answered_name) {
   json::Object others;
@@ -316,6 +327,15 @@ bool shows_cut_reply(const json::Value& reply, const json::Value& shown, bool is
     if (!shows_call((*said)[i], given[i])) return false;
   }
   return true;
+}
+
+bool has_other_reasoning(const json::Value& reply, const json::Value& shown, bool is_continued) {
+  const std::string given_text = reasoning_of(shown);
+  const std::string_view given = trimmed(given_text);
+  if (given.empty()) return false;
+  const std::string said_text = reasoning_of(reply);
+  const std::string_view said = trimmed(said_text);
+  return is_continued ? given != said : !said.starts_with(given);
 }
 
 std::vector<std::string_view> echoed_ids(const json::Value& message) {
