@@ -375,6 +375,14 @@ TEST_CASE("fake llama-server: slots keep what they computed; tokens_cached is no
   CHECK(subject.server->log().front().slot == 0);
 }
 
+TEST_CASE("fake engines: who asks for no token gets one, and from vLLM a refusal") {
+  Subject llama(options_of(Dialect::kLlamaServer));
+  CHECK(llama.stream("/completion", R"({"prompt": [7, 7], "stream": true, "n_predict": 0})").size() == 2);
+  Subject vllm(options_of(Dialect::kVllm));
+  CHECK(shown(vllm.ask("/v1/completions", R"({"prompt": [7], "max_tokens": 0})", 400), "error.param") ==
+        "\"max_tokens\"");
+}
+
 TEST_CASE("fake llama-server: requests wait for a slot") {
   EngineOptions options = options_of(Dialect::kLlamaServer);
   options.slots = 1;

@@ -71,7 +71,7 @@ std::variant<Task, net::Reply> VllmAnswers::read_generate(const json::Value& bod
   task.path = kGenerate;
   task.prompt = std::move(*ids);
   task.id = "generate-tokens-" + std::string(body.find_string("request_id").value_or(std::to_string(++made_)));
-  task.asked.max_tokens = static_cast<std::size_t>(std::max<std::int64_t>(1, integer_in(*sampling, "max_tokens", 16)));
+  task.asked.max_tokens = static_cast<std::size_t>(std::max<std::int64_t>(0, integer_in(*sampling, "max_tokens", 16)));
   task.asked.stop_ids = ids_in(sampling->find("stop_token_ids")).value_or(Ids{});
   task.asked.stops = texts_in(sampling->find("stop"));
   task.asked.ignore_end = flag_in(*sampling, "ignore_eos", false);
@@ -95,7 +95,7 @@ std::variant<Task, net::Reply> VllmAnswers::read_completions(const json::Value& 
   if (task.prompt.empty())
     return error_reply(400, "prompt: a text or a list of ids is required", "BadRequestError", "prompt");
   task.id = "cmpl-" + std::to_string(++made_);
-  task.asked.max_tokens = static_cast<std::size_t>(std::max<std::int64_t>(1, integer_in(body, "max_tokens", 16)));
+  task.asked.max_tokens = static_cast<std::size_t>(std::max<std::int64_t>(0, integer_in(body, "max_tokens", 16)));
   task.asked.stop_ids = ids_in(body.find("stop_token_ids")).value_or(Ids{});
   task.asked.stops = texts_in(body.find("stop"));
   task.asked.ignore_end = flag_in(body, "ignore_eos", false);
@@ -111,6 +111,8 @@ std::variant<Task, net::Reply> VllmAnswers::checked(Task task) const {
   if (const auto name = task.body.find_string("model"); name && *name != options_.name) {
     return error_reply(404, "The model `" + std::string(*name) + "` does not exist.", "NotFoundError", "model");
   }
+  if (task.asked.max_tokens == 0)
+    return error_reply(400, "max_tokens must be at least 1, got 0.", "BadRequestError", "max_tokens");
   if (task.prompt.size() + task.asked.max_tokens > options_.context_tokens) {
     return error_reply(400,
                        "This model's maximum context length is " + std::to_string(options_.context_tokens) +

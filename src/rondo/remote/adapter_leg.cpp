@@ -97,6 +97,7 @@ void AdapterLeg::take(Event event) {
 void AdapterLeg::take_part(Part part) {
   const std::size_t choice = first_ + part.choice;
   if (run_.has_ended(choice)) return;
+  part.missing = std::min(part.missing, run_.request().max_tokens);
   if (part.missing > 0 && !part.stop && !part.text.empty() && !recovery_) return recover_text(std::move(part));
   const bool is_greedy =
       run_.request().sampling.temperature == 0 && run_.request().grammar.dialect == engine::Grammar::Dialect::kNone;
@@ -107,8 +108,9 @@ void AdapterLeg::take_part(Part part) {
   run_.deliver(choice, std::move(part.tokens));
   if (is_done_ || !part.stop) return;
   const std::size_t told = run_.told(choice);
-  if (part.sampled && *part.sampled > told && part.missing == 0)
-    run_.note_inexact(choice, "the server counts " + how_many(*part.sampled - told) + " that it did not tell");
+  const std::size_t sampled = std::min(part.sampled.value_or(0), run_.request().max_tokens);
+  if (sampled > told && part.missing == 0)
+    run_.note_inexact(choice, "the server counts " + how_many(sampled - told) + " that it did not tell");
   run_.end_choice(choice, part);
 }
 

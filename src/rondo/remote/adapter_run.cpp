@@ -86,6 +86,7 @@ void AdapterRun::end_choice(std::size_t index, const Part& part) {
   }
   Choice& choice = choices_[index];
   engine::Ending ending{*part.stop, std::nullopt, choice.inexact};
+  if (asked_tokens_ == 0) ending.stop = StopReason::kLength;  // whatever the server sampled
   if (ending.stop == StopReason::kStopToken) {
     if (!choice.ids.empty()) ending.stop_id = choice.ids.back();
   } else if (ending.stop == StopReason::kLength && choice.ids.size() < asked_tokens_) {

@@ -216,6 +216,27 @@ TEST_CASE("adapter: ids behind the last whole character are sampled once more, w
   CHECK(outcome.choices[0].inexact == "the server counts 2 ids that it did not tell");
 }
 
+TEST_CASE("bug: a request for no token failed, or had one") {
+  Setup setup;
+  setup.engine.answers["/completion"] = [](net::Exchange exchange) {
+    exchange.start(200, {});
+    exchange.write("data: {\"content\":\"a\",\"tokens\":[5],\"stop\":false,\"tokens_predicted\":1}\n\n");
+    exchange.write(
+        "data: {\"content\":\"\",\"tokens\":[],\"stop\":true,\"stop_type\":\"eos\",\"tokens_predicted\":1}\n\n");
+    exchange.finish();
+  };
+  Adapter adapter(setup.loop, *setup.client, setup.info(ServerKind::kLlamaServer, "/completion"));
+  Listening listener(setup.loop);
+  engine::Request request = request_of();
+  request.max_tokens = 0;
+  const engine::Outcome outcome = setup.run(adapter, request, listener);
+  CHECK(setup.engine.bodies["/completion"][0].find("\"n_predict\":1,") != std::string::npos);
+  CHECK(listener.ids[0].empty());
+  REQUIRE(outcome.choices.size() == 1);
+  CHECK(outcome.choices[0].stop == StopReason::kLength);
+  CHECK(outcome.choices[0].inexact.empty());
+}
+
 TEST_CASE("adapter: a stop id that the server does not know ends the choice, and its connection") {
   Setup setup;
   setup.engine.events("/completion",

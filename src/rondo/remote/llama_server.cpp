@@ -55,7 +55,7 @@ class LlamaServer final : public Dialect {
   Result<std::string> body(const engine::Request& request, std::size_t /*choices*/, std::uint64_t seed,
                            const std::string& /*id*/) const override {
     const engine::Sampling& sampling = request.sampling;
-    json::Object out{{"n_predict", request.max_tokens},
+    json::Object out{{"n_predict", asked_tokens(request)},
                      {"stream", true},
                      {"return_tokens", true},
                      {"cache_prompt", true},

@@ -142,7 +142,7 @@ class Vllm final : public Dialect {
   Result<json::Object> sampling_of(const engine::Request& request, std::size_t choices, std::uint64_t seed) const {
     const engine::Sampling& sampling = request.sampling;
     if (sampling.typical_p != 1.0F) return no_word_for("vLLM", "typical_p");
-    json::Object out{{"max_tokens", request.max_tokens},
+    json::Object out{{"max_tokens", asked_tokens(request)},
                      {"temperature", static_cast<double>(sampling.temperature)},
                      {"top_p", static_cast<double>(sampling.top_p)},
                      {"top_k", sampling.top_k},
