@@ -26,8 +26,14 @@ bool is_token(std::string_view text) {
   });
 }
 
+// A user's name and password are not repeated.
 Error bad_url(std::string_view text, std::string_view why) {
-  return {ErrorCode::kInvalidArgument, "`" + std::string(text) + "` is not an address: " + std::string(why)};
+  std::string shown(text);
+  const std::size_t scheme = shown.find("://");
+  const std::size_t begin = scheme == std::string::npos ? 0 : scheme + 3;
+  const std::size_t user = shown.substr(begin, shown.find_first_of("/?#", begin) - begin).rfind('@');
+  if (user != std::string::npos) shown.replace(begin, user, "...");
+  return {ErrorCode::kInvalidArgument, "`" + shown + "` is not an address: " + std::string(why)};
 }
 
 // Splits "host:port" or "[v6]:port"; the port is unchanged if none is given.
