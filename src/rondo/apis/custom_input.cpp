@@ -42,7 +42,8 @@ std::string CustomInput::feed(std::string_view arguments) {
 std::string CustomInput::close() {
   std::string out;
   flush_surrogate(out);
-  if (state_ == State::kHead) out += head_;
+  // What may be the beginning of the wrapper is never text.
+  if (state_ == State::kHead && expected_ == 0) out += head_;
   state_ = State::kDone;
   return out;
 }
@@ -52,7 +53,9 @@ void CustomInput::head(char byte, std::string& out) {
   // White space inside the key is significant.
   const bool is_inside_key = expected_ >= 2 && expected_ < 7;
   if (is_space(byte) && !is_inside_key) return;
-  if (byte != kHead[expected_]) {
+  if (expected_ == 1 && byte == '}') {
+    state_ = State::kDone;  // a call without arguments
+  } else if (byte != kHead[expected_]) {
     state_ = State::kOther;
     out += std::exchange(head_, {});
   } else if (++expected_ == kHead.size()) {

@@ -11,7 +11,8 @@ class CustomInput {
  public:
   // Returns the text that is now certain.
   [[nodiscard]] std::string feed(std::string_view arguments);
-  // Ends the arguments and returns what was held back.  Arguments of another form are themselves the text.
+  // Ends the arguments and returns what was held back.  Arguments of another form are themselves the text.  Arguments
+  // that end before the text are no text.
   [[nodiscard]] std::string close();
 
  private:

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "apis/writer_parts.h"
+#include "base/hex.h"
 #include "json/append.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -17,17 +18,15 @@ namespace {
 class InputGate {
  public:
   // The part of `text` that may be passed on.
-  std::string_view pass(std::string_view text) {
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      if (is_shut_) return text.substr(0, i);
+  std::string pass(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size() && !is_shut_; ++i) {
       value_.feed(text.substr(i, 1));
       const bool is_other = value_.has_begun() && value_.is_valid() && !value_.value().is_object();
-      if (!value_.is_valid() || is_other) {
-        is_shut_ = true;
-        return text.substr(0, i);
-      }
+      is_shut_ = !value_.is_valid() || is_other;
+      if (!is_shut_) put(text[i], out);
     }
-    return text;
+    return out;
   }
 
   // The complete part of the input.
@@ -37,8 +36,22 @@ class InputGate {
   }
 
  private:
+  // Models write line breaks into strings, where JSON has escapes for them.
+  void put(char byte, std::string& out) {
+    const auto code = static_cast<unsigned char>(byte);
+    if (is_in_string_ && code < 0x20) {
+      hex::append(out += "\\u", code, 4);
+      return;
+    }
+    if (!is_escaped_ && byte == '"') is_in_string_ = !is_in_string_;
+    is_escaped_ = is_in_string_ && !is_escaped_ && byte == '\\';
+    out += byte;
+  }
+
   parse::PartialValue value_;
   bool is_shut_ = false;
+  bool is_in_string_ = false;
+  bool is_escaped_ = false;
 };
 
 json::Object usage_of(const Usage& usage) {
@@ -58,7 +71,9 @@ std::string_view stop_reason(const Choice& choice) {
     case Finish::kStop:
     case Finish::kCancelled: break;
   }
-  return choice.has_calls() ? "tool_use" : "end_turn";
+  // A call that could not be read is not to be carried out.
+  const auto is_whole_call = [](const Part& part) { return part.kind == PartKind::kCall && part.is_complete; };
+  return std::ranges::any_of(choice.parts, is_whole_call) ? "tool_use" : "end_turn";
 }
 
 json::Value stop_sequence(const Choice& choice) {
@@ -174,7 +189,7 @@ class MessagesWriter : public TurnWriter {
     }
     if (turn.of != PartKind::kCall) return {delta("text_delta", "text", turn.text)};
     if (!gate_) gate_ = std::make_unique<InputGate>();
-    const std::string_view passed = gate_->pass(turn.text);
+    const std::string passed = gate_->pass(turn.text);
     if (passed.empty()) return {};
     return {delta("input_json_delta", "partial_json", passed)};
   }

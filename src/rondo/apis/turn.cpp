@@ -5,8 +5,15 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "parse/partial_value.h"
 
 namespace rondo::apis {
+namespace {
+
+constexpr std::string_view kSpace = " \t\r\n";  // of JSON
+
+}  // namespace
+
 bool Choice::has_calls() const { return std::ranges::find(parts, PartKind::kCall, &Part::kind) != parts.end(); }
 
 std::string Choice::joined(PartKind kind) const {
@@ -61,6 +68,8 @@ std::vector<TurnEvent> TurnBuilder::feed(std::span<const parse::Event> events, T
 std::vector<TurnEvent> TurnBuilder::finish(Finish finish, std::string stop_text) {
   const bool is_cut = finish == Finish::kLength || finish == Finish::kCancelled;
   if (parts_ == 0 && empty_ == Empty::kMessage) begin(PartKind::kContent);
+  if (call_ && call_->state == ObjectCall::State::kHeld) begin_call(call_->name, call_->id);
+  call_.reset();
   if (open_) end(*open_ != PartKind::kCall && !is_cut);
   TurnEvent& event = emit(TurnEvent::Kind::kFinish);
   event.finish = finish;
@@ -72,21 +81,61 @@ void TurnBuilder::take(const parse::Event& event) {
   switch (event.kind) {
     case parse::EventKind::kContent: return go_on(PartKind::kContent, event.text);
     case parse::EventKind::kReasoning: return go_on(PartKind::kReasoning, event.text);
-    case parse::EventKind::kArguments: return delta(event.text);
-    case parse::EventKind::kCallStart: {
-      begin(PartKind::kCall);
-      TurnEvent& call = out_.back();
-      call.name = event.text;
-      call.call_id = naming_.call_id(choice_, call.call, event.id);
+    case parse::EventKind::kArguments: return arguments(event.text);
+    case parse::EventKind::kCallStart:
+      if (inputs_ == Inputs::kAny) return begin_call(event.text, event.id);
+      if (open_) end(true);
+      call_ = {.name = event.text, .id = event.id, .arguments = {}};
       return;
-    }
-    case parse::EventKind::kCallEnd:
-      // A call without arguments gets an empty object.
-      if (!has_text_) delta("{}");
-      return end(true);
+    case parse::EventKind::kCallEnd: return end_call();
     case parse::EventKind::kMarker:
     case parse::EventKind::kCallId: return;
   }
+}
+
+void TurnBuilder::begin_call(const std::string& name, const std::optional<std::string>& id) {
+  begin(PartKind::kCall);
+  TurnEvent& call = out_.back();
+  call.name = name;
+  call.call_id = naming_.call_id(choice_, call.call, id);
+}
+
+void TurnBuilder::arguments(const std::string& text) {
+  if (!call_) return delta(text);
+  call_->arguments += text;
+  if (call_->state == ObjectCall::State::kCall) return delta(text);
+  if (call_->state == ObjectCall::State::kText) return go_on(PartKind::kContent, text);
+  settle();
+}
+
+// Decides what the held call becomes, once its arguments tell.
+void TurnBuilder::settle() {
+  const std::string& text = call_->arguments;
+  const std::size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string::npos) return;
+  const std::size_t second = text.find_first_not_of(kSpace, first + 1);
+  if (text[first] == '{' && second == std::string::npos) return;
+  const bool is_object = text[first] == '{' && (text[second] == '"' || text[second] == '}');
+  call_->state = is_object ? ObjectCall::State::kCall : ObjectCall::State::kText;
+  if (!is_object) return go_on(PartKind::kContent, call_->name + "(" + text);
+  begin_call(call_->name, call_->id);
+  delta(text);
+}
+
+void TurnBuilder::end_call() {
+  const std::optional<ObjectCall> call = std::exchange(call_, std::nullopt);
+  if (call && call->state == ObjectCall::State::kText) return go_on(PartKind::kContent, ")");
+  const bool is_empty = !call || call->arguments.find_first_not_of(kSpace) == std::string::npos;
+  parse::PartialValue read;  // as Messages show it
+  read.feed(is_empty ? "{}" : std::string_view(call->arguments));
+  const bool is_object = read.is_valid() && read.is_complete() && read.value().is_object();
+  if (call && call->state == ObjectCall::State::kHeld && is_object) begin_call(call->name, call->id);
+  if (open_ == PartKind::kCall) {
+    // A call without arguments gets an empty object.
+    if (!has_text_) delta("{}");
+    end(is_object);
+  }
+  if (!is_object) go_on(PartKind::kContent, call->name + "(" + call->arguments + ")");
 }
 
 void TurnBuilder::go_on(PartKind kind, const std::string& text) {

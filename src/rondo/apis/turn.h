@@ -137,14 +137,22 @@ class TurnBuilder {
  public:
   // What a choice without parts becomes: nothing, or, for Responses, a message without text.
   enum class Empty : std::uint8_t { kNothing, kMessage };
-  TurnBuilder(std::size_t choice, Naming naming, Empty empty = Empty::kNothing)
-      : choice_(choice), naming_(std::move(naming)), empty_(empty) {}
+  // What the arguments of a call may be.  With kObjects, for Messages, a call begins when its arguments do so as an
+  // object; other arguments become content, with the name before them.  So do, behind the call, arguments that go wrong
+  // later.
+  enum class Inputs : std::uint8_t { kAny, kObjects };
+  TurnBuilder(std::size_t choice, Naming naming, Empty empty = Empty::kNothing, Inputs inputs = Inputs::kAny)
+      : choice_(choice), naming_(std::move(naming)), empty_(empty), inputs_(inputs) {}
   [[nodiscard]] std::vector<TurnEvent> feed(std::span<const parse::Event> events, Tokens tokens = {});
-  // Call this after the events of the parser's close().
+  // Call this after the events of the parser's close().  A call that has not ended is then cut off.
   [[nodiscard]] std::vector<TurnEvent> finish(Finish finish, std::string stop_text = {});
 
  private:
   void take(const parse::Event& event);
+  void begin_call(const std::string& name, const std::optional<std::string>& id);
+  void arguments(const std::string& text);
+  void end_call();
+  void settle();
   void go_on(PartKind kind, const std::string& text);
   void begin(PartKind kind);
   void end(bool is_complete);
@@ -154,12 +162,22 @@ class TurnBuilder {
   std::size_t choice_;
   Naming naming_;
   Empty empty_;
+  Inputs inputs_;
   std::vector<TurnEvent> out_;
   std::optional<PartKind> open_;
   std::size_t parts_ = 0;  // how many have begun
   std::size_t calls_ = 0;  // how many have begun
   bool has_text_ = false;  // whether the open part has text
   std::string held_;       // the beginning of an incomplete character
+  // With kObjects: the call that is read.
+  struct ObjectCall {
+    enum class State : std::uint8_t { kHeld, kCall, kText };
+    State state = State::kHeld;
+    std::string name;
+    std::optional<std::string> id;
+    std::string arguments;
+  };
+  std::optional<ObjectCall> call_;
 };
 
 }  // namespace rondo::apis

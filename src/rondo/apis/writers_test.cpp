@@ -405,6 +405,8 @@ TEST_CASE("a call of Messages that is cut off, or no JSON, shows what of its inp
   CHECK(json::to_compact(whole) == R"({"b":1})");
   CHECK(passed_input(R"({"a/~": "y)", whole) == R"({"a/~": "y)");
   CHECK(json::to_compact(whole) == "{}");
+  CHECK(passed_input("{\"a\":\n\"x\ny\\\"\t\"}", whole) == "{\"a\":\n\"x\\u000ay\\\"\\u0009\"}");
+  CHECK(json::to_compact(whole) == R"({"a":"x\ny\"\t"})");
   CHECK(passed_input("[1]", whole).empty());
   CHECK(json::to_compact(whole) == "{}");
 }
@@ -416,7 +418,10 @@ TEST_CASE("the text of a custom tool's call, in any pieces") {
       {R"({"input": "\ud83dx"})", "\xEF\xBF\xBDx"},
       {R"({"other": "x"})", R"({"other": "x"})"},
       {"plain", "plain"},
-      {R"({"inp)", R"({"inp)"},
+      {R"({"inp)", ""},
+      {R"({"input": )", ""},
+      {"{}", ""},
+      {R"({"inp"})", R"({"inp"})"},
       {R"({"input": "cut)", "cut"},
       {"", ""},
   };

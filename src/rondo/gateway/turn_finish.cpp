@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "apis/custom_input.h"
+#include "chat/api_tools.h"
 #include "gateway/diagnostics.h"
 #include "gateway/engine_terms.h"
 #include "gateway/turn_run.h"
@@ -30,6 +32,12 @@ json::Value TurnRun::message_of(const apis::Choice& choice) const {
   json::Array calls;
   for (const apis::Part& part : choice.parts) {
     if (part.kind != apis::PartKind::kCall) continue;
+    const chat::ApiTool* tool = apis::find_tool(read_.request.tool_table, part.name);
+    if (tool != nullptr && tool->kind == chat::ApiTool::Kind::kCustom) {
+      // The client has only the text, whatever the arguments were.
+      calls.push_back(chat::custom_call(part.call_id, part.name, apis::custom_input(part.text)));
+      continue;
+    }
     calls.push_back(json::Object{{"id", part.call_id},
                                  {"type", "function"},
                                  {"function", json::Object{{"name", part.name}, {"arguments", part.text}}}});

@@ -55,6 +55,7 @@ std::optional<apis::Fault> TurnRun::prepare_choices() {
   const bool has_tools = request.tools || call_.conversation.kwargs.find("tools") != nullptr;
   if (request.tool_choice.mode == Mode::kNone || !has_tools) asked.tool_choice = core::ToolChoice::kNone;
   if (request.tool_choice.mode == Mode::kRequired) {
+  using Inputs = apis::TurnBuilder::Inputs;
     const bool is_one = request.tool_choice.only.size() == 1;
     asked.tool_choice = is_one ? core::ToolChoice::kNamed : core::ToolChoice::kRequired;
     if (is_one) asked.tool_name = request.tool_choice.only.front();
@@ -69,7 +70,8 @@ std::optional<apis::Fault> TurnRun::prepare_choices() {
     auto parser = read_.model->model->parser(call_, parsing);
     if (!parser.ok()) return apis::fault_of(parser.error());
     choices_[i].parser.emplace(read_.model->model, std::move(parser).value());
-    choices_[i].builder.emplace(i, naming(i), request.api == kResponsesApi ? Empty::kMessage : Empty::kNothing);
+    choices_[i].builder.emplace(i, naming(i), request.api == kResponsesApi ? Empty::kMessage : Empty::kNothing,
+                                request.api == chat::Api::kMessages ? Inputs::kObjects : Inputs::kAny);
     choices_[i].stop = StopText(request.stops);
     follow_prompt(choices_[i]);
   }

@@ -200,18 +200,40 @@ std::vector<parse::Event> TurnRun::cut_at_stop(Choice& choice, std::vector<parse
   return out;
 }
 
+namespace {
+
+// Takes out the ends of calls that only the end of the text has ended: such a call is incomplete.
+void drop_ends_of_cut_calls(const core::ParserStream& parser, std::vector<parse::Event>& events) {
+  const auto& calls = parser.parser().message().tool_calls;
+  std::erase_if(events, [&calls](const parse::Event& event) {
+    if (event.kind != parse::EventKind::kCallEnd || event.call >= calls.size()) return false;
+    const chat::CallStatus status = calls[event.call].status;
+    return status == chat::CallStatus::kUnclosed || status == chat::CallStatus::kInvalidJson;
+  });
+}
+
+}  // namespace
+
 void TurnRun::end_choice(std::size_t index, apis::Finish finish) {
   Choice& choice = choices_[index];
   choice.has_ended = true;
   // A client that left was never shown what was held back.
-  if (finish != apis::Finish::kStopText && !is_gone_) tell(read_events(choice, choice.parser->close(), {}, true));
+  if (finish != apis::Finish::kStopText && !is_gone_) {
+    std::vector<parse::Event> events = choice.parser->close();
+    if (finish == apis::Finish::kLength) drop_ends_of_cut_calls(*choice.parser, events);
+    tell(read_events(choice, std::move(events), {}, true));
+  }
   tell(choice.builder->finish(finish, choice.stop.found()));
 }
 
 void TurnRun::break_off(std::size_t index) {
   Choice& choice = choices_[index];
   choice.has_ended = true;
-  if (!is_gone_) tell(read_events(choice, choice.parser->close(), {}, true));
+  if (!is_gone_) {
+    std::vector<parse::Event> rest = choice.parser->close();
+    drop_ends_of_cut_calls(*choice.parser, rest);
+    tell(read_events(choice, std::move(rest), {}, true));
+  }
   auto events = choice.builder->finish(apis::Finish::kCancelled);
   std::erase_if(events, [](const apis::TurnEvent& event) { return event.kind == apis::TurnEvent::Kind::kFinish; });
   tell(events);
