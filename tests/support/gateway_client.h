@@ -36,12 +36,7 @@ struct Answer {
     const json::Value* error = said.find("error");
     return error == nullptr ? "" : std::string(error->find_string("message").value_or(""));
   }
-  // A line each.
-  [[nodiscard]] std::string warnings() const {
-    std::string out;
-    for (const net::Header& field : headers) out += field.name == "warning" ? field.value + "\n" : "";
-    return out;
-  }
+  [[nodiscard]] std::string warnings() const { return header("warning"); }
 };
 
 // Stops the loop once the answer is there.

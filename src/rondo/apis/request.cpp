@@ -152,10 +152,14 @@ std::optional<Fault> replaced_field(const GenerateRequest& request) {
 }
 
 // Takes over notes of chat/, whose places count all items.  What came before the request had its note then.
-void take_notes(const std::vector<std::string>& notes, GenerateRequest& out) {
+void take_notes(const chat::ApiRequest& read, GenerateRequest& out) {
   constexpr std::string_view kPlace = "input[";
   const std::vector<std::int32_t>& places = out.responses.input_places;
-  for (std::string note : notes) {
+  auto hidden = read.hidden_reasoning.begin();
+  for (std::size_t i = 0; i < read.notes.size(); ++i) {
+    std::string note = read.notes[i];
+    const bool is_hidden = hidden != read.hidden_reasoning.end() && hidden->note == i;
+    const std::size_t message = is_hidden ? (hidden++)->message : 0;
     const std::size_t begin = note.rfind(kPlace);
     std::size_t index = places.size();
     const char* number = note.data() + std::min(begin + kPlace.size(), note.size());
@@ -164,7 +168,11 @@ void take_notes(const std::vector<std::string>& notes, GenerateRequest& out) {
       if (places[index] < 0) continue;
       note.replace(begin + kPlace.size(), std::to_string(index).size(), std::to_string(places[index]));
     }
-    out.warnings.push_back(std::move(note));
+    if (is_hidden) {
+      out.hidden_reasoning.push_back({message, std::move(note)});
+    } else {
+      out.warnings.push_back(std::move(note));
+    }
   }
 }
 
@@ -190,7 +198,7 @@ std::optional<Fault> translate(json::Value body, const ReadOptions& options, Gen
   if (!has_own_effort) out.kwargs.erase("reasoning_effort");
   out.cache_marks = std::move(request.cache_marks);
   out.echoed = std::move(request.echoed);
-  take_notes(request.notes, out);
+  take_notes(request, out);
   out.media = media_place(out);
   if (options.refuse_unknown_tools && !request.left_out_tools.empty())
     return invalid("tools", "the tool `" + request.left_out_tools.front() + "` is not known here", "unsupported_value");

@@ -92,6 +92,12 @@ struct ResponsesState {
   std::vector<std::int32_t> input_places;
 };
 
+// What is to be told of a message.
+struct MessageWarning {
+  std::size_t message = 0;
+  std::string sentence;
+};
+
 struct GenerateRequest {
   chat::Api api = chat::Api::kChat;
   std::string model;
@@ -105,6 +111,7 @@ struct GenerateRequest {
   std::optional<json::Value> documents;
   json::Object kwargs;
   bool continue_final = false;  // the last message is an assistant message to be continued
+  bool opens_reply = true;      // false (`add_generation_prompt`): the prompt ends behind the last message
   std::vector<chat::CacheMark> cache_marks;
   std::vector<chat::EchoedKey> echoed;
   std::string media;  // the field of the first content part that is not text, which token ids cannot carry
@@ -139,6 +146,8 @@ struct GenerateRequest {
   std::string cache_key;  // `prompt_cache_key`
   SessionHints session;
   std::vector<std::string> warnings;  // sentences for the header `warning`: what was left out
+  // Warnings about reasoning that the client does not show.  They hold unless the reply is known with its reasoning.
+  std::vector<MessageWarning> hidden_reasoning;
 };
 
 // Returns the value of a header; "" if there is none.  Names are in lower case.

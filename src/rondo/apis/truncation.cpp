@@ -62,6 +62,8 @@ void remove_messages(GenerateRequest& request, const std::vector<bool>& is_dropp
   const auto place = [&](std::size_t message) { return message < moved.size() ? moved[message] : kGone; };
   std::erase_if(request.echoed, [&](const chat::EchoedKey& key) { return place(key.message) == kGone; });
   for (chat::EchoedKey& key : request.echoed) key.message = place(key.message);
+  std::erase_if(request.hidden_reasoning, [&](const MessageWarning& one) { return place(one.message) == kGone; });
+  for (MessageWarning& one : request.hidden_reasoning) one.message = place(one.message);
   std::erase_if(request.cache_marks,
                 [&](const chat::CacheMark& mark) { return mark.message && place(*mark.message) == kGone; });
   for (chat::CacheMark& mark : request.cache_marks) {

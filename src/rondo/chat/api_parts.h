@@ -37,6 +37,8 @@ class AssistantParts {
   [[nodiscard]] bool is_empty() const { return !reasoning_ && !content_ && calls_.empty(); }
   // Records an echoed key of the current message.
   void echo(EchoedKey::Kind kind, std::string key);
+  // Says that a note concerns reasoning of the current message.
+  void hide_reasoning(std::size_t note) { hidden_.push_back(note); }
   // Appends the current message to `out`, with its echoed keys, and starts a new one.
   void take(ApiRequest& out);
 
@@ -45,6 +47,7 @@ class AssistantParts {
   std::optional<std::string> content_;
   json::Array calls_;
   std::vector<EchoedKey> echoed_;
+  std::vector<std::size_t> hidden_;
 };
 
 [[nodiscard]] Result<ApiRequest> read_messages_request(const json::Value& body);

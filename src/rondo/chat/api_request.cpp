@@ -239,6 +239,7 @@ void AssistantParts::take(ApiRequest& out) {
     key.message = out.messages.size();
     out.echoed.push_back(std::move(key));
   }
+  for (const std::size_t note : hidden_) out.hidden_reasoning.push_back({note, out.messages.size()});
   out.messages.emplace_back(std::move(message));
   *this = AssistantParts();
 }

@@ -49,6 +49,13 @@ struct EchoedKey {
   std::string key;
 };
 
+// A note about reasoning of an assistant message that is only there in encrypted form, or not at all.  It does not matter
+// to whoever has that reasoning.
+struct HiddenReasoning {
+  std::size_t note = 0;     // index in the notes
+  std::size_t message = 0;  // index in the translated messages
+};
+
 struct ApiRequest {
   Api api = Api::kChat;
   json::Array messages;
@@ -67,6 +74,7 @@ struct ApiRequest {
   std::vector<CacheMark> cache_marks;  // in the order of the prompt
   std::vector<EchoedKey> echoed;       // in the order of the messages
   std::vector<std::string> notes;      // sentences: "the redacted thinking of messages[3] was left out"
+  std::vector<HiddenReasoning> hidden_reasoning;
 };
 
 // Reads a request.  Fails with kInvalidArgument if `body` is not a request of these APIs, or if a message is not valid.

@@ -126,6 +126,7 @@ class ResponsesTranslation {
     assistant_.echo(EchoedKey::Kind::kItem, first_text(item, {"id"}));
     assistant_.echo(EchoedKey::Kind::kEncrypted, first_text(item, {"encrypted_content"}));
     if (text.empty()) {
+      assistant_.hide_reasoning(out_.notes.size());
       out_.notes.push_back("the encrypted reasoning at " + item_place(index) + " was left out");
     } else {
       assistant_.reason(text);

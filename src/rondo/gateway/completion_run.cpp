@@ -295,7 +295,7 @@ net::Headers CompletionRun::headers(bool with_usage) const {
   std::string prefix = "how=render expected=0";
   if (with_usage && counted.cached_tokens) prefix += " cached=" + std::to_string(*counted.cached_tokens);
   net::Headers out{{"x-rondo-prefix", prefix + " appended=0 rendered=" + std::to_string(counted.prompt_tokens)}};
-  for (const std::string& warning : asked_.request.warnings) out.add("warning", warning_field(warning));
+  add_warnings(asked_.request.warnings, out);
   return out;
 }
 

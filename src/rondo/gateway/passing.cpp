@@ -30,7 +30,7 @@ apis::Fault unserved(const std::string& media) {
 
 net::Headers passed_headers(const ReadRequest& read) {
   net::Headers headers{{"x-rondo-prefix", "how=passthrough"}};
-  for (const std::string& warning : read.request.warnings) headers.add("warning", warning_field(warning));
+  add_warnings(read.request.warnings, headers);
   return headers;
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/utf8.h"
 #include "core/roles.h"
 #include "gateway/passing.h"
 #include "json/print.h"
@@ -151,10 +152,38 @@ apis::Outcome<std::optional<std::int64_t>> query_number(const net::ServerRequest
   return apis::invalid(std::string(name), "`" + std::string(name) + "` must be a number");
 }
 
-std::string warning_field(std::string_view sentence) {
+namespace {
+
+std::string shortened(const std::string& sentence) {
+  constexpr std::size_t kMost = 320;
+  constexpr std::size_t kHead = 200;
+  constexpr std::size_t kTail = 100;
+  if (sentence.size() <= kMost) return sentence;
+  std::size_t tail = sentence.size() - kTail;
+  while (tail < sentence.size() && (static_cast<unsigned char>(sentence[tail]) & 0xC0U) == 0x80U) ++tail;
+  const std::size_t head = utf8::complete_prefix(std::string_view(sentence).substr(0, kHead));
+  return sentence.substr(0, head) + "..." + sentence.substr(tail);
+}
+
+std::string warning_value(std::string_view sentence) {
   std::string text = "299 rondo \"";
   for (const char c : sentence) text += c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20 ? '\'' : c;
   return text + "\"";
+}
+
+}  // namespace
+
+void add_warnings(const std::vector<std::string>& sentences, net::Headers& headers) {
+  constexpr std::size_t kMostBytes = 2048;
+  std::string field;
+  for (std::size_t i = 0; i < sentences.size(); ++i) {
+    std::string value = warning_value(shortened(sentences[i]));
+    const bool is_full = field.size() + value.size() > kMostBytes;
+    if (is_full) value = warning_value("... and " + std::to_string(sentences.size() - i) + " more");
+    field += (field.empty() ? "" : ", ") + value;
+    if (is_full) break;
+  }
+  if (!field.empty()) headers.add("warning", std::move(field));
 }
 
 net::Reply json_reply(int status, const json::Value& body, net::Headers headers) {

@@ -117,8 +117,9 @@ struct PathParts {
   return request.method == "HEAD" ? std::string_view("GET") : std::string_view(request.method);
 }
 
-// Returns a sentence as the value of the header `warning`.
-[[nodiscard]] std::string warning_field(std::string_view sentence);
+// Adds the header `warning` with the sentences, if there are any.  It has as many as clients take (many refuse a head of
+// 16 KiB or 100 fields), then the number of the others; long sentences lose their middle.
+void add_warnings(const std::vector<std::string>& sentences, net::Headers& headers);
 
 // A finished answer, or a function that makes it on the loop.
 using Answer = std::variant<net::Reply, std::function<void(net::Exchange exchange)>>;

@@ -36,6 +36,10 @@ apis::Outcome<engine::Request> TurnRun::prepare() {
   reasoning_budget_ = prompt.value().asked.reasoning.budget;
   for (std::string& note : prompt.value().asked.reasoning.notes) read_.request.warnings.push_back(std::move(note));
   plan_ = std::move(prompt.value().plan);
+  for (const apis::MessageWarning& hidden : read_.request.hidden_reasoning) {
+    if (std::ranges::find(plan_.reasoned, hidden.message) == plan_.reasoned.end())
+      read_.request.warnings.push_back(hidden.sentence);
+  }
   call_.now = plan_.now;
   auto profile = read_.model->model->profile(call_);
   if (!profile.ok()) return apis::fault_of(profile.error());
@@ -51,11 +55,11 @@ std::optional<apis::Fault> TurnRun::prepare_choices() {
   asked.parallel_tool_calls = request.tool_choice.parallel;
   using Mode = apis::ToolChoice::Mode;
   using Empty = apis::TurnBuilder::Empty;
+  using Inputs = apis::TurnBuilder::Inputs;
   // Without tools the model can call none, as in the APIs: what reads like a call is text.
   const bool has_tools = request.tools || call_.conversation.kwargs.find("tools") != nullptr;
   if (request.tool_choice.mode == Mode::kNone || !has_tools) asked.tool_choice = core::ToolChoice::kNone;
   if (request.tool_choice.mode == Mode::kRequired) {
-  using Inputs = apis::TurnBuilder::Inputs;
     const bool is_one = request.tool_choice.only.size() == 1;
     asked.tool_choice = is_one ? core::ToolChoice::kNamed : core::ToolChoice::kRequired;
     if (is_one) asked.tool_name = request.tool_choice.only.front();

@@ -85,7 +85,7 @@ net::Headers TurnRun::headers(const engine::Usage* usage) const {
   if (usage != nullptr && usage->cached_tokens) prefix += " cached=" + std::to_string(*usage->cached_tokens);
   prefix += " appended=" + std::to_string(plan_.appended) + " rendered=" + std::to_string(plan_.rendered);
   net::Headers headers{{"x-rondo-prefix", std::move(prefix)}};
-  for (const std::string& warning : read_.request.warnings) headers.add("warning", warning_field(warning));
+  add_warnings(read_.request.warnings, headers);
   return headers;
 }
 
