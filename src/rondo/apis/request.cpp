@@ -217,6 +217,7 @@ std::string place_of(const GenerateRequest& request, std::size_t message, std::s
     if (request.sources[message] < 0) return is_responses ? "instructions" : "system";
     entry = static_cast<std::size_t>(request.sources[message]);
   } else if (is_responses) {
+  if (!fault && out.api != chat::Api::kResponses) fault = check_answered_calls(out);
     return "input";  // a text
   }
   const std::vector<std::int32_t>& places = request.responses.input_places;

@@ -27,6 +27,9 @@ void check_responses_body(Fields& fields, const ReadOptions& options);
 void check_items(Fields& fields, std::string_view key, std::span<const std::int32_t> places = {},
                  std::string_view earlier = {});
 
+// Checks that each result with an id answers a call before it.  Responses has check_results() for that.
+[[nodiscard]] std::optional<Fault> check_answered_calls(const GenerateRequest& request);
+
 // Check the types of members against one table (shapes.cpp): of a request, a tool, an item, a message, a part of a
 // content, and a tool choice.
 void check_body_types(Fields& body, chat::Api api);

@@ -1,0 +1,76 @@
+// Checks which calls the results of Chat and Messages answer.
+#include <string>
+#include <unordered_set>
+
+#include "apis/request_parts.h"
+#include "chat/results.h"
+
+namespace rondo::apis {
+namespace {
+
+constexpr std::string_view kResultId = "tool_call_id";
+
+std::string id_in(const json::Value& result) { return std::string(result.find_string(kResultId).value_or("")); }
+
+class ResultChecks {
+ public:
+  explicit ResultChecks(const GenerateRequest& request) : request_(request) {}
+
+  std::optional<Fault> run() {
+    for (std::size_t i = 0; i < request_.messages.size(); ++i) {
+      const json::Value& message = request_.messages[i];
+      const auto role = message.find_string("role");
+      if (role == "assistant") read_calls(message);
+      if (role != "tool") continue;
+      auto fault = id_in(message).empty() ? check_nameless(i) : check_id(i);
+      if (fault) return fault;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  void read_calls(const json::Value& message) {
+    const auto calls = chat::open_calls(message);
+    for (const chat::OpenCall& call : calls) {
+      if (call.id && !call.id->empty()) {
+        ids_.emplace(*call.id);
+      } else {
+        has_nameless_ = true;
+      }
+    }
+    open_ = calls.size();
+  }
+
+  // Calls without an id are answered in their order, whatever ids their results have.
+  [[nodiscard]] std::optional<Fault> check_id(std::size_t message) const {
+    const std::string id = id_in(request_.messages[message]);
+    if (has_nameless_ || ids_.contains(id)) return std::nullopt;
+    const bool is_messages = request_.api == chat::Api::kMessages;
+    const std::string place = place_of(request_, message, is_messages ? "content" : kResultId);
+    return invalid(place, "`" + place + "`: no call before it has the id `" + id + "`");
+  }
+
+  // Older clients send no ids at all, and then the order tells.  Beside results with ids it does not.
+  [[nodiscard]] std::optional<Fault> check_nameless(std::size_t message) const {
+    const json::Array& messages = request_.messages;
+    if (open_ < 2 || has_nameless_ || messages[message].find_string("name")) return std::nullopt;
+    const auto is_named = [&](std::size_t at) {
+      return messages[at].find_string("role") == "tool" && !id_in(messages[at]).empty();
+    };
+    const bool is_mixed = is_named(message - 1) || (message + 1 < messages.size() && is_named(message + 1));
+    if (!is_mixed) return std::nullopt;
+    const std::string place = place_of(request_, message, kResultId);
+    return invalid(place, "`" + place + "` is missing, and there are several calls", "missing_required_parameter");
+  }
+
+  const GenerateRequest& request_;
+  std::unordered_set<std::string> ids_;
+  bool has_nameless_ = false;  // whether a call before has no id
+  std::size_t open_ = 0;       // calls of the last reply
+};
+
+}  // namespace
+
+std::optional<Fault> check_answered_calls(const GenerateRequest& request) { return ResultChecks(request).run(); }
+
+}  // namespace rondo::apis

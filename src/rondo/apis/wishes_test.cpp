@@ -1,0 +1,81 @@
+// What a request asks for in fields that few clients send.
+#include <doctest/doctest.h>
+
+#include "apis/request.h"
+#include "json/parse.h"
+
+namespace rondo::apis {
+namespace {
+
+using chat::Api;
+using Texts = std::vector<std::string>;
+
+Outcome<GenerateRequest> read_text(Api api, const std::string& body) { return read(api, json::parse(body).value()); }
+
+Outcome<GenerateRequest> chat(const std::string& members, const std::string& message = R"("content": "x")") {
+  return read_text(Api::kChat, R"({"messages": [{"role": "user")" + (message.empty() ? "" : ", " + message) + "}]" +
+                                   (members.empty() ? "" : ", " + members) + "}");
+}
+
+Texts warnings(const Outcome<GenerateRequest>& read) {
+  REQUIRE_MESSAGE(read.ok(), (read.ok() ? "" : read.fault().message));
+  return read.value().warnings;
+}
+
+std::string refusal(const Outcome<GenerateRequest>& read) { return read.ok() ? "taken" : read.fault().message; }
+
+TEST_CASE("bug: constraints under other servers' names, and wishes in empty objects, were passed over") {
+  for (const std::string field : {R"("grammar": "root ::= x")", R"("json_schema": {"type": "object"})",
+                                  R"("regex": "a+")", R"("ebnf": "root ::= x")", R"("bad_words": ["x"])",
+                                  R"("allowed_token_ids": [1])", R"("prompt_logprobs": 1)", R"("echo": true)"}) {
+    const std::string name = field.substr(1, field.find('"', 1) - 1);
+    CHECK(warnings(chat(field)) == Texts{"`" + name + "` was left out"});
+  }
+  CHECK(warnings(chat(R"("web_search_options": {})")) ==
+        Texts{"`web_search_options` was left out: nothing here searches the web"});
+  CHECK(warnings(chat(R"("store": true)")) == Texts{"`store` was left out: there is no list of completions"});
+  CHECK(warnings(chat(R"("store": false, "echo": false, "bad_words": [], "grammar": null)")).empty());
+}
+
+TEST_CASE("bug: `top_logprobs` alone and a user's message without content were taken") {
+  CHECK(refusal(chat(R"("top_logprobs": 2)")) == "`top_logprobs` needs `logprobs`");
+  CHECK(refusal(chat(R"("top_logprobs": 2, "logprobs": true)")) == "taken");
+  CHECK(refusal(chat(R"("top_logprobs": 0)")) == "taken");
+  CHECK(refusal(chat("", "")) == "`messages[0].content` is missing");
+  CHECK(refusal(chat("", R"("content": null)")) == "`messages[0].content` is missing");
+}
+
+TEST_CASE("bug: `output_format`, the older name of `output_config.format`, had no effect") {
+  const auto asked = [](const std::string& members) {
+    auto out = read_text(Api::kMessages, R"({"messages": [{"role": "user", "content": "x"}], )" + members + "}");
+    REQUIRE(out.ok());
+    return out.value().format.kind == AnswerFormat::Kind::kSchema ? out.value().format.field : "none";
+  };
+  const std::string schema = R"({"type": "json_schema", "schema": {"type": "object"}})";
+  CHECK(asked(R"("output_format": )" + schema) == "output_format");
+  CHECK(asked(R"("output_config": {"format": )" + schema + "}") == "output_config.format");
+  CHECK(asked(R"("output_config": {"effort": "low"}, "output_format": )" + schema) == "output_format");
+  CHECK(asked(R"("output_format": null)") == "none");
+}
+
+TEST_CASE("bug: a tool without a name did not say which") {
+  const std::string named = R"({"type": "function", "function": {"name": "f"}}, )";
+  CHECK(refusal(chat(R"("tools": [)" + named + R"({"type": "function", "function": {}}])")) ==
+        "`tools[1].function.name` is missing");
+  CHECK(refusal(chat(R"("tools": [)" + named + R"({"type": "custom", "custom": {"name": ""}}])")) ==
+        "`tools[1].custom.name` is missing");
+  CHECK(refusal(chat(R"("tools": [)" + named + R"({"type": "web_search"}])")) == "taken");
+  CHECK(refusal(read_text(Api::kResponses, R"({"input": "x", "tools": [{"type": "namespace", "name": "n", "tools": [
+      {"type": "function"}]}]})")) == "`tools[0].tools[0].name` is missing");
+  CHECK(refusal(read_text(Api::kMessages, R"({"messages": [{"role": "user", "content": "x"}], "tools": [
+      {"input_schema": {}}]})")) == "`tools[0].name` is missing");
+}
+
+TEST_CASE("bug: a body that nests too deep was called no JSON") {
+  const auto deep = parse_body(std::string(300, '[') + std::string(300, ']'));
+  REQUIRE_FALSE(deep.ok());
+  CHECK_MESSAGE(deep.fault().message.starts_with("the body is nested deeper than 256 levels"), deep.fault().message);
+}
+
+}  // namespace
+}  // namespace rondo::apis
