@@ -21,6 +21,7 @@ class PromptMaker {
       : state_(state), read_(read), scope_(scope), session_(session) {}
 
   apis::Outcome<Prompt> run() {
+    note_documents();
     const std::size_t context = read_.model->serving->capabilities().context_tokens;
     const bool may_drop = read_.request.responses.truncate && context > 0;
     std::size_t dropped = 0;
@@ -50,6 +51,15 @@ class PromptMaker {
   }
 
  private:
+  // A template that does not name the variable cannot show it.
+  void note_documents() {
+    const auto& documents = read_.request.documents;
+    if (!documents || !documents->is_array() || documents->as_array().empty()) return;
+    if (read_.model->model->template_text(read_.request.tools.has_value()).find("documents") != std::string::npos)
+      return;
+    read_.request.warnings.emplace_back("`documents` was left out: the model's template has no place for documents");
+  }
+
   Result<spans::Plan> plan_of(const core::Call& call) {
     spans::PlanRequest asked{.call = call, .session = session_, .retention = state_.parts.options.retention};
     for (const chat::EchoedKey& echo : read_.request.echoed) asked.echoed.push_back({echo.message, echo.key});
@@ -72,21 +82,34 @@ class PromptMaker {
 
   [[nodiscard]] apis::Fault fault_of(const Error& error) const {
     apis::Fault fault = fault_of_plan(error);
-    if (error.code == ErrorCode::kTemplateRaised) name_role(fault);
+    const bool is_of_template = error.code == ErrorCode::kTemplateRaised || error.code == ErrorCode::kTemplateError;
+    if (!is_of_template) return fault;
+    if (error.code == ErrorCode::kTemplateRaised && name_role(fault)) return fault;
+    fault.param = fails_without_tools() ? read_.request.api == kResponsesApi ? "input" : "messages" : "tools";
+    const char* what = error.code == ErrorCode::kTemplateRaised ? "refuses" : "failed on";
+    fault.message = std::string("the model's template ") + what + " `" + fault.param + "`: " + fault.message;
     return fault;
   }
 
-  // Names the message whose role the template does not know, if it raised because of that.
-  void name_role(apis::Fault& fault) const {
+  [[nodiscard]] bool fails_without_tools() const {
+    if (!read_.request.tools) return true;
+    core::Call call = call_of(state_, *read_.model, read_.request).call;
+    call.conversation.tools.reset();
+    return !read_.model->model->render(call).ok();
+  }
+
+  // Names the message whose role the template does not know, if it raised because of that.  Returns whether it did.
+  [[nodiscard]] bool name_role(apis::Fault& fault) const {
     const apis::GenerateRequest& request = read_.request;
     const auto& known = read_.model->model->compared_roles(request.tools.has_value());
-    for (std::size_t i = 0; i < request.messages.size(); ++i) {
+    for (std::size_t i = 0; i < request.messages.size() && !known.empty(); ++i) {
       const auto role = request.messages[i].find_string("role");
       if (!role || std::ranges::find(known, *role) != known.end()) continue;
       fault.param = apis::place_of(request, i, "role");
       fault.message = apis::quoted_place(fault.param) + ": " + fault.message;
-      return;
+      return true;
     }
+    return false;
   }
 
   Service::State& state_;

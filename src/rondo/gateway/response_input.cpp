@@ -65,7 +65,11 @@ apis::Outcome<Before> before_response(const Archive& archive, const std::string&
 apis::Outcome<Before> before_in_conversation(const Archive& archive, const std::string& id) {
   const auto known = archive.conversation(id);
   if (!known.ok()) return known.fault();
-  if (!known.value()) return apis::not_found("conversation", id);
+  if (!known.value()) {
+    apis::Fault fault = apis::not_found("conversation", id);
+    fault.param = "conversation";
+    return fault;
+  }
   auto items = archive.conversation_items(id);
   if (!items.ok()) return items.fault();
   Before out;

@@ -261,7 +261,13 @@ net::Reply tokens_reply(const std::string& id, const std::vector<Turn>& turns, c
   if (!asked.ok()) return refusal_of(asked.fault());
   const std::int64_t turn = asked.value().value_or(last);
   if (turn < 0) return refusal_of(apis::invalid("turn", "`turn` must not be negative"));
-  if (turn > last) return refusal_of(apis::not_found("session", id + "?turn=" + std::to_string(turn)));
+  if (turn > last) {
+    return refusal_of({.kind = apis::FaultKind::kNotFound,
+                       .message = "the session `" + id + "` has no turn " + std::to_string(turn) +
+                                  ": its last one is " + std::to_string(last),
+                       .param = "turn",
+                       .code = "not_found"});
+  }
   const bool with_texts = net::query_value(http.query, "texts") == "1";
   return json_reply(200, tokens_of(turns[static_cast<std::size_t>(turn)], model, with_texts));
 }
