@@ -60,7 +60,10 @@ bool read_guide(Fields& fields, std::string_view key, AnswerFormat& out) {
 void read_guides(Fields& fields, GenerateRequest& out) {
   Fields outputs = fields.inside("structured_outputs");
   note_left_out(outputs, {"regex", "choice", "grammar", "structural_tag"}, out.warnings);
-  note_left_out(fields, {"guided_regex", "guided_choice", "guided_grammar"}, out.warnings);
+  note_left_out(fields,
+                {"guided_regex", "guided_choice", "guided_grammar", "grammar", "json_schema", "regex", "ebnf",
+                 "bad_words", "allowed_token_ids"},
+                out.warnings);
   if (out.format.kind != AnswerFormat::Kind::kText) {
     note_left_out(fields, {"guided_json"}, out.warnings, "`response_format` took its place");
     return note_left_out(outputs, {"json", "json_object"}, out.warnings, "`response_format` took its place");
@@ -80,8 +83,12 @@ void read_stop_ids(Fields& fields, GenerateRequest& out) {
 // Notes what has no effect.
 void note_unread(Fields& fields, GenerateRequest& out) {
   note_left_out(fields, {"functions", "function_call"}, out.warnings, "`tools` took its place");
-  note_left_out(fields, {"audio", "web_search_options"}, out.warnings, "replies are text");
-  note_left_out(fields, {"prediction", "min_tokens", "ignore_eos"}, out.warnings);
+  note_left_out(fields, {"audio"}, out.warnings, "replies are text");
+  // An empty object asks for a search, too.
+  if (fields.any("web_search_options") != nullptr)
+    out.warnings.emplace_back("`web_search_options` was left out: nothing here searches the web");
+  note_left_out(fields, {"store"}, out.warnings, "there is no list of completions");
+  note_left_out(fields, {"prediction", "min_tokens", "ignore_eos", "prompt_logprobs", "echo"}, out.warnings);
   const json::Array* modalities = fields.array("modalities", kMostMetadata);
   const auto is_other = [](const json::Value& modality) { return modality != json::Value("text"); };
   if (modalities != nullptr && std::ranges::any_of(*modalities, is_other))
@@ -122,7 +129,9 @@ void check_chat_body(Fields& fields) {
     if (!message.text("role")) message.refuse("role", "is missing", "missing_required_parameter");
     // Some clients send the output of a tool unchanged.
     const json::Value* content = message.any("content");
-    const bool is_result = content != nullptr && content->is_object() && (*messages)[i].find_string("role") == "tool";
+    const auto role = (*messages)[i].find_string("role");
+    if (role == "user" && content == nullptr) message.refuse("content", "is missing", "missing_required_parameter");
+    const bool is_result = content != nullptr && content->is_object() && role == "tool";
     if (!is_result) check_content(message, "content");
     check_message_types(message);
     check_calls(message);
@@ -142,6 +151,7 @@ void read_chat_fields(Fields& fields, GenerateRequest& out) {
   out.choices = static_cast<std::size_t>(fields.integer("n", 1, kMostChoices).value_or(1));
   out.logprobs = fields.is_set("logprobs");
   out.top_logprobs = static_cast<std::size_t>(fields.integer("top_logprobs", 0, 20).value_or(0));
+  if (out.top_logprobs > 0 && !out.logprobs) fields.refuse("top_logprobs", "needs `logprobs`");
   out.tool_choice.parallel = fields.is_set("parallel_tool_calls", true);
   out.store = fields.is_set("store");
   out.user = fields.text("user").value_or(fields.text("safety_identifier").value_or(""));
@@ -151,8 +161,8 @@ void read_chat_fields(Fields& fields, GenerateRequest& out) {
   (void)fields.array("documents", kMostMessages);
   read_stop_ids(fields, out);
   note_unread(fields, out);
-  if (fields.is_set("add_generation_prompt", true) && out.continue_final &&
-      fields.any("add_generation_prompt") != nullptr)
+  out.opens_reply = fields.is_set("add_generation_prompt", true);
+  if (out.opens_reply && out.continue_final && fields.any("add_generation_prompt") != nullptr)
     fields.refuse("add_generation_prompt", "and `continue_final_message` exclude each other");
 }
 

@@ -23,11 +23,12 @@ void read_thinking(Fields& fields, ReasoningWish& out) {
 
 void read_messages_format(Fields& fields, AnswerFormat& out) {
   Fields output = fields.inside("output_config");
-  if (output.any("format") == nullptr) return;
-  Fields format = output.inside("format");
+  const bool is_older = output.any("format") == nullptr;  // the name that the beta of the API had
+  if (is_older && fields.any("output_format") == nullptr) return;
+  Fields format = is_older ? fields.inside("output_format") : output.inside("format");
   if (!format.word("type", {"json_schema"})) return format.refuse("type", "is missing", "missing_required_parameter");
   out.kind = AnswerFormat::Kind::kSchema;
-  out.field = "output_config.format";
+  out.field = is_older ? "output_format" : "output_config.format";
   read_schema(format, out);
   out.is_strict = true;
 }

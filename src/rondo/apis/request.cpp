@@ -69,9 +69,24 @@ void check_format(Fields& tool) {
   check(inner);
 }
 
+// Tools that a vendor's server runs may have no name.
+void check_name(Fields& tool, const std::string& type) {
+  const auto check = [](Fields& named) {
+    if (named.text("name").value_or("").empty()) named.refuse("name", "is missing", "missing_required_parameter");
+  };
+  for (const std::string_view key : {"function", "custom"}) {
+    if (tool.any(key) == nullptr) continue;
+    Fields inner = tool.inside(key);
+    return check(inner);
+  }
+  const bool is_own = type.empty() || type == "function" || type == "custom" || type == "namespace";
+  if (is_own || tool.any("input_schema") != nullptr) check(tool);
+}
+
 void check_tool(Fields& tool, chat::Api api) {
   check_tool_types(tool);
   const std::string type = tool.text("type").value_or("");
+  check_name(tool, type);
   if (api == chat::Api::kMessages) {
     const bool is_own = type.empty() || type == "custom";
     if (tool.any("input_schema") == nullptr && is_own)
@@ -126,8 +141,6 @@ std::string media_place(const GenerateRequest& request) {
 void check_tools(GenerateRequest& out, std::optional<Fault>& fault) {
   std::unordered_map<std::string_view, const chat::ApiTool*> known;
   for (const chat::ApiTool& tool : out.tool_table) {
-    if (tool.client_name.empty() && !fault)
-      fault = invalid("tools", "each of `tools` must have a name", "missing_required_parameter");
     const auto [first, is_new] = known.emplace(tool.name, &tool);
     if (is_new) continue;
     const chat::ApiTool& other = *first->second;
@@ -204,6 +217,7 @@ std::optional<Fault> translate(json::Value body, const ReadOptions& options, Gen
     return invalid("tools", "the tool `" + request.left_out_tools.front() + "` is not known here", "unsupported_value");
   std::optional<Fault> fault = replaced_field(out);
   check_tools(out, fault);
+  if (!fault && out.api != chat::Api::kResponses) fault = check_answered_calls(out);
   return fault;
 }
 
@@ -217,7 +231,6 @@ std::string place_of(const GenerateRequest& request, std::size_t message, std::s
     if (request.sources[message] < 0) return is_responses ? "instructions" : "system";
     entry = static_cast<std::size_t>(request.sources[message]);
   } else if (is_responses) {
-  if (!fault && out.api != chat::Api::kResponses) fault = check_answered_calls(out);
     return "input";  // a text
   }
   const std::vector<std::int32_t>& places = request.responses.input_places;
@@ -238,6 +251,10 @@ Outcome<json::Value> parse_body(std::string_view text) {
   Result<json::Value> parsed = json::parse(text, {.max_depth = kMostNesting});
   if (parsed.ok()) return std::move(parsed).value();
   Fault fault = fault_of(parsed.error());
+  if (parsed.error().code == ErrorCode::kLimit) {
+    fault.message = "the body is " + fault.message;
+    return fault;
+  }
   fault.message = "the body is no JSON: " + fault.message;
   fault.code = "invalid_json";
   return fault;

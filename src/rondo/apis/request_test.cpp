@@ -80,7 +80,7 @@ TEST_CASE("a chat request with every field") {
   CHECK(out.format.kind == AnswerFormat::Kind::kSchema);
   CHECK(out.format.is_strict);
   CHECK(json::to_compact(out.format.schema) == R"({"type":"object"})");
-  CHECK(out.warnings.empty());
+  CHECK(out.warnings == std::vector<std::string>{"`store` was left out: there is no list of completions"});
 }
 
 TEST_CASE("responses: log probabilities are asked for by either field") {
@@ -128,7 +128,7 @@ TEST_CASE("wrong types and values are refused with their field") {
   CHECK(refusal(kChat, chat_with(R"("response_format": {"type": "json_schema", "json_schema": {"name": "a"}})")) ==
         "response_format.json_schema.schema: `response_format.json_schema.schema` is missing");
   CHECK(refusal(kChat, chat_with(R"("tools": [{"type": "function", "function": {}}])")) ==
-        "tools: each of `tools` must have a name");
+        "tools[0].function.name: `tools[0].function.name` is missing");
   CHECK(refusal(kResponses, R"({"input": 1})") == "input: `input` must be an array, found an integer");
   CHECK(refusal(kResponses, R"({"input": [{"type": "function_call", "name": "f"}]})") ==
         "input[0].call_id: `input[0].call_id` is missing");
@@ -308,11 +308,13 @@ TEST_CASE("bug: fields without an effect were passed over without a word") {
   CHECK(messages(R"("context_management": {"edits": [{"type": "clear_tool_uses_20250919"}]})") ==
         Warnings{"`context_management` was left out"});
   CHECK(messages(R"("mcp_servers": [], "context_management": {"edits": []}, "container": null)").empty());
-  CHECK(warnings_of(kMessages, R"({"messages": [{"role": "user", "content": [
+  CHECK(warnings_of(kMessages, R"({"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": [
+      {"type": "tool_use", "id": "a", "name": "f", "input": {}}, {"type": "tool_use", "id": "b", "name": "f", "input": {}}]},
+      {"role": "user", "content": [
       {"type": "tool_result", "tool_use_id": "a", "content": "x"},
       {"type": "tool_result", "tool_use_id": "a", "content": "x", "is_error": true},
       {"type": "tool_result", "tool_use_id": "b", "content": "x", "is_error": true}]}]})") ==
-        Warnings{"`messages[0].content[1].is_error` reaches the model only if the template shows it"});
+        Warnings{"`messages[2].content[1].is_error` reaches the model only if the template shows it"});
   CHECK(warnings_of(kResponses, R"({"input": "x", "context_management": [{"type": "compaction"}]})") ==
         Warnings{"`context_management` was left out"});
 }
@@ -563,6 +565,10 @@ TEST_CASE("every conversation of the corpus is read") {
     auto value = json::parse(text.value());
     if (!value.ok() || !value.value().is_object() || value.value().find("messages") == nullptr) continue;
     const Outcome<GenerateRequest> out = read(kChat, value.value());
+    if (value.value().find_string("id") == "content_null_user") {
+      CHECK_FALSE(out.ok());  // only a template takes it
+      continue;
+    }
     CHECK_MESSAGE(out.ok(), entry.path().string() << ": " << (out.ok() ? "" : out.fault().message));
     ++count;
   }

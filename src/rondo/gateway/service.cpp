@@ -51,6 +51,10 @@ void generate(State& state, chat::Api api, Exchange exchange) {
       return apis::invalid("max_tokens", "`max_tokens` is missing", "missing_required_parameter");
     keep_request(state, parts);
     if (is_passed(read.value())) return Generation{.read = std::move(read.value()), .turn = nullptr};
+    if (!read.value().request.opens_reply && !read.value().request.continue_final) {
+      return apis::invalid("add_generation_prompt",
+                           "`add_generation_prompt`: without the opening of a reply nothing can be generated");
+    }
     auto turn = std::make_shared<TurnRun>(state.shared_from_this(), std::move(read.value()), nullptr);
     turn->plan();
     return Generation{.read = {}, .turn = std::move(turn)};
@@ -98,6 +102,12 @@ void complete(State& state, Exchange exchange) {
 // The prompt's ids.  Nothing is generated, and what the client echoes of earlier replies has no effect.
 apis::Outcome<std::vector<spans::TokenId>> prompt_ids(State& state, ReadRequest& read) {
   if (!read.request.media.empty()) return not_text(read.request.media);
+  if (!read.request.opens_reply && !read.request.continue_final) {
+    core::Call call = call_of(state, *read.model, read.request).call;
+    auto encoded = read.model->model->encode(call);
+    if (!encoded.ok()) return apis::fault_of(encoded.error());
+    return std::move(encoded).value().ids;
+  }
   const spans::Scope scope = state.parts.spans->scope(read.visit->tenant, read.model->name);
   read.request.echoed.clear();
   auto prompt = make_prompt(state, read, scope, std::nullopt);
@@ -140,9 +150,10 @@ net::Reply tokenize(State& state, const net::ServerRequest& http) {
   const auto context = static_cast<std::int64_t>(model.serving->capabilities().context_tokens);
   std::vector<spans::TokenId> ids;
   if (request.value().prompt) {
-    auto made = model.model->tokenize(*request.value().prompt, false);
-    if (!made.ok()) return fault_reply(api, apis::fault_of(made.error()));
-    ids = std::move(made).value();
+    const tokenizer::Tokenizer* tokenizer = model.model->tokenizer();
+    if (tokenizer == nullptr) return fault_reply(api, apis::invalid("model", "the model brings no tokenizer"));
+    // As `/v1/completions` reads a prompt: the text is the client's own, so control tokens in it are meant.
+    ids = tokenizer->encode_ids(*request.value().prompt, {.add_special = request.value().add_special_tokens});
   } else {
     auto read = read_request(state, api, http);
     if (!read.ok()) return fault_reply(api, read.fault());

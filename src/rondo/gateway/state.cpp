@@ -274,7 +274,9 @@ apis::Outcome<ReadRequest> read_parts(Service::State& state, chat::Api api, cons
   out.request = std::move(request).value();
   if (out.request.messages.empty()) {
     const std::string param = api == kResponsesApi ? "input" : "messages";
-    return apis::invalid(param, "`" + param + "` must not be empty");
+    std::string sentence = "`" + param + "` must not be empty";
+    for (const std::string& why : out.request.warnings) sentence += ": " + why;
+    return apis::invalid(param, std::move(sentence));
   }
   out.model = state.find_model(out.request.model);
   if (out.model == nullptr) return apis::model_not_found(out.request.model);
@@ -304,7 +306,7 @@ AskedCall call_of(const Service::State& state, const ServedModel& model, const a
   call.conversation.documents = request.documents;
   call.conversation.kwargs = model.kwargs;
   for (const json::Member& member : request.kwargs) call.conversation.kwargs.set(member.key, member.value);
-  call.conversation.add_generation_prompt = !request.continue_final;
+  call.conversation.add_generation_prompt = request.opens_reply && !request.continue_final;
   if (request.continue_final) call.conversation.continue_final_message = "content";
   out.reasoning = apply_reasoning(*model.model, request, call);
   return out;
