@@ -175,6 +175,22 @@ std::optional<ReasoningShape> find_own_reasoning(Prober& prober, const CallShape
   return std::nullopt;
 }
 
+// Returns the text that asks for an answer.  Some templates always ask, and add nothing for a prompt.  There it is the
+// text behind the question with which an assistant's turn begins too.
+Written asking_text(Prober& prober, const std::vector<Prompt>& prompts) {
+  constexpr std::size_t kShortest = 3;  // a shorter one may be the same by chance
+  if (!prompts.empty() && !format::is_blank(prompts.front().written.text)) return prompts.front().written;
+  const ProbeSetting setting{.tools = false};
+  const auto text = prober.text_of({probe::plain_message("user", probe::kQuestionText)}, setting);
+  const auto turn = prober.turn_of(std::string(probe::kContentText), setting);
+  const std::size_t question = text ? text->rfind(probe::kQuestionText) : std::string::npos;
+  if (!turn || question == std::string::npos) return {};
+  const std::string begin = turn->literals(0, turn->first_slot());
+  std::string_view tail = format::trimmed(std::string_view(*text).substr(question + probe::kQuestionText.size()));
+  while (tail.size() >= kShortest && !format::trimmed(begin).starts_with(tail)) tail.remove_prefix(1);
+  return tail.size() < kShortest ? Written{} : Written{std::string(tail), {}};
+}
+
 std::vector<Prompt> find_prompts(Prober& prober) {
   std::vector<Prompt> out;
   for (const char* thinking : {"default", "on", "off"}) {
@@ -239,7 +255,7 @@ Evidence gather_evidence(Prober& prober) {
   const CallShape calls = find_call_shape(prober);
   auto reasoning = find_reasoning(prober, calls);
   std::vector<Prompt> prompts = find_prompts(prober);
-  if (!reasoning && !prompts.empty()) reasoning = find_own_reasoning(prober, calls, prompts.front().written);
+  if (!reasoning) reasoning = find_own_reasoning(prober, calls, asking_text(prober, prompts));
   const Shape shape = reasoning ? reasoning->shape : calls.shape;
   Variants variants = find_variants(prober, shape, reasoning.has_value(), calls.shows_calls);
   const bool has_two = std::ranges::any_of(variants, [](const auto& entry) { return entry.first.calls == 2; });

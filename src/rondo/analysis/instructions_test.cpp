@@ -130,6 +130,21 @@ TEST_CASE("the same where only messages with calls show it") {
   CHECK(format->input.reasoning_field == "sketch");
 }
 
+TEST_CASE("bug: a plan that only messages with calls have was no reasoning where the template always asks for an answer") {
+  const auto format = format_of(R"JINJA(
+{%- for m in messages %}
+{{- '((' + m.role + '))' }}
+{%- if m.tool_calls %}{{- '<|plan|>' ~ m.tool_sketch ~ '</|plan|><|do|>' }}
+{%- for c in m.tool_calls %}{{- c.function.name + ' ' + c.function.arguments | tojson + ';' }}{%- endfor %}
+{{- '<|done|>' }}{%- else %}{{- '<|say|>' ~ m.content }}{%- endif %}
+{{- '((end))' }}
+{%- endfor %}
+{{- '((assistant))' }})JINJA");
+  CHECK(tags_of(format->reasoning) == "<|plan|>..</|plan|>");
+  CHECK(format->input.reasoning_field == "tool_sketch");
+  CHECK(format->calls.section_open == "<|do|>");
+}
+
 TEST_CASE("a field of the header is no reasoning") {
   const auto format = format_of(R"JINJA(
 {%- for m in messages %}{{- '<|' + m.role + ' ' + (m.speaker or 'any') + '|>' + m.content + '<|end|>' }}{%- endfor %}
