@@ -31,6 +31,7 @@ std::string opener_behind_reasoning(const Evidence& evidence, const Turn& thinki
     if (slot == kNone || slot < reasoning) continue;
     const std::size_t same = same_front(to_content, written(other->turn, reasoning + 1, slot), evidence.atoms);
     const std::string rest = between.substr(same);
+    if (is_inside_json(std::string_view(between).substr(0, same))) continue;  // two objects have the same key there
     // Punctuation that two headings share, as in `## Answer` and `## Tools`, closes nothing.
     if (between == plain_lead && std::ranges::none_of(between.substr(0, same), format::is_word)) continue;
     if (!is_blank(rest) && !is_blank(between.substr(0, same)) && plain_lead.ends_with(rest)) return rest;
@@ -131,8 +132,9 @@ Blocks blocks_of(const Evidence& evidence, const std::string& header, const Turn
     if (!is_blank(absent)) out.reasoning.absent = absent;
   }
   open_by_prompt(evidence, out);
-  if (is_blank(out.reasoning.close)) {
+  if (is_blank(out.reasoning.close) || is_inside_json(out.reasoning.close)) {
     out.reasoning = {};
+    out.content.open = plain_lead;
     out.remarks.note("nothing that the template writes ends the reasoning");
   }
   if (out.content.open.empty() && is_blank(plain_lead)) out.content.open = plain_lead;

@@ -271,6 +271,7 @@ CallPart calls_alone(const Evidence& evidence, const Blocks& blocks, const std::
 
 CallPart infer_calls(const Evidence& evidence, const Blocks& blocks, const Ending& ending) {
   CallPart out = calls_alone(evidence, blocks, ending.stops.empty() ? "" : ending.stops.front());
+  out = with_thoughts(evidence, std::move(out));
   if (!out.calls.present) return out;
   out.calls = with_made_ids(evidence, std::move(out.calls));
   out.calls = with_bare_calls(evidence, std::move(out.calls));

@@ -32,6 +32,9 @@ struct JsonCall {
 [[nodiscard]] std::optional<JsonCall> find_json_call(const Turn& turn, const Turn& lead_turn, std::size_t calls_in_turn,
                                                      const CallText& around);
 
+// Returns the path of the reasoning in the JSON of the turn's first call; empty if it is not there.
+[[nodiscard]] std::vector<std::string> reasoning_role(const Turn& turn);
+
 // How tagged parameters are written, and the literals after the last value.
 struct ParameterPart {
   format::Parameters parameters;

@@ -10,6 +10,12 @@ using format::is_blank;
 std::string name_mark(std::size_t call) { return "@name" + std::to_string(call) + "@"; }
 std::string id_mark(std::size_t call) { return "@id" + std::to_string(call) + "@"; }
 constexpr const char* kArgumentsMark = "@arguments@";
+constexpr const char* kReasoningMark = "@reasoning@";
+
+// The quotes of a text that is a string of JSON belong to its slot.
+std::string reasoning_mark(const Token& token) {
+  return token.text.starts_with('"') ? '"' + std::string(kReasoningMark) + '"' : kReasoningMark;
+}
 
 // Writes the turn as text, with a mark in place of each slot.  `number` returns the text of a counter.
 template <typename Number>
@@ -22,7 +28,7 @@ Written marked(const Turn& turn, Number number) {
       case SlotKind::kIndex: out.append(number(token), {}); break;
       case SlotKind::kName: out.text += name_mark(token.call); break;
       case SlotKind::kId: out.text += id_mark(token.call); break;
-      case SlotKind::kReasoning: out.text += "@reasoning@"; break;
+      case SlotKind::kReasoning: out.text += reasoning_mark(token); break;
       case SlotKind::kContent: out.text += "@content@"; break;
       case SlotKind::kArguments:
         if (arguments != token.call) out.text += "{\"" + std::string(kArgumentsMark) + "\":0}";
@@ -57,7 +63,7 @@ std::optional<Extent> json_around(const std::string& text, std::size_t at, std::
   return best;
 }
 
-// Finds the paths of name, id and arguments in `value`, which has marks in their places.
+// Finds the paths of name, id, arguments and reasoning in `value`, which has marks in their places.
 void find_roles(const json::Value& value, const std::vector<std::string>& path, format::JsonRoles& roles) {
   if (!value.is_object()) return;
   for (const json::Member& member : value.as_object()) {
@@ -69,6 +75,8 @@ void find_roles(const json::Value& value, const std::vector<std::string>& path, 
       roles.name = here;
     } else if (member.value.is_string() && member.value.as_string() == id_mark(0)) {
       roles.id = here;
+    } else if (member.value.is_string() && member.value.as_string() == kReasoningMark) {
+      roles.reasoning = here;
     } else if (member.value.find(kArgumentsMark) != nullptr) {
       roles.arguments = here;
     } else {
@@ -117,6 +125,18 @@ std::optional<JsonCall> find_json_call(const Turn& turn, const Turn& lead_turn, 
   }
   out.text.after = whole.before(std::min(all.find("@content@", end), all.size())).from(end);
   return out;
+}
+
+std::vector<std::string> reasoning_role(const Turn& turn) {
+  const std::string text = marked(turn);
+  const std::size_t name = text.find(name_mark(0));
+  const auto found = name == std::string::npos ? std::nullopt : json_around(text, name, 0);
+  format::JsonRoles roles;
+  if (found) {
+    const bool is_list = found->value.is_array() && !found->value.as_array().empty();
+    find_roles(is_list ? found->value.as_array().front() : found->value, {}, roles);
+  }
+  return roles.reasoning;
 }
 
 namespace {

@@ -24,6 +24,8 @@ struct Parts {
   auto operator<=>(const Parts&) const = default;
 };
 
+// Returns whether the turn has its content inside of the JSON of its first call.
+[[nodiscard]] bool has_content_in_call(const Turn& turn);
 // Makes a message with these parts.  Each of its calls has one parameter.
 [[nodiscard]] ProbeMessage message_of(const Parts& parts);
 

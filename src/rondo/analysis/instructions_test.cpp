@@ -130,7 +130,8 @@ TEST_CASE("the same where only messages with calls show it") {
   CHECK(format->input.reasoning_field == "sketch");
 }
 
-TEST_CASE("bug: a plan that only messages with calls have was no reasoning where the template always asks for an answer") {
+TEST_CASE(
+    "bug: a plan that only messages with calls have was no reasoning where the template always asks for an answer") {
   const auto format = format_of(R"JINJA(
 {%- for m in messages %}
 {{- '((' + m.role + '))' }}

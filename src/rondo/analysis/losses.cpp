@@ -34,6 +34,8 @@ void find_dropped(const Evidence& evidence, const Parts& parts, Remarks& remarks
     remarks.lose("content beside calls", "a message with content and calls is written without its content",
                  deciding_line(*turn, "content"));
   }
+  if (parts.content && has_content_in_call(*turn))
+    remarks.lose("content beside calls", "content of a message with calls is written inside of the calls");
   if (parts.reasoning && !turn->has(SlotKind::kReasoning)) {
     const std::string beside = parts.calls > 0 ? "calls" : "content";
     const std::string& field = turn->reasoning_name.empty() ? evidence.input.reasoning_field : turn->reasoning_name;

@@ -7,6 +7,7 @@
 // cuts.cpp          ... and from the markers that content is searched for
 // instructions.cpp  reasoning and calls that the model is only told about
 // call_marks.cpp    calls; envelope.cpp: calls in JSON; parameters.cpp: tagged parameters
+// call_thoughts.cpp reasoning inside of calls
 // ids.cpp           ids that the template makes
 // bare_calls.cpp    calls without arguments
 // escapes.cpp       characters that are written in another way
@@ -88,6 +89,9 @@ struct CallPart {
 [[nodiscard]] format::Calls with_made_ids(const Evidence& evidence, format::Calls calls);
 // Returns `calls` with what the template writes for a call without arguments, where it leaves the arguments out.
 [[nodiscard]] format::Calls with_bare_calls(const Evidence& evidence, format::Calls calls);
+// Returns `part` with the place of reasoning in a call's JSON, where the template writes it there.  Names
+// what is lost of reasoning that stands inside of other texts only.
+[[nodiscard]] CallPart with_thoughts(const Evidence& evidence, CallPart part);
 // Infers calls that no message shows, from what the template tells the model.
 [[nodiscard]] CallPart mine_calls(const Evidence& evidence);
 

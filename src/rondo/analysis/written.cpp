@@ -187,6 +187,13 @@ std::string closing_of(const std::string& open) {
   return open.substr(0, 1) + "/" + open.substr(1);
 }
 
+bool is_inside_json(std::string_view text) {
+  const std::size_t json = text.find('{');
+  const std::size_t key = json == std::string_view::npos ? json : text.find_first_not_of(" \n\t\r", json + 1);
+  if (key == std::string_view::npos || text[key] != '"') return false;
+  return std::ranges::count(text.substr(json), '"') % 2 == 1 || format::trimmed(text).ends_with(':');
+}
+
 bool are_kin(std::string_view a, std::string_view b) {
   const auto is_letter = [](char byte) { return format::is_word(byte) && byte != '_'; };
   const auto is_mark = [](std::string_view text) {

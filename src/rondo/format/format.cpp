@@ -87,6 +87,7 @@ void print_calls(std::string& out, const Calls& calls) {
   if (calls.roles.shares_object) out += "  all calls are members of one object\n";
   if (!calls.roles.name.empty()) line(out, "  name", dotted(calls.roles.name));
   if (!calls.roles.arguments.empty()) line(out, "  arguments", dotted(calls.roles.arguments));
+  if (!calls.roles.reasoning.empty()) line(out, "  reasoning", dotted(calls.roles.reasoning));
   print_marker(out, "  heading close", calls.heading_close);
   if (calls.content_behind) out += "  content stands behind the calls\n";
   if (calls.may_stay_open) out += "  the section is not always closed\n";

@@ -97,8 +97,9 @@ struct JsonRoles {
   std::vector<std::string> name;
   std::vector<std::string> arguments;
   std::vector<std::string> id;
-  bool name_is_key = false;    // {"NAME": ARGUMENTS}
-  bool shares_object = false;  // with name_is_key: all calls are the members of one object
+  bool name_is_key = false;                 // {"NAME": ARGUMENTS}
+  bool shares_object = false;               // with name_is_key: all calls are the members of one object
+  std::vector<std::string> reasoning = {};  // of the message, which the template writes in its calls
 };
 
 enum class ValueType : std::uint8_t { kString, kInteger, kFloat, kTrue, kFalse, kNull, kObject, kArray };

@@ -103,6 +103,7 @@ void visit(V& v, JsonRoles& x) {
   v.field("id", x.id);
   v.field("name_is_key", x.name_is_key);
   v.field("shares_object", x.shares_object);
+  v.field("reasoning", x.reasoning);
 }
 
 template <typename V>

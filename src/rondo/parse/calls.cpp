@@ -279,6 +279,7 @@ bool Machine::commit(std::size_t upto) {
     (void)fail_attempt(pos_, "text in the shape of a tool call names no tool");
     return false;
   }
+  report_thought();
   chat::ToolCall made;
   made.id = call_.id;
   made.name = call_.name;

@@ -91,7 +91,7 @@ struct Call {
 
 // A call that is a JSON object.
 struct JsonCall {
-  enum class Capture : std::uint8_t { kNone, kName, kId, kArguments, kStray };
+  enum class Capture : std::uint8_t { kNone, kName, kId, kArguments, kReasoning, kStray };
 
   std::size_t depth = 0;  // frame of the call's object; 0: none is open
   Capture capture = Capture::kNone;
@@ -103,6 +103,7 @@ struct JsonCall {
   std::optional<std::pair<std::size_t, std::size_t>> early_arguments;
   bool early_is_loose = false;
   bool may_define = false;  // it may be the definition of a tool: it has a description, or parameters for arguments
+  std::string thought;      // reasoning in the call's object that is not yet reported
   std::string stray_key;
   std::vector<json::Member> strays;  // members of the call's object that have no meaning there
 };

@@ -145,7 +145,8 @@ bool Machine::is_call_key(const std::string& key) const {
   const auto begins = [&key](const std::vector<std::string>& role) {
     return !role.empty() && (role.front() == key || role.back() == key);
   };
-  return begins(roles.name) || begins(roles.arguments) || begins(roles.id) || chat::is_arguments_key(key);
+  return begins(roles.name) || begins(roles.arguments) || begins(roles.id) || begins(roles.reasoning) ||
+         chat::is_arguments_key(key);
 }
 
 // Decides what the value that begins with `byte` is in the call, and remembers where it begins if its text is needed.
@@ -209,6 +210,7 @@ void Machine::forget_call() {
   call_.has_name = call_.is_reported = false;
   envelope_.early_arguments.reset();
   envelope_.may_define = false;
+  envelope_.thought.clear();
   envelope_.strays.clear();
 }
 
@@ -244,6 +246,7 @@ JsonCall::Capture Machine::capture_at(std::size_t frames) const {
   const format::JsonRoles& roles = syntax_->format->calls.roles;
   if (has_role(roles.name, frames) && !call_.has_name) return JsonCall::Capture::kName;
   if (has_role(roles.id, frames)) return JsonCall::Capture::kId;
+  if (has_role(roles.reasoning, frames)) return JsonCall::Capture::kReasoning;
   const bool is_stray = frames == envelope_.depth && is_stray_key(scanner_.key_at(envelope_.depth));
   return is_stray ? JsonCall::Capture::kStray : JsonCall::Capture::kNone;
 }
@@ -260,6 +263,9 @@ bool Machine::json_value_ends() {
       call().id = call_.id;
       emit(EventKind::kCallId, pos_, *call_.id);
     }
+  } else if (what == JsonCall::Capture::kReasoning) {
+    envelope_.thought = decoded_string(std::string_view(buffer_).substr(begin, pos_ - begin));
+    if (call_.is_reported) report_thought();
   } else if (what == JsonCall::Capture::kStray) {
     keep_stray(begin, pos_);
   } else if (what == JsonCall::Capture::kName) {
@@ -279,6 +285,14 @@ bool Machine::json_value_ends() {
     if (call_.has_name) return commit_early();
   }
   return true;
+}
+
+// Reports the reasoning that the call's object has.  Each call of a turn may repeat it.
+void Machine::report_thought() {
+  const std::string thought = std::exchange(envelope_.thought, {});
+  if (thought.empty() || (message_.reasoning && message_.reasoning->ends_with(thought))) return;
+  if (!message_.reasoning && !inline_reasoning_) message_.reasoning.emplace();
+  push({EventKind::kReasoning, raw(head_), raw(head_), thought, last_call(), std::nullopt, false});
 }
 
 // Reports a call whose arguments were complete before the text was known to be a call.  Returns false if it turned out

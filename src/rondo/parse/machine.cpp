@@ -347,6 +347,13 @@ bool Machine::stray_close(const MarkerSet::Found& found) {
   return true;
 }
 
+// Returns whether the close of content closes nothing.  Without an opener, punctuation and a quote are text.
+bool Machine::is_stray_content_close(const Marker& close) const {
+  if (&close == &syntax_->rare.preamble_close) return !(top_.is_wrapped && top_.is_preamble);
+  const bool is_text = !close.is_distinct() || close.core().starts_with('"');
+  return !top_.is_wrapped && is_text && !is_blank(syntax_->format->content.open);
+}
+
 // If the close of reasoning ends with that of the open content, what it has before that is content.
 bool Machine::ends_content(const MarkerSet::Found& found) {
   const std::string_view close = format::trimmed(content_close());
@@ -381,8 +388,7 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
       top_.is_blank = false;
       break;
     case kContentClose:
-      if (found.marker == &syntax_->rare.preamble_close && !(top_.is_wrapped && top_.is_preamble))
-        return stray_close(found);
+      if (is_stray_content_close(*found.marker)) return stray_close(found);
       [[fallthrough]];
     case kHistoryClose:  // another block of the same turn may follow
       emit(EventKind::kMarker, pos_);

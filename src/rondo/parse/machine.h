@@ -89,6 +89,7 @@ class Machine : private Reader {
   void keep_blank(const MarkerSet::Found& found);
   [[nodiscard]] bool is_answer_text(const MarkerSet::Found& found) const;
   bool stray_close(const MarkerSet::Found& found);
+  [[nodiscard]] bool is_stray_content_close(const Marker& close) const;
   bool top_marker(const MarkerSet::Found& found);
   bool top_opener(const MarkerSet::Found& found);
   bool ends_content(const MarkerSet::Found& found);
@@ -250,6 +251,7 @@ class Machine : private Reader {
   bool release_arguments();
   [[nodiscard]] JsonCall::Capture capture_at(std::size_t frames) const;
   bool json_value_ends();
+  void report_thought();
   bool commit_early();
   [[nodiscard]] bool has_role(const std::vector<std::string>& role, std::size_t frames) const;
   [[nodiscard]] bool is_call_key(const std::string& key) const;

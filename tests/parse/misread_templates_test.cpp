@@ -1,0 +1,115 @@
+// Templates that were once misread: what is read of turns as they write them, and of ordinary answers.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "analysis/analyse.h"
+#include "json/parse.h"
+#include "parse/parser.h"
+
+namespace rondo {
+namespace {
+
+// Returns a template in which `turn` writes the turn of an assistant's message `m`.
+std::string template_of(const std::string& turn) {
+  return "{% for m in messages %}{% if m.role == 'assistant' %}<|a|>" + turn +
+         "<|e|>{% else %}<|{{ m.role }}|>{{ m.content }}<|e|>{% endif %}{% endfor %}"
+         "{% if add_generation_prompt %}<|a|>{% endif %}";
+}
+
+std::shared_ptr<const format::Format> format_of(const std::string& turn) {
+  const auto compiled = jinja::Template::compile(template_of(turn), {}, "invented");
+  REQUIRE_MESSAGE(compiled.ok(), compiled.error().to_string());
+  return analysis::analyse(*compiled.value(), {}).value();
+}
+
+bool has_loss(const format::Format& format, const std::string& what) {
+  return std::ranges::find(format.losses, what, &format::Loss::what) != format.losses.end();
+}
+
+json::Value tools() {
+  return json::parse(R"([{"type": "function", "function": {"name": "search", "parameters": {"type": "object",
+                         "properties": {"q": {"type": "string"}}}}}])")
+      .value();
+}
+
+// Reads `text`, whole and in pieces, and returns "REASONING | CONTENT | NAME ARGUMENTS".
+std::string read(const std::shared_ptr<const format::Format>& format, const std::string& text, bool with_tools) {
+  parse::Options options;
+  if (with_tools) options.tools = tools();
+  const auto syntax = parse::compile(format, options);
+  std::string out;
+  for (const std::size_t step : {text.size(), std::size_t{1}}) {
+    parse::Parser parser(syntax, "");
+    for (std::size_t at = 0; at < text.size(); at += step) (void)parser.feed(text.substr(at, step));
+    const chat::AssistantMessage message = parser.finish().value();
+    std::string shown = message.reasoning.value_or("") + " | " + message.content + " |";
+    for (const chat::ToolCall& call : message.tool_calls) shown += " " + call.name + " " + call.arguments;
+    CHECK((out.empty() || out == shown));
+    out = shown;
+  }
+  return out;
+}
+
+TEST_CASE("bug: a thought inside of a call's JSON disappeared") {
+  const std::string args = "'tool': c.function.name, 'input': c.function.arguments";
+  const std::string call = R"(<do>{"thought": "Hm.", "tool": "search", "input": {"q": "x"}}</do>)";
+  for (const std::string& turn :
+       {"{{ m.content or '' }}{% for c in m.tool_calls %}<do>{{ {'thought': m.reasoning_content or '', " + args +
+            "} | tojson }}</do>{% endfor %}",
+        std::string(
+            "{{ m.content or '' }}{% for c in m.tool_calls %}<do>{\"thought\": {{ (m.reasoning_content or '') | "
+            "tojson }}, \"tool\": \"{{ c.function.name }}\", \"input\": {{ c.function.arguments | tojson }}}"
+            "</do>{% endfor %}")}) {
+    const auto format = format_of(turn);
+    CHECK(format->calls.roles.reasoning == std::vector<std::string>{"thought"});
+    CHECK(has_loss(*format, "reasoning beside content"));
+    for (const bool with_tools : {false, true}) {
+      CHECK(read(format, call, with_tools) == R"(Hm. |  | search {"q": "x"})");
+      CHECK(read(format, "Sure." + call + call, with_tools) == R"(Hm. | Sure. | search {"q": "x"} search {"q": "x"})");
+    }
+  }
+  // Content in that place belongs to the call too.
+  const auto format = format_of(
+      "{% if not m.tool_calls %}{{ m.content }}{% endif %}{% for c in m.tool_calls %}<do>{{ "
+      "{'thought': m.reasoning_content or m.content or '', " +
+      args + "} | tojson }}</do>{% endfor %}");
+  CHECK(read(format, call, true) == R"(Hm. |  | search {"q": "x"})");
+  CHECK(has_loss(*format, "content beside calls"));
+}
+
+TEST_CASE("bug: quotes and braces of turns in JSON vanished where no construct was recognised") {
+  const auto calls_of = [](const std::string& keys) {
+    return "{% if m.tool_calls %}{% set c = m.tool_calls[0] %}{{ {" + keys + "} | tojson }}{% else %}";
+  };
+  const auto bare = format_of("{% if m.reasoning_content %}Thought: {{ m.reasoning_content }}{{ '\\n' }}{% endif %}" +
+                              calls_of("'action': c.function.name, 'input': c.function.arguments") +
+                              "{{ {'action': 'Final', 'input': m.content} | tojson }}{% endif %}");
+  CHECK_FALSE(bare->reasoning.present);
+  const std::string call = R"({"action": "search", "input": {"q": "x"}})";
+  for (const bool with_tools : {false, true}) {
+    CHECK(read(bare, call, with_tools) == R"( |  | search {"q": "x"})");
+    CHECK(read(bare, R"({"action": "Final", "input": "Yes."})", with_tools) == " | Yes. |");
+    CHECK(read(bare, R"(So {"a": "b"}.)", with_tools) == R"( | So {"a": "b"}. |)");
+  }
+  CHECK(read(bare, "Thought: t\n" + call, true) == " | Thought: t\n | search {\"q\": \"x\"}");
+  CHECK(read(bare, "Thought: t\n" + call, false) == " | Thought: t\n" + call + " |");
+
+  const auto object =
+      format_of(calls_of("'thought': m.reasoning_content or '', 'tool': c.function.name, 'input': "
+                         "c.function.arguments") +
+                "{{ {'thought': m.reasoning_content or '', 'answer': m.content} | tojson }}{% endif %}");
+  const std::string answer = R"({"thought": "t", "answer": "Yes."})";
+  for (const bool with_tools : {false, true}) {
+    CHECK(read(object, R"({"thought": "t", "tool": "search", "input": {"q": "x"}})", with_tools) ==
+          R"(t |  | search {"q": "x"})");
+    CHECK(read(object, R"({"thought": "", "answer": "Yes."})", with_tools) == " | Yes. |");
+    CHECK(read(object, answer, with_tools) == " | " + answer + " |");
+  }
+  CHECK(has_loss(*object, "reasoning beside content"));
+}
+
+}  // namespace
+}  // namespace rondo
