@@ -111,5 +111,34 @@ TEST_CASE("bug: quotes and braces of turns in JSON vanished where no construct w
   CHECK(has_loss(*object, "reasoning beside content"));
 }
 
+TEST_CASE("bug: where the names of tools are tags, ordinary markup became a call") {
+  const auto format = format_of(
+      "{{ m.content or '' }}{% for c in m.tool_calls %}<{{ c.function.name }}>{% for k, v in c.function.arguments | "
+      "items %}<{{ k }}>{{ v }}</{{ k }}>{% endfor %}</{{ c.function.name }}>{% endfor %}");
+  for (const std::string text : {"<b>bold</b> text", "<ul><li>a</li></ul>", "a <b>c</b>", "<br/>", "<p></p>"}) {
+    CHECK(read(format, text, false) == " | " + text + " |");
+    CHECK(read(format, text, true) == " | " + text + " |");
+  }
+  CHECK(read(format, "<search><q>x</q></search>", true) == R"( |  | search {"q":"x"})");
+  CHECK(read(format, "So: <search><q>x</q></search>", true) == R"( | So:  | search {"q":"x"})");
+  CHECK(std::ranges::any_of(format->notes, [](const std::string& note) { return note.starts_with("a call is a tag"); }));
+}
+
+TEST_CASE("bug: reasoning in light punctuation took Markdown and words in brackets for itself") {
+  const auto in = [](const std::string& open, const std::string& close) {
+    return format_of("{% if m.reasoning_content %}" + open + "{{ m.reasoning_content }}" + close +
+                     "{% endif %}{{ m.content or '' }}");
+  };
+  const auto italic = in("*", "*{{ '\n\n' }}");
+  const auto aside = in("(", "){{ '\n' }}");
+  for (const std::string text : {"* one\n* two", "* **Bold**\n\nand", "*so* it is", "**Bold**\n\nText", "*", "* one"})
+    CHECK(read(italic, text, false) == " | " + text + " |");
+  for (const std::string text : {"(a) one\n(b) two", "(see (a) b)\nc", "(", "(1 + 2"})
+    CHECK(read(aside, text, false) == " | " + text + " |");
+  CHECK(read(italic, "*Hm, so.*\n\n* one\n* two", false) == "Hm, so. | * one\n* two |");
+  CHECK(read(italic, "*Hm, so.*", false) == "Hm, so. |  |");
+  CHECK(read(aside, "(Hm, so.)\n(a) one", true) == "Hm, so. | (a) one |");
+}
+
 }  // namespace
 }  // namespace rondo

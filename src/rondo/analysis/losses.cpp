@@ -149,6 +149,8 @@ Remarks lost_values(const Evidence& evidence, const Blocks& blocks, const format
   if (is_bare && is_named)
     out.note("nothing announces a call but its name: one is read only where a tool of that name is given");
   if (calls.arguments != format::ArgumentStyle::kParameters) return out;
+  if (is_named && is_blank(calls.section_open) && trimmed(calls.call_open) == "<")
+    out.note("a call is a tag of its name, as markup is: one is read only where a tool of that name is given");
   for (const format::ValueForm& form : calls.parameters.forms) {
     const std::string_view open = trimmed(form.open);
     if (form.style == format::ValueStyle::kRaw && (open == "\"" || open == "'"))

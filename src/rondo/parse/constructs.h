@@ -59,6 +59,10 @@ struct Thoughts {
   bool are_fresh = false;  // only white space came so far
   bool have_call = false;  // they contain an attempt or a call
   bool is_layout = false;  // after that call there was only white space
+  // Their opener is punctuation: whether it opens reasoning shows where the text that may close it stands.
+  bool are_doubtful = false;
+  const Marker* open = nullptr;
+  std::size_t searched = 0;  // offset in the whole input before which that text is not
 };
 
 // What opened a call: a whole marker, the last part of a marker, a bracket at the start of the text, or a bracket

@@ -125,6 +125,8 @@ class Machine : private Reader {
   [[nodiscard]] const MarkerSet& open_reasoning_set() const;
   bool reasoning();
   bool reasoning_opened(const Marker& open);
+  bool doubtful_reasoning();
+  bool begin_reasoning();
   bool reasoning_start();
   bool reasoning_after_call();
   bool reasoning_marker(const MarkerSet::Found& found);

@@ -10,6 +10,7 @@ namespace rondo::parse {
 // closes reasoning is reasoning.  If another marker comes first, or none at all, there is no reasoning.  Until this is
 // known, all text is held back.
 bool Machine::undecided() {
+  if (thoughts_.are_doubtful) return doubtful_reasoning();
   const MarkerSet::Found found = syntax_->sets.reasoning.find(buffer_, pos_, is_end_, starts());
   if (found.kind != MatchKind::kFull && !is_end_) {
     pos_ = found.begin;
@@ -26,9 +27,37 @@ bool Machine::undecided() {
   return true;
 }
 
-// Begins reasoning.  Its opener `open` ends at pos_.  If the prompt begins reasoning with words, they are part of the
-// text.
+// Decides whether punctuation that ends at pos_ opens reasoning: if what may close it comes next at the end of a line.
+// Otherwise it is text, such as `*` before an item.
+bool Machine::doubtful_reasoning() {
+  const Marker& close = *syntax_->light_close;
+  const std::size_t at = buffer_.find(close.core(), std::max(pos_, std::max(thoughts_.searched, base_) - base_));
+  if (at == std::string::npos && !is_end_) {
+    thoughts_.searched = base_ + buffer_.size() - std::min(close.core().size() - 1, buffer_.size() - pos_);
+    return false;
+  }
+  MatchKind kind = MatchKind::kNone;
+  if (at != std::string::npos) kind = close.match(std::string_view(buffer_).substr(at), is_end_, starts()).kind;
+  if (kind == MatchKind::kPartial) return false;
+  thoughts_.are_doubtful = false;
+  if (kind == MatchKind::kFull) return begin_reasoning();
+  phase_ = Phase::kTop;
+  top_.is_blank = false;
+  return true;
+}
+
+// The opener `open` of reasoning ends at pos_.
 bool Machine::reasoning_opened(const Marker& open) {
+  thoughts_.open = &open;
+  thoughts_.are_doubtful = syntax_->light_close != nullptr && base_ + head_ >= prompt_.bytes;
+  if (!thoughts_.are_doubtful) return begin_reasoning();
+  phase_ = Phase::kUndecided;
+  return true;
+}
+
+// Begins reasoning.  Its opener ends at pos_.  If the prompt begins reasoning with words, they are part of the
+// text.
+bool Machine::begin_reasoning() {
   phase_ = Phase::kReasoning;
   thoughts_.are_fresh = true;
   if (!message_.reasoning && !inline_reasoning_) message_.reasoning.emplace();
@@ -37,7 +66,7 @@ bool Machine::reasoning_opened(const Marker& open) {
     return true;
   }
   emit_reasoning_marker(pos_);
-  trail_.text = open.trail();
+  trail_.text = thoughts_.open->trail();
   trail_.of_reasoning = true;
   return true;
 }
