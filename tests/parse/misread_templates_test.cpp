@@ -121,7 +121,8 @@ TEST_CASE("bug: where the names of tools are tags, ordinary markup became a call
   }
   CHECK(read(format, "<search><q>x</q></search>", true) == R"( |  | search {"q":"x"})");
   CHECK(read(format, "So: <search><q>x</q></search>", true) == R"( | So:  | search {"q":"x"})");
-  CHECK(std::ranges::any_of(format->notes, [](const std::string& note) { return note.starts_with("a call is a tag"); }));
+  CHECK(
+      std::ranges::any_of(format->notes, [](const std::string& note) { return note.starts_with("a call is a tag"); }));
 }
 
 TEST_CASE("bug: reasoning in light punctuation took Markdown and words in brackets for itself") {
@@ -138,6 +139,39 @@ TEST_CASE("bug: reasoning in light punctuation took Markdown and words in bracke
   CHECK(read(italic, "*Hm, so.*\n\n* one\n* two", false) == "Hm, so. | * one\n* two |");
   CHECK(read(italic, "*Hm, so.*", false) == "Hm, so. |  |");
   CHECK(read(aside, "(Hm, so.)\n(a) one", true) == "Hm, so. | (a) one |");
+}
+
+TEST_CASE("bug: a full stop behind the last call ended turns, and ordinary answers lost theirs") {
+  const auto format = format_of(
+      "{{ m.content or '' }}{% set words = ['First', 'Second', 'Third'] %}{% for c in m.tool_calls %}{{ '\\n' }}{{ "
+      "words[loop.index0] }} call: {{ c.function.name }} with {{ c.function.arguments | tojson }}.{% endfor %}");
+  CHECK(format->stops.tool == std::vector<std::string>{"<|e|>"});
+  CHECK(read(format, "All is well.<|e|>", false) == " | All is well. |");
+  CHECK(read(format, "Ok.\nFirst call: search with {\"q\": \"x\"}.<|e|>", true) == R"( | Ok. | search {"q": "x"})");
+}
+
+TEST_CASE("bug: a template that always asks for an answer closed its reasoning unseen") {
+  const std::string source =
+      "{% for m in messages %}{{ '<|' + m.role + '|>' + m.content + '<|e|>' }}{% endfor %}"
+      "{% if enable_thinking is defined and not enable_thinking %}{{ '<muse>\\n\\n</muse>\\n' }}{% endif %}";
+  const auto format = analysis::analyse(*jinja::Template::compile(source, {}, "invented").value(), {}).value();
+  CHECK(format->reasoning.open == "<muse>");
+  CHECK(format->reasoning.close == "</muse>");
+  CHECK(read(format, "<muse>Hm.</muse>Yes.<|e|>", false) == "Hm. | Yes. |");
+}
+
+TEST_CASE("bug: texts that a template changes were no loss") {
+  const std::string calls =
+      "{% for c in m.tool_calls %}<do>{{ c.function.name | upper }} {{ c.function.arguments | tojson }}</do>{% endfor "
+      "%}";
+  const auto lower = format_of(
+      "{% if m.reasoning_content %}<muse>{{ m.reasoning_content | lower }}</muse>{% endif %}"
+      "{{ (m.content or '') | lower }}" +
+      calls);
+  for (const char* what : {"changed contents", "changed thoughts", "changed names of tools"})
+    CHECK_MESSAGE(has_loss(*lower, what), what);
+  CHECK(has_loss(*format_of("{{ m.content[:60] }}"), "changed contents"));
+  CHECK(format_of("{{ m.content }}")->losses.empty());
 }
 
 }  // namespace

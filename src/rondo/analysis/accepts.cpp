@@ -14,11 +14,11 @@ ProbeMessage message_of(const Parts& parts) {
   return message;
 }
 
-bool has_content_in_call(const Turn& turn) {
-  const std::size_t content = turn.first(SlotKind::kContent);
+bool is_in_call(const Turn& turn, SlotKind kind) {
+  const std::size_t at = turn.first(kind);
   const std::size_t call = turn.first_of_call(0);
-  if (content == kNone || call == kNone || call < content || !is_inside_json(turn.literals(0, content))) return false;
-  return turn.literals(content + 1, call).find_first_of("{[") == std::string::npos;
+  if (at == kNone || call == kNone || call < at || !is_inside_json(turn.literals(0, at))) return false;
+  return turn.literals(at + 1, call).find_first_of("{[") == std::string::npos;
 }
 
 namespace {
@@ -79,8 +79,7 @@ CallShape find_call_shape(Prober& prober) {
 }
 
 // Returns whether the turn's reasoning is a part of something larger that the template prints as a whole: then it is no
-// reasoning there.  A text that is a JSON string of its own has a literal of the template before it, which begins no
-// object.
+// reasoning there.  A text that is a JSON string of its own has a literal of the template before it.
 bool is_in_dump(const Turn& turn, const Shape& shape) {
   const std::size_t at = turn.first(SlotKind::kReasoning);
   const std::string& chain = turn.tokens[at].chain;
@@ -89,7 +88,7 @@ bool is_in_dump(const Turn& turn, const Shape& shape) {
   const bool is_behind_literal = at > 0 && turn.tokens[at - 1].kind == SlotKind::kLiteral &&
                                  !turn.tokens[at - 1].sources.empty() &&
                                  turn.tokens[at - 1].sources.back().literal != kNoLiteral;
-  return !is_behind_literal || !shape.reasoning_part.empty() || is_inside_json(turn.tokens[at - 1].text);
+  return !is_behind_literal || !shape.reasoning_part.empty() || is_in_call(turn, SlotKind::kReasoning);
 }
 
 // Returns a turn that shows the reasoning of a message of that shape; nullopt if there is none.
@@ -220,7 +219,7 @@ std::optional<Variant> find_variant(Prober& prober, const Shape& shape, const Pa
         if (!turn) continue;
         bool is_whole =
             turn->has(SlotKind::kReasoning) == parts.reasoning && turn->has(SlotKind::kContent) == parts.content;
-        is_whole = is_whole && !has_content_in_call(*turn);
+        is_whole = is_whole && !is_in_call(*turn, SlotKind::kContent);
         for (std::size_t i = 0; i < parts.calls; ++i)
           is_whole = is_whole && (turn->has(SlotKind::kName, i) || turn->has(SlotKind::kId, i));
         if (is_whole) return Variant{std::move(*turn), setting};

@@ -200,6 +200,9 @@ format::Stops infer_stops(const Evidence& evidence, const Ending& ending, const 
     if (core.empty() || cuts.size() < 2) continue;
     const std::string unit(core.substr(cuts[cuts.size() - 2]));
     const auto has_unit = [&unit](const std::string& text) { return contains(text, unit); };
+    // Punctuation that stands before a stop closes the last call.
+    const auto ends_so = [&unit](const std::string& stop) { return !is_blank(stop) && unit.ends_with(trimmed(stop)); };
+    if (std::ranges::any_of(out.content, ends_so)) continue;
     const bool is_known = has_unit(part.calls.call_close) || has_unit(part.calls.section_close) || unit.size() < 3 ||
                           std::ranges::any_of(out.content, has_unit) || std::ranges::any_of(out.tool, has_unit);
     if (!is_known) out.tool.push_back(unit);

@@ -1,5 +1,6 @@
 // Infers reasoning that no message shows.
 #include "analysis/cuts.h"
+#include "probe/words.h"
 
 namespace rondo::analysis {
 
@@ -90,10 +91,24 @@ bool is_sign(std::string_view text) {
          std::ranges::none_of(text, format::is_space);
 }
 
+// Returns the prompts.  If the template adds nothing for a prompt, what it adds where thinking is off counts as one.
+std::vector<Prompt> prompts_without_thinking(const Evidence& evidence) {
+  std::vector<Prompt> out = evidence.prompts;
+  if (std::ranges::any_of(out, [](const Prompt& prompt) { return !is_blank(prompt.written.text); })) return out;
+  const auto text = [&evidence](const char* thinking) {
+    return evidence.prober.text_of({probe::plain_message("user", probe::kQuestionText)},
+                                   {.thinking = thinking, .tools = false});
+  };
+  const auto usual = text("default");
+  const auto off = text("off");
+  if (usual && off && off->starts_with(*usual)) out.push_back({"off", Written{off->substr(usual->size()), {}}});
+  return out;
+}
+
 // Looks for a block that only a prompt without thinking has: a pair of tags with any text between them, or just two
 // marks that are kin or stand apart.
 std::optional<Tags> closed_block(const Evidence& evidence, const Blocks& blocks) {
-  for (const Prompt& prompt : evidence.prompts) {
+  for (const Prompt& prompt : prompts_without_thinking(evidence)) {
     const std::string rest = behind_header(prompt, blocks);
     const std::string core(trimmed(rest));
     const bool is_always = std::ranges::any_of(evidence.prompts, [&](const Prompt& other) {

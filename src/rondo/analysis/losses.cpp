@@ -2,6 +2,7 @@
 #include "analysis/escapes.h"
 #include "analysis/parts.h"
 #include "format/escapes.h"
+#include "probe/words.h"
 
 namespace rondo::analysis {
 
@@ -34,7 +35,7 @@ void find_dropped(const Evidence& evidence, const Parts& parts, Remarks& remarks
     remarks.lose("content beside calls", "a message with content and calls is written without its content",
                  deciding_line(*turn, "content"));
   }
-  if (parts.content && has_content_in_call(*turn))
+  if (parts.content && is_in_call(*turn, SlotKind::kContent))
     remarks.lose("content beside calls", "content of a message with calls is written inside of the calls");
   if (parts.reasoning && !turn->has(SlotKind::kReasoning)) {
     const std::string beside = parts.calls > 0 ? "calls" : "content";
@@ -159,6 +160,30 @@ Remarks lost_values(const Evidence& evidence, const Blocks& blocks, const format
   return out;
 }
 
+// Reports texts that the template does not write as they are given: cut off after some length, or with other letters.
+Remarks changed_texts(const Evidence& evidence, const Blocks& blocks, const format::Calls& calls) {
+  constexpr std::size_t kLongText = 1000;
+  Remarks out;
+  const auto lose = [&out](const std::string& what, const std::string& how) {
+    out.lose("changed " + what, what + " are written with other letters" + how);
+  };
+  std::string text(probe::kContentText);
+  while (text.size() < kLongText) text += " and more";
+  const auto answer = evidence.prober.turn_of(text, {.tools = false});
+  if (answer && answer->has(SlotKind::kContent) &&
+      !contains(format::unescaped_text(text_of(*answer, SlotKind::kContent), blocks.content.escapes), text))
+    lose("contents", ", or cut off after some length");
+  for (const auto& [parts, variant] : evidence.variants) {
+    const std::string thought =
+        format::unescaped_text(text_of(variant.turn, SlotKind::kReasoning), blocks.reasoning.escapes);
+    if (parts.reasoning && !contains(thought, probe::kReasoningText)) lose("thoughts", "");
+    const std::size_t name = parts.calls > 0 ? variant.turn.first(SlotKind::kName) : kNone;
+    if (name != kNone && format::unescaped(variant.turn.tokens[name].text, calls.name_escapes) != probe::kFirstTool)
+      lose("names of tools", "");
+  }
+  return out;
+}
+
 // Notes a close and an opener that touch and share a sign, as in `%%/a%%%%b%%`.  If the model writes one sign less, the
 // opener is still there and the close becomes text.
 void note_touching_marks(const Blocks& blocks, const format::Calls& calls, Remarks& remarks) {
@@ -223,6 +248,7 @@ Lost find_losses(const Evidence& evidence, const Blocks& blocks, const format::C
   out.remarks.add(lost_borders(evidence, blocks));
   out.remarks.add(lost_calls(evidence, calls));
   out.remarks.add(lost_values(evidence, blocks, calls, ending));
+  out.remarks.add(changed_texts(evidence, blocks, calls));
   note_touching_marks(blocks, calls, out.remarks);
   out.trims = find_trims(evidence, blocks, out.remarks);
   return out;

@@ -107,7 +107,8 @@ class Syntax {
   // Closes reasoning whose opener and close are punctuation, the close at the end of a line: ordinary text may well have
   // both.  nullptr in other formats.
   const Marker* light_close = nullptr;
-  bool names_are_tags = false;  // a call is a tag of its name, and its parameters are tags: without tools this is markup
+  bool names_are_tags =
+      false;  // a call is a tag of its name, and its parameters are tags: without tools this is markup
   bool has_plain_header = false;     // the header is only words, with which an answer may well begin
   bool has_marked_sections = false;  // sections of calls have an opener that is not mere punctuation
   MarkerSets sets;
