@@ -160,6 +160,17 @@ TEST_CASE("bug: a template that always asks for an answer closed its reasoning u
   CHECK(read(format, "<muse>Hm.</muse>Yes.<|e|>", false) == "Hm. | Yes. |");
 }
 
+TEST_CASE("bug: reasoning that a call ends kept the line end of the template") {
+  const auto format = format_of(
+      "{% if m.reasoning_content %}Thought: {{ m.reasoning_content }}{{ '\\n' }}{% endif %}{% for c in m.tool_calls %}"
+      "Action: {{ c.function.name }}\nAction Input: {{ c.function.arguments | tojson }}{% else %}Final Answer: "
+      "{{ m.content }}{% endfor %}");
+  const std::string call = "Action: search\nAction Input: {\"q\": \"x\"}";
+  CHECK(read(format, "Thought: t\n" + call, true) == R"(t |  | search {"q": "x"})");
+  CHECK(read(format, "Thought: t\nFinal Answer: Yes.", true) == "t | Yes. |");
+  CHECK(read(format, call, true) == R"( |  | search {"q": "x"})");
+}
+
 TEST_CASE("bug: texts that a template changes were no loss") {
   const std::string calls =
       "{% for c in m.tool_calls %}<do>{{ c.function.name | upper }} {{ c.function.arguments | tojson }}</do>{% endfor "

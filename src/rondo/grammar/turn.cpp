@@ -56,6 +56,8 @@ class TurnBuilder {
   }
 
  private:
+  using Openings = std::vector<CallBuilder::Opening>;
+
   // ---- Before calls
 
   // Returns whether the prompt ends inside a reasoning block.
@@ -101,13 +103,31 @@ class TurnBuilder {
 
   // `body` after reasoning.  The reasoning is optional unless the prompt has begun it.  Without reasoning comes
   // `body_without`.  It must not contain the opener, because a lexer that takes the longest text would run over it.
-  NodeId with_reasoning(NodeId body, NodeId body_without) {
-    if (is_reasoning_open()) return g_.sequence({rest_of_reasoning(), body});
+  // With `ended`, reasoning that the calls end is another way.
+  NodeId with_reasoning(NodeId body, NodeId body_without, std::optional<NodeId> ended = std::nullopt) {
+    const auto rest = [&] {
+      const NodeId closed = g_.sequence({rest_of_reasoning(), body});
+      return ended ? g_.choice({closed, *ended}) : closed;
+    };
+    if (is_reasoning_open()) return rest();
     const std::string_view open = reasoning_to_open();
     if (open.empty()) return body_without;
     const NodeId opening =
         g_.token(g_.sequence({white_space(g_, 0, kMostSpace), g_.literal(open.substr(begun(open)))}));
-    return g_.choice({g_.sequence({opening, rest_of_reasoning(), body}), body_without});
+    return g_.choice({g_.sequence({opening, rest()}), body_without});
+  }
+
+  // The rest of reasoning that calls end, and the calls.  Words that close reasoning head the answer: templates write
+  // them before content alone.
+  std::optional<NodeId> reasoning_up_to_calls(const Openings& openings) {
+    const std::string close(trimmed(format_.reasoning.close));
+    if (!format_.reasoning.present || close.empty() || !format::is_plain(close)) return std::nullopt;
+    std::vector<NodeId> ways;
+    for (const CallBuilder::Opening& opening : openings) {
+      if (std::ranges::any_of(opening.word, format::is_word))
+        ways.push_back(g_.sequence({until(openings, opening.word, close), opening.rest, after_calls(openings)}));
+    }
+    return ways.empty() ? std::nullopt : std::optional(g_.choice(ways));
   }
 
   // `body` behind what the template writes in place of reasoning, or alone.  Where nothing opens content, a close of
@@ -188,8 +208,6 @@ class TurnBuilder {
 
   // ---- Calls
 
-  using Openings = std::vector<CallBuilder::Opening>;
-
   // Decides how the calls begin.  In order: calls that no word announces, a lazy grammar, an answer or calls, calls
   // alone, text before calls.
   void with_calls(CallBuilder& calls) {
@@ -233,7 +251,7 @@ class TurnBuilder {
         body = g_.choice({direct, body});
         body_without = g_.choice({direct, body_without});
       }
-      g_.define(root_, with_reasoning(body, body_without));
+      g_.define(root_, with_reasoning(body, body_without, reasoning_up_to_calls(openings)));
       return;
     }
     // The prompt already has the beginning of a call or of content.  The output continues with the rest of one of them.

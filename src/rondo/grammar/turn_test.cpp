@@ -265,6 +265,25 @@ TEST_CASE("bug: an answer could not have the mark that a template writes in plac
                  "</muse>{\"n\": 1}"));
 }
 
+TEST_CASE("bug: a required call could not end reasoning that only a heading of the answer closes") {
+  const std::string format = R"({"header": "[bot]", "stops": {"content": ["<eot>"]},
+    "reasoning": {"present": true, "open": "Thought: ", "close": "CLOSE"}, "calls": {"present": true,
+    "call_open": "Action: ", "envelope": "tags", "arguments": "json",
+    "pieces": [{"kind": "name"}, {"kind": "literal", "text": "\nInput: "}, {"kind": "arguments"}]}})";
+  const auto grammar = [&](const std::string& close) {
+    std::string text = format;
+    return required_call(text.replace(text.find("CLOSE"), 5, close));
+  };
+  const std::string call = "Action: find\nInput: {\"q\": \"x\"}<eot>";
+  const Grammar headed = grammar("\\nAnswer: ");
+  CHECK(accepts(headed, call));
+  CHECK(accepts(headed, "Thought: t\n" + call));
+  CHECK(accepts(headed, "Thought: t\nAnswer: so\n" + call));
+  CHECK(!accepts(headed, "Thought: t\nAnswer: so"));
+  CHECK(!accepts(headed, "Thought: t\nAction: nobody\nInput: {}"));
+  CHECK(!accepts(grammar("</thought>"), "Thought: t\n" + call));
+}
+
 TEST_CASE("bug: white space that a separator of parameters ends with was refused where nothing closes a value") {
   const Grammar grammar =
       required_call(R"({"header": "[bot]", "stops": {"content": ["<eot>"]}, "calls": {"present": true,

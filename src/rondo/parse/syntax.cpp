@@ -324,9 +324,13 @@ void Syntax::compile_values() {
 // Registers openers that are found in reasoning that is not closed, and openers that models write in part.
 void Syntax::compile_openers(const Marker& section_open) {
   for (const Marker* opener : {&section_open, static_cast<const Marker*>(&call_open)}) {
+    const Id id = opener == &section_open ? kSectionOpen : kCallOpen;
     if (opener->empty() || !opener->is_distinct() || !(options.tools || opener->is_reserved())) continue;
-    for (MarkerSet* set : {&sets.reasoning, &sets.reasoning_layout})
-      set->add(opener == &section_open ? kSectionOpen : kCallOpen, opener);
+    // Where words close reasoning, calls close it too, and the white space in front of these words stands before calls.
+    const Marker close(format->reasoning.close);
+    if (opener->lead().empty() && format::is_plain(close.core()) && format::is_plain(opener->core()))
+      opener = add_marker(close.lead() + opener->core() + opener->trail());
+    for (MarkerSet* set : {&sets.reasoning, &sets.reasoning_layout}) set->add(id, opener);
   }
   sets.reasoning_layout.add(kSectionClose, &section_close);
   if (const std::size_t tag = call_open.core().find_last_of(">]"); tag != std::string::npos)
