@@ -171,6 +171,15 @@ TEST_CASE("bug: reasoning that a call ends kept the line end of the template") {
   CHECK(read(format, call, true) == R"( |  | search {"q": "x"})");
 }
 
+TEST_CASE("bug: arguments that are serialised twice were taken for an object") {
+  const auto format = format_of(
+      "{{ m.content or '' }}{% for c in m.tool_calls %}<do>{\"name\": \"{{ c.function.name }}\", "
+      "\"arguments\": {{ c.function.arguments | tojson | tojson }}}</do>{% endfor %}");
+  CHECK(format->calls.arguments == format::ArgumentStyle::kJsonText);
+  CHECK(read(format, R"(<do>{"name": "search", "arguments": "{\"q\": \"x\"}"}</do>)", true) ==
+        R"( |  | search {"q": "x"})");
+}
+
 TEST_CASE("bug: texts that a template changes were no loss") {
   const std::string calls =
       "{% for c in m.tool_calls %}<do>{{ c.function.name | upper }} {{ c.function.arguments | tojson }}</do>{% endfor "

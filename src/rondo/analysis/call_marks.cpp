@@ -83,7 +83,9 @@ format::ArgumentStyle argument_style(const Token& arguments) {
   const bool is_serialised = std::ranges::any_of(arguments.parts, [](const ArgumentPart& part) {
     return part.path.empty() && part.kind == text::RunKind::kSerialiser && contains(part.chain, "json");
   });
-  if (is_serialised) return format::ArgumentStyle::kJson;
+  // What is serialised twice is a string of JSON, as a copied text may be.
+  if (is_serialised)
+    return arguments.text.starts_with('"') ? format::ArgumentStyle::kJsonText : format::ArgumentStyle::kJson;
   const bool is_copied =
       std::ranges::all_of(arguments.parts, [](const ArgumentPart& part) { return part.path.empty(); });
   return is_copied ? format::ArgumentStyle::kJsonText : format::ArgumentStyle::kParameters;
