@@ -208,6 +208,15 @@ std::vector<Prompt> find_prompts(Prober& prober) {
   return out;
 }
 
+// Returns whether the turn shows these parts and no others, each in a place of its own.
+bool shows_all(const Turn& turn, const Parts& parts) {
+  if (turn.has(SlotKind::kReasoning) != parts.reasoning || turn.has(SlotKind::kContent) != parts.content) return false;
+  for (std::size_t i = 0; i < parts.calls; ++i) {
+    if (!turn.has(SlotKind::kName, i) && !turn.has(SlotKind::kId, i)) return false;
+  }
+  return !is_in_call(turn, SlotKind::kContent);
+}
+
 // Looks for a setting under which the template shows all of `parts`; nullopt if there is none.
 std::optional<Variant> find_variant(Prober& prober, const Shape& shape, const Parts& parts) {
   for (const char* thinking : {"default", "on"}) {
@@ -216,13 +225,7 @@ std::optional<Variant> find_variant(Prober& prober, const Shape& shape, const Pa
       for (const bool with_tools : {parts.calls > 0, parts.calls == 0}) {
         const ProbeSetting setting{.thinking = thinking, .tools = with_tools, .with_result = with_result};
         auto turn = prober.turn(shape, message_of(parts), setting);
-        if (!turn) continue;
-        bool is_whole =
-            turn->has(SlotKind::kReasoning) == parts.reasoning && turn->has(SlotKind::kContent) == parts.content;
-        is_whole = is_whole && !is_in_call(*turn, SlotKind::kContent);
-        for (std::size_t i = 0; i < parts.calls; ++i)
-          is_whole = is_whole && (turn->has(SlotKind::kName, i) || turn->has(SlotKind::kId, i));
-        if (is_whole) return Variant{std::move(*turn), setting};
+        if (turn && shows_all(*turn, parts)) return Variant{std::move(*turn), setting};
       }
     }
   }
