@@ -115,7 +115,7 @@ void Call::State::fail(Error error) {
   if (is_over()) return;
   const auto self = shared_from_this();
   leave();
-  if (error.source.empty()) error.source = request.url;
+  if (error.source.empty()) error.source = shown_url(request.url);
   error.message = std::string(to_string(stage)) + ": " + error.message;
   end({std::move(error), stage, answered});
 }

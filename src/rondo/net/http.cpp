@@ -26,14 +26,8 @@ bool is_token(std::string_view text) {
   });
 }
 
-// A user's name and password are not repeated.
 Error bad_url(std::string_view text, std::string_view why) {
-  std::string shown(text);
-  const std::size_t scheme = shown.find("://");
-  const std::size_t begin = scheme == std::string::npos ? 0 : scheme + 3;
-  const std::size_t user = shown.substr(begin, shown.find_first_of("/?#", begin) - begin).rfind('@');
-  if (user != std::string::npos) shown.replace(begin, user, "...");
-  return {ErrorCode::kInvalidArgument, "`" + shown + "` is not an address: " + std::string(why)};
+  return {ErrorCode::kInvalidArgument, "`" + shown_url(text) + "` is not an address: " + std::string(why)};
 }
 
 // Splits "host:port" or "[v6]:port"; the port is unchanged if none is given.
@@ -112,6 +106,16 @@ Status check_header(const Header& header) {
     }
   }
   return Done{};
+}
+
+std::string shown_url(std::string_view text) {
+  std::string out(text);
+  const std::size_t scheme = out.find("://");
+  const std::size_t begin = scheme == std::string::npos ? 0 : scheme + 3;
+  // A password may have any character, also one that ends a host.
+  const std::size_t user_end = out.find('@', begin);
+  if (user_end != std::string::npos) out.replace(begin, user_end - begin, "...");
+  return out;
 }
 
 Result<Url> Url::parse(std::string_view text) {

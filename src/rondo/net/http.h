@@ -67,6 +67,9 @@ struct Url {
   [[nodiscard]] std::string authority() const;
 };
 
+// Returns an address for people: without the name and password of a user, also if it is malformed.
+[[nodiscard]] std::string shown_url(std::string_view text);
+
 // Returns `text` with %XX decoded.  Fails with kInvalidArgument for a % without two hexadecimal digits.
 [[nodiscard]] Result<std::string> percent_decoded(std::string_view text);
 

@@ -169,6 +169,8 @@ TEST_CASE("http: addresses") {
   CHECK(shown_url("http://[::1]:80?x") == "http://[::1]:80 [::1] /?x");
   CHECK(shown_url("ftp://host") == "`ftp://host` is not an address: it begins with neither `http://` nor `https://`");
   CHECK(shown_url("http://u:PW@host/a@b") == "`http://...@host/a@b` is not an address: it names a user");
+  CHECK(net::shown_url("http://u:P/W@host:8000/v1") == "http://...@host:8000/v1");
+  CHECK(net::shown_url("https://host/v1") == "https://host/v1");
   CHECK(shown_url("http://u:P W@host") == "`http://...@host` is not an address: a character in it needs to be escaped");
   CHECK(shown_url("http://host:0") == "`http://host:0` is not an address: `0` is not a port");
   CHECK(shown_url("http://host:99999") == "`http://host:99999` is not an address: `99999` is not a port");
