@@ -431,7 +431,7 @@ bool Machine::top_opener(const MarkerSet::Found& found) {
   const bool is_apart = found.id == kCallOpen && !section_.is_open && syntax_->has_marked_sections;
   const bool is_weak = found.id != kBareOpen && found.id != kHalfOpen &&
                        (!found.marker->is_distinct() || (is_apart && is_words(found.marker->core())));
-  const bool is_first = top_.is_blank && is_blank(message_.content) && !is_apart && !syntax_->names_are_tags;
+  const bool is_first = top_.is_blank && is_blank(message_.content) && !is_apart && !syntax_->rare.names_are_tags;
   if (is_weak && !section_.is_open && !syntax_->options.tools && !is_first) {
     top_.is_blank = false;
     return true;

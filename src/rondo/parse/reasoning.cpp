@@ -30,7 +30,7 @@ bool Machine::undecided() {
 // Decides whether punctuation that ends at pos_ opens reasoning: if what may close it comes next at the end of a line.
 // Otherwise it is text, such as `*` before an item.
 bool Machine::doubtful_reasoning() {
-  const Marker& close = *syntax_->light_close;
+  const Marker& close = *syntax_->rare.light_close;
   const std::size_t at = buffer_.find(close.core(), std::max(pos_, std::max(thoughts_.searched, base_) - base_));
   if (at == std::string::npos && !is_end_) {
     thoughts_.searched = base_ + buffer_.size() - std::min(close.core().size() - 1, buffer_.size() - pos_);
@@ -49,7 +49,7 @@ bool Machine::doubtful_reasoning() {
 // The opener `open` of reasoning ends at pos_.
 bool Machine::reasoning_opened(const Marker& open) {
   thoughts_.open = &open;
-  thoughts_.are_doubtful = syntax_->light_close != nullptr && base_ + head_ >= prompt_.bytes;
+  thoughts_.are_doubtful = syntax_->rare.light_close != nullptr && base_ + head_ >= prompt_.bytes;
   if (!thoughts_.are_doubtful) return begin_reasoning();
   phase_ = Phase::kUndecided;
   return true;

@@ -72,7 +72,7 @@ void Syntax::compile_reasoning() {
   const Marker* close = add_marker(f.reasoning.close);
   if (!open->empty() && !open->is_distinct() && !close->is_distinct() && close->trail().starts_with('\n')) {
     markers_.back()->keep_to_line();
-    light_close = close;
+    rare.light_close = close;
   }
   sets.blank.add(kReasoningOpen, open);
   // A control token that only reasoning begins with opens reasoning also before other words.  Models may write it
@@ -208,9 +208,9 @@ void Syntax::compile_calls() {
   parameter_separator = make_marker(calls.parameters.separator);
   const Marker* section_open = add_marker(calls.section_open);
   has_marked_sections = !section_open->empty() && section_open->is_distinct();
-  names_are_tags = section_open->empty() && call_open.core() == "<" && !calls.pieces.empty() &&
-                   calls.pieces.front().kind == format::CallPiece::Kind::kName &&
-                   calls.arguments == format::ArgumentStyle::kParameters;
+  rare.names_are_tags = section_open->empty() && call_open.core() == "<" && !calls.pieces.empty() &&
+                        calls.pieces.front().kind == format::CallPiece::Kind::kName &&
+                        calls.arguments == format::ArgumentStyle::kParameters;
   for (MarkerSet* set : {&sets.blank, &sets.text}) {
     set->add(kSectionOpen, section_open);
     set->add(kCallOpen, &call_open);

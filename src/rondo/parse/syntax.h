@@ -47,6 +47,11 @@ struct RareMarkers {
   Marker bare_close;  // ends a call without arguments behind its name
   Marker preamble_open;
   Marker preamble_close;
+  // Closes reasoning whose opener and close are punctuation, the close at the end of a line: ordinary text may well have
+  // both.  nullptr in other formats.
+  const Marker* light_close = nullptr;
+  // A call is a tag of its name, and its parameters are tags: without tools this is markup.
+  bool names_are_tags = false;
 };
 
 class Syntax {
@@ -104,11 +109,6 @@ class Syntax {
   Options options;
   std::vector<chat::ToolDefinition> tools;
 
-  // Closes reasoning whose opener and close are punctuation, the close at the end of a line: ordinary text may well have
-  // both.  nullptr in other formats.
-  const Marker* light_close = nullptr;
-  bool names_are_tags =
-      false;  // a call is a tag of its name, and its parameters are tags: without tools this is markup
   bool has_plain_header = false;     // the header is only words, with which an answer may well begin
   bool has_marked_sections = false;  // sections of calls have an opener that is not mere punctuation
   MarkerSets sets;
