@@ -218,8 +218,7 @@ MatchKind Machine::opened_tool_at(std::size_t at) const {
 }
 
 // Matches the name of a tool at `at`.  `close_at` tells whether the name may end at an offset.
-template <typename CloseAt>
-MatchKind Machine::tool_name_at(std::size_t at, const CloseAt& close_at) const {
+MatchKind Machine::tool_name_at(std::size_t at, const std::function<MatchKind(std::size_t)>& close_at) const {
   const std::string_view text = std::string_view(buffer_).substr(at);
   for (const chat::ToolDefinition& tool : syntax_->tools) {
     const std::string name = format::escaped(tool.name, syntax_->format->calls.name_escapes);

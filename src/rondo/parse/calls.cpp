@@ -50,6 +50,12 @@ bool Machine::pieces() {
   }
 }
 
+// Returns whether the text ends inside a marker that begins at `at`.  What has begun there is open then.
+bool Machine::is_cut_off_in(const MarkerSet& set, std::size_t at) const {
+  at = skip_space(at);
+  return at < buffer_.size() && set.at(buffer_, at, false, starts()).kind == MatchKind::kPartial;
+}
+
 // Reads a literal of the format.  A literal that an id or a counter follows may be missing, together with that id.
 // After the arguments any literal may be missing.
 bool Machine::piece_literal(const Marker& literal) {
@@ -62,6 +68,7 @@ bool Machine::piece_literal(const Marker& literal) {
   const Match match = literal.match(std::string_view(buffer_).substr(at), is_end_, starts());
   if (match.kind == MatchKind::kPartial) return false;
   if (match.kind == MatchKind::kNone) {
+    if (const MatchKind damaged = damaged_name_tag(at); damaged != MatchKind::kNone) return damaged == MatchKind::kFull;
     if (const MatchKind bare = bare_call_ends(at); bare != MatchKind::kNone) return bare == MatchKind::kFull;
     if (const std::size_t next = syntax_->behind_optional(call_.piece);
         next != 0 && !syntax_->piece_markers[next].empty()) {
@@ -73,6 +80,7 @@ bool Machine::piece_literal(const Marker& literal) {
       }
     }
     if (skip_to_arguments(at)) return true;
+    if (attempt_.is_open && call_.piece > 0 && is_cut_off_in(syntax_->slot_sets[call_.piece - 1], at)) return false;
     if (attempt_.is_open) return fail_attempt(at, "the tool call does not go on as its format says");
     phase_ = Phase::kAfterCall;  // a literal after the arguments may be missing
     return true;
@@ -102,15 +110,19 @@ MatchKind Machine::bare_call_ends(std::size_t at) {
   const bool may_end = call_.has_name && !call_.has_arguments && !syntax_->rare.bare_close.empty() && !needs_evidence();
   if (!may_end || at == buffer_.size()) return MatchKind::kNone;
   const Match match = syntax_->rare.bare_close.match(std::string_view(buffer_).substr(at), is_end_, starts());
-  if (match.kind != MatchKind::kFull) return match.kind;
-  if (attempt_.is_open && !commit(pos_)) return MatchKind::kFull;
+  if (match.kind == MatchKind::kFull) end_without_arguments(at, at + match.size);
+  return match.kind;
+}
+
+// Ends a call without arguments.  [at, end) closes it.
+void Machine::end_without_arguments(std::size_t at, std::size_t end) {
+  if (attempt_.is_open && !commit(pos_)) return;
   emit(EventKind::kMarker, at);
   emit(EventKind::kArguments, at, "{}");
-  pos_ = at + match.size;
+  pos_ = end;
   emit(EventKind::kMarker, pos_);
   end_call(raw(pos_));
   phase_ = Phase::kBetween;
-  return MatchKind::kFull;
 }
 
 // Reads a name, id or index.
@@ -121,6 +133,7 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
   if (slot.kind == MatchKind::kPartial) return false;
   const std::size_t end = begin + slot.size;
   if (slot.kind == MatchKind::kNone) {
+    if (attempt_.is_open && is_cut_off_in(syntax_->slot_sets[call_.piece], end)) return false;
     return attempt_.is_open ? fail_attempt(end, "the name of a tool call cannot be read")
                             : break_call(chat::CallStatus::kMalformed, "a tool call is malformed");
   }
@@ -174,6 +187,10 @@ MatchKind Machine::slot_close_at(std::size_t begin, std::size_t end, bool is_nam
   if (next == buffer_.size() && !is_end_) return MatchKind::kPartial;
   if (next < buffer_.size()) {
     const MatchKind kind = syntax_->slot_sets[call_.piece].at(buffer_, next, is_end_, starts()).kind;
+    if (kind != MatchKind::kNone) return kind;
+  }
+  if (next < buffer_.size() && end > begin) {
+    const MatchKind kind = name_tag_end(next, call_.piece + 1).match.kind;
     if (kind != MatchKind::kNone) return kind;
   }
   if (is_space(buffer_[end])) return MatchKind::kFull;

@@ -153,8 +153,9 @@ std::string Machine::top_closing(std::string_view begun) const {
 // that completes it and closes the reasoning; "" otherwise.
 std::string Machine::reasoning_opener_closing(std::string_view begun) const {
   const format::Reasoning& reasoning = syntax_->format->reasoning;
-  if (!reasoning.present) return "";
   const Marker opener(reasoning.open);
+  const bool may_open = top_.is_blank || opener.is_reserved() || reasoning.behind_content;
+  if (!reasoning.present || !may_open) return "";
   begun = format::trimmed(begun);
   const std::string_view header = format::trimmed(syntax_->format->header);
   if (begun.starts_with(header)) begun = format::trimmed(begun.substr(header.size()));
@@ -246,7 +247,8 @@ std::string Machine::rest_of_value() const {
   if (const auto literal = open_literal()) return *literal;
   if (!is_text_value()) return scalar_closing(format::trimmed(std::string_view(buffer_).substr(head_)));
   std::string out;
-  if (parameter_.nesting.quote != 0) out += parameter_.nesting.quote;
+  const Nesting& nesting = parameter_.nesting;
+  if (nesting.quote != 0) out.append(nesting.quote_size - nesting.quotes_seen, nesting.quote);
   out.append(parameter_.nesting.closers.rbegin(), parameter_.nesting.closers.rend());
   return out;
 }

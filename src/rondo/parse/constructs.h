@@ -115,16 +115,22 @@ struct JsonCall {
 // Tracks the brackets and quotes of a value that no markers surround.
 struct Nesting {
   int depth = 0;
-  std::string closers = {};  // of the open brackets, the innermost last
-  char quote = 0;            // the quote that began the open string; 0: none is open
+  std::string closers = {};     // of the open brackets, the innermost last
+  char quote = 0;               // the quote that began the open string; 0: none is open
+  std::size_t quote_size = 1;   // how many quotes began it, and close it
+  std::size_t quotes_seen = 0;  // how many of these have come
   bool is_escaped = false;
-  bool may_quote = true;    // whether a quote may begin at the next byte
-  bool has_closed = false;  // whether a string, list or object has just ended
+  bool may_quote = true;          // whether a quote may begin at the next byte
+  bool has_closed = false;        // whether a string, list or object has just ended
+  bool is_behind_string = false;  // whether a string in usual quotes has just ended, at any depth
+  bool is_quoted = false;  // whether a string in quotes of the format's own came since the last bracket or separator
 
   // Returns true if `byte` belongs to an open string.
   bool take_quoted(char byte);
-  // Returns true if `byte` begins a string.
-  bool begin_quoted(char byte);
+  // A string begins with `quotes` times `byte`.
+  void begin_string(char byte, std::size_t quotes);
+  // A string has just ended.
+  void ends_string();
   // Takes a byte outside strings that begins no string.
   void take(char byte);
 };
@@ -146,6 +152,7 @@ struct Parameter {
   bool is_doubtful = false;  // ... and a string in it contains a line end: its quote may have been forgotten
   std::optional<TypeSet> types;
   SchemaPlace schema;
+  std::optional<json::Value> joined;  // the schema, if it is made of several
   Markup markup;
   Nesting nesting;
 };

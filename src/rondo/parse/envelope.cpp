@@ -35,7 +35,7 @@ bool is_schema(const json::Value& value) {
 // Feeds the JSON of a call to the scanner.  The name decides whether the text is a call.  Until then it is held back.
 bool Machine::json_envelope() {
   bool wait = false;
-  if (!scanner_.started() && repeated_open(wait)) return !wait;
+  if (!scanner_.started() && (repeated_open(wait) || named_instead(wait))) return !wait;
   const bool is_begun = scanner_.started() || skip_json_lead();
   while (is_begun && pos_ < buffer_.size()) {
     if (is_string_forgotten(wait)) return json_bad();

@@ -39,6 +39,15 @@ Match tag_at(std::string_view text, bool is_end) {
   return end > 1 && text[end] == '>' ? Match{MatchKind::kFull, end + 1} : Match{};
 }
 
+// Matches a mark such as `[ARGS]`, or a control token, at the start of `text`.
+Match bracket_mark_at(std::string_view text, bool is_end) {
+  if (!text.starts_with('[')) return control_token(text, is_end);
+  const std::size_t end = text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_", 1);
+  if (std::min(end, text.size()) > kLongestWord) return {};
+  if (end == std::string_view::npos) return partial_or_none(is_end);
+  return end > 1 && text[end] == ']' ? Match{MatchKind::kFull, end + 1} : Match{};
+}
+
 format::Calls json_calls() {
   format::Calls calls;
   calls.present = true;
@@ -129,7 +138,9 @@ MatchKind Machine::foreign(std::size_t at) {
     at = skip_space(at + wrapper.size);
   }
   if (at == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
-  const MatchKind kind = foreign_body(begin, at, !closes.empty());
+  const bool is_reserved = control_token(std::string_view(buffer_).substr(begin), true).kind == MatchKind::kFull;
+  const MatchKind kind =
+      top_.is_blank || is_reserved ? foreign_body(begin, at, !closes.empty()) : quoted_body(begin, at);
   if (kind == MatchKind::kFull) foreign_.closes = std::move(closes);
   return kind;
 }
@@ -159,7 +170,7 @@ MatchKind Machine::begin_foreign(std::size_t body, bool in_section, Opening open
 MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapped) {
   const MatchKind open = is_end_ ? MatchKind::kNone : MatchKind::kPartial;
   const char byte = buffer_[at];
-  if (byte == '<') return tag_call(at);
+  if (byte == '<') return tag_call(begin, at);
   const std::size_t inner = byte == '[' ? skip_space(at + 1) : at;
   if (inner == buffer_.size()) return open;
   const format::Calls& calls = syntax_->format->calls;
@@ -179,6 +190,30 @@ MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapp
     return list_call(at + size, is_own);
   if (inner == at && rest[size] == '\n' && !is_own && syntax_->is_known_tool(name)) return line_call(at, size);
   return rest[size] == '(' ? python_call(inner, std::move(name), byte == '[', is_wrapped) : MatchKind::kNone;
+}
+
+// Returns whether the text at `at` is quoted: an open fence contains it, or a backtick is before it.
+bool Machine::is_quoted(std::size_t at) const {
+  const std::string before = message_.content + buffer_.substr(head_, at - head_);
+  if (before.ends_with('`') && !before.ends_with(kFence)) return true;
+  std::size_t fences = 0;
+  for (std::size_t from = before.find(kFence); from != std::string::npos; from = before.find(kFence, from + 1)) {
+    ++fences;
+    from += kFence.size() - 1;
+  }
+  return fences % 2 != 0;
+}
+
+// Finds out which kind of call begins at `at`, behind text and a wrapper that begins at `begin`.  An answer may quote
+// code, so only an object counts that has a tool's name and arguments, or a tag that names a tool.
+MatchKind Machine::quoted_body(std::size_t begin, std::size_t at) {
+  if (buffer_[at] == '<') return tag_call(begin, at);
+  const std::size_t inner = buffer_[at] == '[' ? skip_space(at + 1) : at;
+  if (inner == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
+  if (buffer_[inner] != '{' || is_quoted(begin)) return MatchKind::kNone;
+  const format::Calls& calls = syntax_->format->calls;
+  if (!calls.present || calls.envelope == format::Envelope::kTags) adopt(json_calls());
+  return begin_foreign(at, false, Opening::kInText);
 }
 
 // Begins a list of calls in JSON, at the bracket `list`.  The mark in front of it is dropped.  `is_own`: the format's
@@ -221,7 +256,7 @@ MatchKind Machine::python_call(std::size_t at, std::string name, bool is_list, b
 }
 
 // Begins `<word=name>{...}</word>` or `<word name="name">{...}</word>`.
-MatchKind Machine::tag_call(std::size_t at) {
+MatchKind Machine::tag_call(std::size_t begin, std::size_t at) {
   const MatchKind open = is_end_ ? MatchKind::kNone : MatchKind::kPartial;
   const std::string_view text = std::string_view(buffer_).substr(at);
   const std::size_t word = 1 + word_size(text.substr(1));
@@ -238,7 +273,7 @@ MatchKind Machine::tag_call(std::size_t at) {
     if (!syntax_->is_known_tool(text.substr(from, to - from))) return MatchKind::kNone;
     const std::size_t body = skip_space(at + to + end.size());
     if (body == buffer_.size()) return open;
-    if (buffer_[body] != '{') return MatchKind::kNone;
+    if (buffer_[body] != '{' || (!top_.is_blank && is_quoted(begin))) return MatchKind::kNone;
     adopt(tag_calls(std::string(text.substr(0, from)), std::string(end),
                     "</" + std::string(text.substr(1, word - 1)) + ">"));
     return begin_foreign(at + from, false, Opening::kHalf);
@@ -266,6 +301,49 @@ bool Machine::json_instead(bool& wait) {
   calls.separator = ", ";
   adopt(std::move(calls));
   if (is_prompt_part()) attempt_.opening = Opening::kBare;  // the model itself wrote no opener
+  pos_ = at;
+  return start_body();
+}
+
+// Finds the object at or behind `at`, with marks such as `[ARGS]` before it.  A word, an id, may follow a mark.
+MatchKind Machine::object_behind(std::size_t at, std::size_t& body) const {
+  const MatchKind open = is_end_ ? MatchKind::kNone : MatchKind::kPartial;
+  for (std::size_t marks = 0; marks <= kMostWrappers; ++marks) {
+    body = skip_space(at);
+    if (body == buffer_.size()) return open;
+    if (buffer_[body] == '{') return MatchKind::kFull;
+    std::string_view text = std::string_view(buffer_).substr(body);
+    const std::size_t word = marks == 0 ? 0 : word_size(text);
+    if (word > kLongestWord) return MatchKind::kNone;
+    text.remove_prefix(word);
+    if (text.empty()) return open;
+    const Match mark = bracket_mark_at(text, is_end_);
+    if (mark.kind != MatchKind::kFull) return mark.kind;
+    at = body + word + mark.size;
+  }
+  return MatchKind::kNone;
+}
+
+// Begins a call that is a tool's name and an object, behind the opener of a format whose calls are JSON.  Returns true if
+// one begins, or if more text is needed to tell (then `wait` is set).
+bool Machine::named_instead(bool& wait) {
+  const format::Calls& own = syntax_->format->calls;
+  if (!attempt_.is_open || attempt_.opening != Opening::kMarker || !syntax_->options.tools ||
+      foreign_.own_syntax != nullptr)
+    return false;
+  const std::size_t at = skip_space(pos_);
+  std::size_t name_end = at;
+  std::size_t body = at;
+  const MatchKind kind = tool_name_at(at, [&](std::size_t behind) {
+    name_end = behind;
+    return object_behind(behind, body);
+  });
+  wait = kind == MatchKind::kPartial;
+  if (kind != MatchKind::kFull) return wait;
+  format::Calls calls = tag_calls("", buffer_.substr(name_end, body - name_end), own.call_close);
+  calls.section_close = own.section_close;
+  section_.is_open = section_.is_open && !format::is_blank(own.section_close);
+  adopt(std::move(calls));
   pos_ = at;
   return start_body();
 }

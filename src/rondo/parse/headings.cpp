@@ -96,6 +96,8 @@ MatchKind Machine::heading(std::size_t at) {
   if (const MatchKind open = heading_open(text); open != MatchKind::kFull) return open;
   const std::string_view close = calls.heading_close;
   const std::size_t end = text.substr(0, kLongestHeading).find(close);
+  const bool is_begun = end == std::string_view::npos && !syntax_->heading_open.empty();
+  if (is_begun && is_end_ && text.starts_with(syntax_->heading_open)) ending_.is_open = true;
   if (end == std::string_view::npos)
     return text.size() < kLongestHeading && !is_end_ ? MatchKind::kPartial : MatchKind::kNone;
   const std::string_view words = text.substr(0, end);

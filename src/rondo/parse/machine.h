@@ -4,6 +4,7 @@
 // true if it made progress.  If `is_end_` is set, no more bytes will come, so it must decide.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,6 +23,10 @@
 namespace rondo::parse {
 
 inline constexpr std::size_t kLongestAttempt = 1U << 20U;  // bytes held back for a call whose name comes last
+inline constexpr std::size_t kLongestKey = 256;
+inline constexpr std::size_t kLongestScalar = 64;  // bytes of a number, true or None, as a template prints it
+// Returns whether the name of a parameter may contain `byte`.  `is_marked`: a marker stands before the name.
+[[nodiscard]] bool is_key_byte(char byte, bool is_marked);
 // Matches the opening of a fence at the start of `text`: three backticks, a word such as `json` or none, and one
 // character of white space.
 [[nodiscard]] Match fence_at(std::string_view text, bool is_end);
@@ -157,8 +162,10 @@ class Machine : private Reader {
   [[nodiscard]] bool is_bare() const {
     return attempt_.opening == Opening::kBare || attempt_.opening == Opening::kInText;
   }
-  // ... and there is no list of tools that could tell.  Such text is a call only if it has a name and arguments.
+  // ... and there is no list of tools that could tell, or other text is before it.  Such text is a call only if it has a
+  // name and arguments.
   [[nodiscard]] bool needs_evidence() const {
+    if (attempt_.opening == Opening::kInText) return true;
     if (!options().tools) return is_bare() || (attempt_.is_open && attempt_.is_prose);
     return attempt_.is_open && attempt_.is_prose && !syntax_->is_known_tool(call_.name);
   }
@@ -172,8 +179,7 @@ class Machine : private Reader {
   MatchKind bare_call(std::size_t at);
   [[nodiscard]] MatchKind tool_at(std::size_t at) const;
   [[nodiscard]] MatchKind opened_tool_at(std::size_t at) const;
-  template <typename CloseAt>
-  [[nodiscard]] MatchKind tool_name_at(std::size_t at, const CloseAt& close_at) const;
+  [[nodiscard]] MatchKind tool_name_at(std::size_t at, const std::function<MatchKind(std::size_t)>& close_at) const;
   [[nodiscard]] std::size_t marker_within(std::size_t end) const;
   [[nodiscard]] bool is_json_at(std::size_t at) const;
   [[nodiscard]] bool is_prompt_part() const;
@@ -189,12 +195,16 @@ class Machine : private Reader {
   MatchKind foreign(std::size_t at);
   MatchKind own_opener(const MarkerSet::Found& found, std::vector<std::string> closes);
   MatchKind begin_foreign(std::size_t body, bool in_section, Opening opening);
+  [[nodiscard]] bool is_quoted(std::size_t at) const;
+  MatchKind quoted_body(std::size_t begin, std::size_t at);
   MatchKind foreign_body(std::size_t begin, std::size_t at, bool is_wrapped);
   MatchKind python_call(std::size_t at, std::string name, bool is_list, bool is_wrapped);
   MatchKind list_call(std::size_t list, bool is_own);
   MatchKind line_call(std::size_t at, std::size_t name_size);
-  MatchKind tag_call(std::size_t at);
+  MatchKind tag_call(std::size_t begin, std::size_t at);
   bool json_instead(bool& wait);
+  bool named_instead(bool& wait);
+  MatchKind object_behind(std::size_t at, std::size_t& body) const;
   Match fence_open(std::size_t at);
   [[nodiscard]] Match fence_close(std::size_t at) const;
   MatchKind wrapper_close(std::size_t at);
@@ -205,6 +215,7 @@ class Machine : private Reader {
   bool start_body();
   bool pieces();
   bool piece_literal(const Marker& literal);
+  [[nodiscard]] bool is_cut_off_in(const MarkerSet& set, std::size_t at) const;
   bool piece_slot(format::CallPiece::Kind kind);
   [[nodiscard]] Match slot_at(std::size_t begin, bool is_name) const;
   [[nodiscard]] MatchKind slot_close_at(std::size_t begin, std::size_t end, bool is_name) const;
@@ -213,6 +224,7 @@ class Machine : private Reader {
   bool start_arguments();
   bool skip_to_arguments(std::size_t at);
   MatchKind bare_call_ends(std::size_t at);
+  void end_without_arguments(std::size_t at, std::size_t end);
   bool early_arguments();
   bool commit(std::size_t upto);
   struct JsonUnit {
@@ -270,6 +282,8 @@ class Machine : private Reader {
   // parameters.cpp: tagged parameters
   bool parameter();
   bool key();
+  MatchKind quoted_key(std::size_t begin);
+  bool begins_object(std::size_t colon);
   MatchKind key_close(std::size_t begin, std::size_t end);
   void begin_key(const Marker* opener);
   void take_key(std::size_t begin, std::size_t end, std::size_t close_size);
@@ -290,10 +304,6 @@ class Machine : private Reader {
   [[nodiscard]] MatchKind key_at(std::size_t begin) const;
   [[nodiscard]] const MarkerSet& value_ends() const;
   bool json_in_value();
-  bool own_quoted(bool& wait);
-  [[nodiscard]] std::optional<std::size_t> structured_end(bool& wait) const;
-  bool begin_structured();
-  bool value_structured();
   [[nodiscard]] std::size_t value_end_at_stop(std::size_t end) const;
   bool is_inner_close(std::size_t at);
   bool is_in_escape(std::size_t at);
@@ -301,6 +311,16 @@ class Machine : private Reader {
   void end_value(std::size_t end, std::size_t terminator_end);
   void stream_value(std::size_t end);
   bool finish_parameters();
+
+  // structured.cpp: values without markers around them
+  bool own_quoted(bool& wait);
+  bool python_quoted(bool& wait);
+  [[nodiscard]] bool is_unopened_quote() const;
+  MatchKind unopened_value();
+  [[nodiscard]] MatchKind separates_words(const MarkerSet::Found& found) const;
+  [[nodiscard]] std::optional<std::size_t> structured_end(bool& wait) const;
+  bool begin_structured();
+  bool value_structured();
 
   // unclosed.cpp: values without their closing tag, and parameters that cannot be read
   bool is_followed(std::size_t at, bool& wait) const;
@@ -344,6 +364,12 @@ class Machine : private Reader {
   // tags.cpp: tags that differ from the format's own, and tags inside values
   [[nodiscard]] Match damaged_key_close(std::size_t at) const;
   [[nodiscard]] ValueOpener damaged_opener(std::size_t at) const;
+  struct NameTagEnd {
+    Match match;
+    bool is_empty_tag = false;
+  };
+  [[nodiscard]] NameTagEnd name_tag_end(std::size_t at, std::size_t piece) const;
+  MatchKind damaged_name_tag(std::size_t at);
   void note_damaged_tag();
   void look_for_tags(std::string_view value);
   void judge_call();

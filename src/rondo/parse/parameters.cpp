@@ -19,33 +19,6 @@ using format::ValueForm;
 using format::ValueStyle;
 using format::ValueType;
 
-constexpr std::size_t kLongestKey = 256;
-constexpr std::size_t kLongestScalar = 64;  // bytes of a number, true or None, as a template prints it
-
-bool is_key_byte(char byte, bool is_marked) {
-  if (is_marked && byte == ' ') return true;
-  return static_cast<unsigned char>(byte) > 0x20 &&
-         std::string_view("<>{}[](),\"'`").find(byte) == std::string_view::npos;
-}
-
-bool is_name_start(char byte) { return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_'; }
-
-// If `text` is a number, or a word of JSON or Python, and a name follows it directly, returns where the name begins;
-// npos otherwise.
-std::size_t name_behind_scalar(std::string_view text, const NestedSyntax& syntax) {
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  if (text.size() > kLongestScalar + kLongestKey) return std::string_view::npos;
-  const auto is_name_byte = [](char byte) { return is_key_byte(byte, false); };
-  for (std::size_t at = std::min(text.size(), kLongestScalar + 1); at-- > 1;) {
-    if (!is_name_start(text[at]) ||
-        !std::all_of(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), is_name_byte))
-      continue;
-    const std::optional<json::Value> value = read_literal(text.substr(0, at), syntax);
-    if (value && !value->is_string() && !value->is_array() && !value->is_object()) return at;
-  }
-  return std::string_view::npos;
-}
-
 std::string in_json(std::string_view text) {
   std::string out;
   json::append_escaped(out, text, false);
@@ -53,6 +26,12 @@ std::string in_json(std::string_view text) {
 }
 
 }  // namespace
+
+bool is_key_byte(char byte, bool is_marked) {
+  if (is_marked && byte == ' ') return true;
+  return static_cast<unsigned char>(byte) > 0x20 &&
+         std::string_view("<>{}[](),\"'`").find(byte) == std::string_view::npos;
+}
 
 // Looks for the next parameter.  If the text that ends the call comes instead, the arguments are complete.
 bool Machine::parameter() {
@@ -101,6 +80,7 @@ bool Machine::finish_parameters() {
 // Reads the name of a parameter, up to the text that closes it.
 bool Machine::key() {
   const std::size_t begin = skip_space(pos_);
+  if (const MatchKind quoted = quoted_key(begin); quoted != MatchKind::kNone) return quoted == MatchKind::kFull;
   for (std::size_t end = begin; end < buffer_.size(); ++end) {
     if (const MatchKind close = key_close(begin, end); close != MatchKind::kNone) return close == MatchKind::kFull;
     if (end > begin && is_space(buffer_[end]) && syntax_->sets.key.empty()) {  // only white space closes it
@@ -119,6 +99,42 @@ bool Machine::key() {
     }
   }
   return false;
+}
+
+// Takes a name in the quotes of JSON or Python where the format writes names bare: models write the arguments as an
+// object then.
+MatchKind Machine::quoted_key(std::size_t begin) {
+  if (begin == buffer_.size() || !syntax_->parameter_open.empty()) return MatchKind::kNone;
+  const char quote = buffer_[begin];
+  if ((quote != '"' && quote != '\'') || syntax_->sets.key.empty()) return MatchKind::kNone;
+  const std::size_t end = buffer_.find(quote, begin + 1);
+  if (end == std::string::npos)
+    return is_end_ || buffer_.size() - begin > kLongestKey ? MatchKind::kNone : MatchKind::kPartial;
+  const std::size_t next = skip_space(end + 1);
+  if (next == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
+  const MarkerSet::Found close = syntax_->sets.key.at(buffer_, next, is_end_, starts());
+  if (close.kind == MatchKind::kNone && begins_object(next)) return MatchKind::kFull;
+  if (close.kind != MatchKind::kFull || end - begin < 2 || end - begin > kLongestKey) {
+    return close.kind == MatchKind::kPartial ? close.kind : MatchKind::kNone;
+  }
+  pos_ = begin + 1;
+  emit(EventKind::kMarker, pos_);
+  take_key(begin + 1, end, next + close.size - end);
+  return MatchKind::kFull;
+}
+
+// Reads the arguments as JSON if the format writes a brace before them, and `colon` follows the first name in quotes
+// instead of the format's own text.
+bool Machine::begins_object(std::size_t colon) {
+  const bool has_brace = call_.piece > 0 && syntax_->piece_markers[call_.piece - 1].core().ends_with('{');
+  if (call_.parameters > 0 || !has_brace || buffer_[colon] != ':') return false;
+  pos_ = head_;
+  emit(EventKind::kArguments, head_, "{");
+  scanner_ = JsonScanner();
+  (void)scanner_.step('{');
+  call_.has_arguments = true;
+  phase_ = Phase::kJsonArguments;
+  return true;
 }
 
 // Matches the text that closes a key, as the format writes it or damaged, at `end`.  Takes the key [begin, end) if it
@@ -202,7 +218,7 @@ void Machine::select_forms(const std::string& open) {
   parameter_ = std::move(fresh);
   keep_forms(open);
   if (const chat::ToolDefinition* tool = syntax_->tool(call_.name)) {
-    const json::Value* schema = property_schema(tool->parameters, tool->parameters, parameter_.key);
+    const json::Value* schema = chosen_property(tool->parameters, parameter_.key, call().arguments, parameter_.joined);
     if (schema != nullptr) parameter_.types = schema_types(*schema, tool->parameters);
     parameter_.schema = {schema, &tool->parameters};
   }
@@ -263,41 +279,6 @@ void Machine::add_value_closers() {
     parameter_.closers.push_back(std::make_unique<Marker>(syntax_->make_marker(closer)));
     parameter_.closer_set.add(0, parameter_.closers.back().get());
   }
-}
-
-bool Nesting::take_quoted(char byte) {
-  if (quote == 0) return false;
-  if (is_escaped) {
-    is_escaped = false;
-  } else if (byte == '\\') {
-    is_escaped = true;
-  } else if (byte == quote) {
-    quote = 0;
-    has_closed = depth == 0;
-  }
-  return true;
-}
-
-bool Nesting::begin_quoted(char byte) {
-  if ((byte != '"' && byte != '\'') || !may_quote) return false;
-  quote = byte;
-  may_quote = has_closed = false;
-  return true;
-}
-
-void Nesting::take(char byte) {
-  if (is_space(byte)) return;
-  has_closed = false;
-  if (const std::size_t kind = std::string_view("{[(").find(byte); kind != std::string_view::npos) {
-    ++depth;
-    closers += "}])"[kind];
-  }
-  if (byte == '}' || byte == ']' || byte == ')') {
-    --depth;
-    if (!closers.empty()) closers.pop_back();
-    has_closed = depth == 0;
-  }
-  may_quote = std::string_view("{[(,:=").find(byte) != std::string_view::npos;
 }
 
 // Returns true if neither a closer nor a line end ends the value.  Only its own brackets and quotes then show where it
@@ -462,94 +443,6 @@ bool Machine::is_in_escape(std::size_t at) {
   while (next < at) next += format::unit_size(std::string_view(buffer_).substr(next), parameter_.escapes);
   parameter_.next_unit = base_ + next;
   return next > at;
-}
-
-// Moves pos_ to the last byte of a string between the format's own quotes, if one begins at pos_.  Returns true if it
-// does.  Also returns true, with `wait` set, if it may begin there or is not complete.
-bool Machine::own_quoted(bool& wait) {
-  const std::string& open = syntax_->values.nested.string_open;
-  if (open.size() <= 1 || buffer_[pos_] != open[0]) return false;
-  const std::string_view rest = std::string_view(buffer_).substr(pos_);
-  wait = rest.size() < open.size() && std::string_view(open).starts_with(rest) && !is_end_;
-  if (!rest.starts_with(open)) return wait;
-  const std::size_t end = buffer_.find(syntax_->values.nested.string_close, pos_ + open.size());
-  wait = end == std::string::npos;
-  if (wait) return true;
-  pos_ = end + syntax_->values.nested.string_close.size() - 1;
-  parameter_.nesting.may_quote = false;
-  return true;
-}
-
-// Looks for the end of a value without markers around it; the caller is outside its brackets and quotes.  Returns the
-// end, which is pos_ or before it; nullopt if the value goes on.  Sets `wait` if more text is needed.
-std::optional<std::size_t> Machine::structured_end(bool& wait) const {
-  // If the format writes nothing between parameters, the next name follows a whole value directly.
-  const bool has_keys = syntax_->parameter_open.empty();
-  if (parameter_.nesting.has_closed && has_keys && is_name_start(buffer_[pos_])) return pos_;
-  if (has_keys && pos_ > head_) {
-    const MarkerSet::Found found = syntax_->sets.key.at(buffer_, pos_, is_end_, starts());
-    wait = found.kind == MatchKind::kPartial;
-    if (wait) return std::nullopt;
-    const std::size_t name =
-        found.kind == MatchKind::kFull
-            ? name_behind_scalar(std::string_view(buffer_).substr(head_, pos_ - head_), syntax_->values.nested)
-            : std::string_view::npos;
-    if (name != std::string_view::npos) return head_ + name;
-  }
-  const MarkerSet::Found found = syntax_->sets.follower.at(buffer_, pos_, is_end_, starts());
-  wait = found.kind == MatchKind::kPartial;
-  if (found.kind != MatchKind::kFull) return std::nullopt;
-  // The white space before a marker that the template writes on a new line is the template's.
-  const std::string_view value = std::string_view(buffer_).substr(head_, pos_ - head_);
-  const bool begins_line = found.marker != nullptr && found.marker->lead().find('\n') != std::string::npos;
-  if (begins_line && !is_blank(value) &&
-      value.substr(value.find_last_not_of(" \t\r\n")).find('\n') == std::string::npos)
-    return std::nullopt;
-  return pos_ - (begins_line ? found.marker->own_lead(value) : 0);
-}
-
-// A value that begins as the marker behind it does, such as a list where keys stand in brackets, is read as JSON first.
-// Returns false if more text is needed.
-bool Machine::begin_structured() {
-  const std::size_t at = skip_space(pos_);
-  if (at == buffer_.size()) return is_end_;
-  parameter_.is_begun = true;
-  parameter_.nesting.may_quote = true;
-  if (std::string_view("[{").find(buffer_[at]) == std::string_view::npos) return true;
-  const MarkerSet::Found found = syntax_->sets.follower.at(buffer_, at, is_end_, starts());
-  parameter_.is_json = found.kind != MatchKind::kNone;
-  return true;
-}
-
-// Reads a value without markers around it.  It ends at a separator, or where the call ends, outside its own brackets
-// and quotes.
-bool Machine::value_structured() {
-  Nesting& nesting = parameter_.nesting;
-  if (!parameter_.is_begun && !begin_structured()) return false;
-  if (parameter_.is_json) {
-    if (!json_in_value()) return false;
-    nesting.has_closed = pos_ > head_;
-    nesting.may_quote = !nesting.has_closed;
-  }
-  for (; pos_ < buffer_.size(); ++pos_) {
-    if (nesting.take_quoted(buffer_[pos_])) continue;
-    bool wait = false;
-    if (own_quoted(wait)) {
-      if (wait) return false;
-      continue;
-    }
-    if (nesting.begin_quoted(buffer_[pos_])) continue;
-    if (nesting.depth == 0) {
-      const std::optional<std::size_t> end = structured_end(wait);
-      if (wait) return false;
-      if (end) {
-        end_value(*end, *end);
-        return true;
-      }
-    }
-    nesting.take(buffer_[pos_]);
-  }
-  return false;
 }
 
 void Machine::stream_value(std::size_t end) {

@@ -137,6 +137,33 @@ TEST_CASE("a tag with an attribute that the format lacks") {
   CHECK(problems(tags(), "<call>find><p=two words>1</p></call>", {}) == R"({"two words":1} ok)");
 }
 
+TEST_CASE("bug: a call whose own tag had another attribute or other quotes was text") {
+  Format format = tags();
+  format.calls.call_open = "<call name=\"";
+  format.calls.pieces[1].text = "\">";
+  const std::string damaged =
+      R"({"q":"x"} malformed; unknown_attribute of : the tag of the call of `find` is not as the format writes it)";
+  CHECK(problems(format, R"(<call name="find"><p=q>x</p></call>)") == R"({"q":"x"} ok)");
+  CHECK(problems(format, R"(<call name="find" why="a b"><p=q>x</p></call>)") == damaged);
+  CHECK(problems(format, "<call name='find'><p=q>x</p></call>") == damaged);
+  CHECK(problems(format, "<call name=find><p=q>x</p></call>") == damaged);
+  CHECK(problems(format, R"(<call name="find"/>)") == "{} ok");
+  CHECK(problems(format, R"(<call name="find" why="a" />)") == "{} ok");
+  CHECK(problems(format, R"(<call name="find" and more)") == R"(<call name="find" and more)");
+}
+
+TEST_CASE("bug: arguments that could not be read vanished without a problem") {
+  Format format = tags();
+  format.calls.pieces[1].text = "(";
+  format.calls.call_close = ")</call>";
+  format.calls.parameters.open = "";
+  format.calls.parameters.key_close = "=";
+  format.calls.parameters.close = "";
+  format.calls.parameters.separator = ", ";
+  CHECK(problems(format, "<call>find(1, q=2)</call>") ==
+        "{} malformed; unreadable_parameter of : the name of a parameter cannot be read");
+}
+
 TEST_CASE("bug: a value that nothing closes took the next call with it, and its call was ok") {
   const std::string unclosed = " malformed; unclosed_value of q: nothing closes the value of `q`";
   const std::string next = "<call>find><p=n>3</p></call>";

@@ -57,7 +57,10 @@ void Syntax::compile() {
   compile_content();
   compile_stops();
   if (format->calls.present && options.calls) compile_calls();
-  if (options.tools && options.calls && !is_foreign_) sets.text.add_control_tokens(kWrapper);
+  if (options.tools && options.calls && !is_foreign_) {
+    sets.text.add_control_tokens(kWrapper);
+    sets.text.add(kWrapper, add_marker("<"));  // a tag
+  }
   if (!format->calls.heading_close.empty()) compile_headings();
   sets.reasoning_section = sets.reasoning;
   sets.reasoning_section.add(kSectionClose, &section_close);
@@ -363,6 +366,19 @@ void Syntax::compile_half_openers() {
     const Marker* first = add_marker(core.substr(0, cuts[1]));
     if (first->is_distinct()) sets.text.add(kWrapper, first);
   }
+  // The tag before a word, and the word: `<|call>` and `call:` of `<|call>call:`.
+  if (!rare.inner_open.empty() && format->calls.envelope == format::Envelope::kTags) {
+    add_half_opener(core.substr(0, core.size() - rare.inner_open.core().size()),
+                    {&sets.blank, &sets.text, &sets.section, &sets.between});
+    add_half_opener(rare.inner_open.core(), {&sets.blank, &sets.section, &sets.between});
+  }
+  // Names in tags have other quotes, or none.
+  if (has_name_in_tag() && (core.ends_with("=\"") || core.ends_with("='"))) {
+    const std::string bare(core.substr(0, core.size() - 1));
+    for (const char* quote : {"", "\"", "'"}) {
+      if (bare + quote != core) add_half_opener(bare + quote, {&sets.blank, &sets.text, &sets.section, &sets.between});
+    }
+  }
   add_half_opener(without_prefix_word(core), {&sets.blank, &sets.text, &sets.section, &sets.after, &sets.between});
 }
 
@@ -372,10 +388,7 @@ void Syntax::compile_bare_openers() {
   const format::Calls& calls = format->calls;
   if (!is_blank(calls.section_open) || !call_open.empty() || calls.envelope == format::Envelope::kTags) return;
   sets.text.add(kBareOpen, add_marker(calls.call_open + "{"));
-  // A fence or a tag around such a call belongs to it.
-  for (const std::string_view wrapper : {kFence, std::string_view("<")}) {
-    if (options.tools) sets.text.add(kWrapper, add_marker(wrapper));
-  }
+  sets.text.add(kWrapper, add_marker(kFence));  // a fence around such a call belongs to it
   if (calls.envelope == format::Envelope::kJsonArray) sets.text.add(kBareOpen, add_marker(calls.section_open + "["));
 }
 
@@ -408,6 +421,11 @@ bool Syntax::has_named_calls() const {
   return calls.present && options.calls && options.tools && calls.envelope == format::Envelope::kTags &&
          call_open.empty() && calls.pieces.size() > 1 && calls.pieces[0].kind == format::CallPiece::Kind::kName &&
          !piece_markers[1].empty();
+}
+
+bool Syntax::has_name_in_tag() const {
+  const std::size_t tag = call_open.core().find_last_of("<>");
+  return tag != std::string::npos && call_open.core()[tag] == '<';
 }
 
 bool Syntax::has_headings() const {

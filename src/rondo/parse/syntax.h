@@ -100,6 +100,8 @@ class Syntax {
   // Returns whether a tool's name alone can announce a call: no opener comes before the name, text of the format
   // follows it, and tools are given.
   [[nodiscard]] bool has_named_calls() const;
+  // Returns whether a call's opener ends inside a tag, so the name is a part of that tag.
+  [[nodiscard]] bool has_name_in_tag() const;
   // Returns whether the blocks of a turn have headings that tell their kind: the format closes headings, or calls and
   // answers begin in the same way.
   [[nodiscard]] bool has_headings() const;

@@ -16,6 +16,7 @@ using Problem = chat::CallProblem;
 
 constexpr std::size_t kLongestAttributes = 256;
 constexpr std::string_view kTagEnd = ">";
+constexpr std::string_view kEmptyTagEnd = "/>";
 
 bool is_attribute_byte(char byte) { return format::is_word(byte) || byte == '-' || byte == ':' || byte == '.'; }
 
@@ -29,8 +30,9 @@ class AttributeReader {
   // Matches at least `fewest` attributes `word=value`, then `tail`.
   Match up_to(std::string_view tail, std::size_t fewest) {
     for (std::size_t count = 0;; ++count) {
-      const std::string_view rest = text_.substr(at_);
-      if (count >= fewest && rest.starts_with(tail)) return {MatchKind::kFull, at_ + tail.size()};
+      const std::size_t behind_space = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size());
+      const std::string_view rest = text_.substr(behind_space);
+      if (count >= fewest && rest.starts_with(tail)) return {MatchKind::kFull, behind_space + tail.size()};
       const bool may_be_tail = rest.size() < tail.size() && tail.starts_with(rest);
       if (!attribute()) return may_be_tail || at_ == text_.size() ? open() : Match{};
     }
@@ -131,6 +133,44 @@ Match Machine::damaged_key_close(std::size_t at) const {
   Match match = AttributeReader(text, is_end_).up_to(kTagEnd, 1);
   if (match.kind == MatchKind::kFull) match.size += head.size();
   return match;
+}
+
+// Matches the end of the tag that contains a call's name, which the format writes in piece `piece`, if it differs: other
+// quotes around the name, more attributes, or a slash, which closes the call too.
+Machine::NameTagEnd Machine::name_tag_end(std::size_t at, std::size_t piece) const {
+  const std::vector<format::CallPiece>& pieces = syntax_->format->calls.pieces;
+  const bool is_behind_name =
+      piece > 0 && piece < pieces.size() && pieces[piece - 1].kind == format::CallPiece::Kind::kName;
+  if (!is_behind_name || pieces[piece].kind != format::CallPiece::Kind::kLiteral || !syntax_->has_name_in_tag())
+    return {};
+  std::string_view text = std::string_view(buffer_).substr(at);
+  const std::string_view head = without_tag_end(format::trimmed(pieces[piece].text));
+  const bool is_quoted = head == "\"" || head == "'";
+  if (!is_quoted && format::trimmed(pieces[piece].text) != kTagEnd) return {};
+  const std::size_t quote = is_quoted && (text.front() == '"' || text.front() == '\'') ? 1 : 0;
+  text.remove_prefix(quote);
+  if (text.empty()) return {{is_end_ ? MatchKind::kNone : MatchKind::kPartial, 0}, false};
+  for (const std::string_view end : {kTagEnd, kEmptyTagEnd}) {
+    const Match match = AttributeReader(text, is_end_).up_to(end, 0);
+    if (match.kind != MatchKind::kNone) return {{match.kind, match.size + quote}, end == kEmptyTagEnd};
+  }
+  return {};
+}
+
+// Reads the end of the tag that contains a call's name, at `at`, if it differs from the format's.
+MatchKind Machine::damaged_name_tag(std::size_t at) {
+  const NameTagEnd end = name_tag_end(at, call_.piece);
+  if (end.match.kind != MatchKind::kFull) return end.match.kind;
+  if (end.is_empty_tag) {
+    end_without_arguments(at, at + end.match.size);
+    return MatchKind::kFull;
+  }
+  call_.problems.push_back({Problem::Kind::kUnknownAttribute, "",
+                            "the tag of the call of `" + call_.name + "` is not as the format writes it"});
+  pos_ = at + end.match.size;
+  ++call_.piece;
+  if (!attempt_.is_open) emit(EventKind::kMarker, pos_);
+  return MatchKind::kFull;
 }
 
 // Matches an opener of a value at `at` that the format does not write: it has too many or too few attributes, or it is

@@ -93,12 +93,12 @@ void Machine::end_unclosed_value(std::size_t end) {
 
 // Passes over a parameter that cannot be read.  Where a marker opens each parameter, the next one is read again.
 bool Machine::skip_parameter(const char* why) {
+  call_.problems.push_back({chat::CallProblem::Kind::kUnreadable, "", why});
   if (!syntax_->parameter_open.is_distinct()) {
     (void)finish_parameters();
     return break_call(chat::CallStatus::kMalformed, why);
   }
   complain(raw(pos_), why);
-  call_.problems.push_back({chat::CallProblem::Kind::kUnreadable, "", why});
   phase_ = Phase::kSkip;
   return true;
 }

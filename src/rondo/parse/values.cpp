@@ -19,7 +19,9 @@ using format::ValueForm;
 using format::ValueStyle;
 using format::ValueType;
 
-constexpr int kReferenceDepth = 16;  // $ref and combinators may form circles
+constexpr std::size_t kLongestUnopened = 4096;  // bytes of a string inside a value whose opening quote is missing
+constexpr std::size_t kMostAlternatives = 64;   // that state the same property
+constexpr int kReferenceDepth = 16;             // $ref and combinators may form circles
 
 std::optional<TypeSet> type_named(std::string_view name) {
   if (name == "string") return TypeSet(TypeSet::kString);
@@ -118,24 +120,50 @@ std::optional<TypeSet> types_at(const json::Value& schema, const json::Value& ro
   return set;
 }
 
-// Looks for the property in the schema itself, then in its reference, then in its combinators.
-const json::Value* property_at(const json::Value& schema, const json::Value& root, std::string_view key, int depth) {
-  if (!schema.is_object() || depth > kReferenceDepth) return nullptr;
+// The schema of a property, and the alternative that states it; nullptr if it is stated in all alternatives.
+struct StatedProperty {
+  const json::Value* schema;
+  const json::Value* alternative;
+};
+
+// Finds the property in the schema itself, else in its reference, else in its combinators: in the first part of `allOf`
+// that has it, and in each alternative.
+void find_property(const json::Value& schema, const json::Value& root, std::string_view key, int depth,
+                   const json::Value* alternative, std::vector<StatedProperty>& out) {
+  if (!schema.is_object() || depth > kReferenceDepth || out.size() >= kMostAlternatives) return;
   if (const json::Value* properties = schema.find("properties")) {
-    if (const json::Value* found = properties->find(key)) return found;
+    if (const json::Value* found = properties->find(key)) return out.push_back({found, alternative});
   }
   if (const auto reference = schema.find_string("$ref")) {
     const json::Value* target = resolve_reference(*reference, root);
-    if (target != nullptr) return property_at(*target, root, key, depth + 1);
+    if (target != nullptr) return find_property(*target, root, key, depth + 1, alternative, out);
   }
+  const std::size_t before = out.size();
   for (const char* combinator : {"allOf", "anyOf", "oneOf"}) {
     const json::Value* list = schema.find(combinator);
-    if (list == nullptr || !list->is_array()) continue;
+    if (list == nullptr || !list->is_array() || out.size() > before) continue;
+    const bool is_choice = std::string_view(combinator) != "allOf";
     for (const json::Value& item : list->as_array()) {
-      if (const json::Value* found = property_at(item, root, key, depth + 1)) return found;
+      find_property(item, root, key, depth + 1, is_choice ? &item : alternative, out);
+      if (!is_choice && out.size() > before) break;
     }
   }
-  return nullptr;
+}
+
+// Returns whether a property in `arguments` has another value than those that `alternative` lists for it.
+bool is_ruled_out(const json::Value* alternative, const json::Value& root, const json::Value& arguments) {
+  if (alternative == nullptr) return false;
+  if (const auto reference = alternative->find_string("$ref")) alternative = resolve_reference(*reference, root);
+  const json::Value* properties = alternative != nullptr ? alternative->find("properties") : nullptr;
+  if (properties == nullptr || !properties->is_object() || !arguments.is_object()) return false;
+  return std::ranges::any_of(arguments.as_object(), [&](const json::Member& given) {
+    const json::Value* stated = properties->find(given.key);
+    if (stated == nullptr) return false;
+    if (const json::Value* constant = stated->find("const")) return *constant != given.value;
+    const json::Value* choices = stated->find("enum");
+    return choices != nullptr && choices->is_array() &&
+           std::ranges::find(choices->as_array(), given.value) == choices->as_array().end();
+  });
 }
 
 // Reads the union of JSON, Python literals and objects with bare keys by recursive descent.
@@ -163,7 +191,13 @@ class LiteralReader {
   std::optional<json::Value> read(int depth) {
     skip_space();
     if (depth > limits::kJsonDepth / 2 || at_ >= text_.size()) return std::nullopt;
-    if (text_[at_] == '{') return object(depth);
+    if (text_[at_] == '{') {
+      const std::size_t begin = at_;
+      auto made = object(depth);
+      if (made || !syntax_.python) return made;
+      at_ = begin;
+      return array(depth, '}');  // a set of Python
+    }
     if (text_[at_] == '[') return array(depth, ']');
     if (syntax_.python && text_[at_] == '(') return array(depth, ')');
     if (auto text = string()) return json::Value(std::move(*text));
@@ -179,20 +213,35 @@ class LiteralReader {
       at_ = end + syntax_.string_close.size();
       return out;
     }
-    if (text_[at_] != '"' && text_[at_] != '\'') return std::nullopt;
-    const char quote = text_[at_++];
+    if (string_opening(text_.substr(at_)).quotes == 0) return std::nullopt;
     std::string out;
-    while (at_ < text_.size() && text_[at_] != quote) {
+    do {  // strings in a row are one
+      if (!quoted(out)) return std::nullopt;
+      skip_space();
+    } while (string_opening(text_.substr(at_)).quotes != 0);
+    return out;
+  }
+
+  // Appends the string in quotes at at_.
+  bool quoted(std::string& out) {
+    const StringOpening opening = string_opening(text_.substr(at_));
+    const bool is_raw = text_.substr(at_, opening.prefix).find_first_of("rR") != std::string_view::npos;
+    const std::string_view close = text_.substr(at_ + opening.prefix, opening.quotes);
+    at_ += opening.prefix + opening.quotes;
+    while (at_ < text_.size() && !text_.substr(at_).starts_with(close)) {
       if (text_[at_] == '\\' && at_ + 1 < text_.size()) {
+        if (is_raw) out += text_[at_];
         ++at_;
-        if (!escape(out)) return std::nullopt;
+        if (is_raw) {
+          out += text_[at_++];
+        } else if (!escape(out)) {
+          return false;
+        }
       } else {
         out += text_[at_++];
       }
     }
-    if (at_ >= text_.size()) return std::nullopt;
-    ++at_;
-    return out;
+    return eat(close);
   }
 
   // Reads the rest of an escape.  An unknown one stays as it is, as in Python.
@@ -303,12 +352,26 @@ class LiteralReader {
     return bare_string(begin);
   }
 
-  // Where strings have quotes of the format's own, models leave them out of plain text.
+  // Where strings have quotes of the format's own, models leave them out of plain text, or only the one before it.
   std::optional<json::Value> bare_string(std::size_t begin) {
     if (syntax_.string_open.size() <= 1) return std::nullopt;
-    at_ = std::min(text_.find_first_of(",]}[{\"'<>", begin), text_.size());
+    const std::size_t quote = unopened_quote(begin);
+    at_ = quote != std::string_view::npos ? quote : std::min(text_.find_first_of(",]}[{\"'<>", begin), text_.size());
     const std::string_view text = format::trimmed(text_.substr(begin, at_ - begin));
+    if (quote != std::string_view::npos) at_ += syntax_.string_close.size();
     return text.empty() ? std::nullopt : std::optional(json::Value(std::string(text)));
+  }
+
+  // Returns where the quote begins that closes the text from `begin` on, if no quote opens it: text without brackets and
+  // names is before that quote.  Returns npos otherwise.
+  [[nodiscard]] std::size_t unopened_quote(std::size_t begin) const {
+    if (syntax_.string_open != syntax_.string_close) return std::string_view::npos;
+    const std::size_t size = text_.substr(begin, kLongestUnopened).find(syntax_.string_close);
+    if (size == std::string_view::npos) return size;
+    const std::string_view before = format::trimmed(text_.substr(begin, size));
+    const bool is_text =
+        !before.empty() && before.find_first_of(":[]{}") == std::string_view::npos && before.back() != ',';
+    return is_text ? begin + size : std::string_view::npos;
   }
 
   std::string_view text_;
@@ -368,6 +431,17 @@ std::optional<json::Value> empty_value(const std::optional<TypeSet>& types) {
   return std::nullopt;
 }
 
+// Reads a number that JSON does not allow, because of a plus or zeros before it.
+std::optional<json::Value> read_loose_number(std::string_view text) {
+  text = format::trimmed(text);
+  const bool is_negative = text.starts_with('-');
+  if (is_negative || text.starts_with('+')) text.remove_prefix(1);
+  while (text.size() > 1 && text[0] == '0' && format::is_digit(text[1])) text.remove_prefix(1);
+  if (text.empty() || !format::is_digit(text[0])) return std::nullopt;
+  auto parsed = json::parse((is_negative ? "-" : "") + std::string(text));
+  return parsed.ok() ? std::optional(std::move(parsed).value()) : std::nullopt;
+}
+
 // Reads `text` as JSON or as a literal.  Returns nullopt if it is neither, or if it is a string as it stands.
 std::optional<json::Value> read_spelled(std::string_view text, const FormSummary& forms,
                                         const std::optional<TypeSet>& types, const NestedSyntax& syntax) {
@@ -378,8 +452,11 @@ std::optional<json::Value> read_spelled(std::string_view text, const FormSummary
     if (value->is_string() && forms.raw_string && may_be_string) return std::nullopt;
   } else {
     NestedSyntax relaxed = syntax;
-    relaxed.python = syntax.python || forms.python || (types && !may_be_string);
+    // If strings always have quotes, a bare word such as None is none.
+    relaxed.python = syntax.python || forms.python || !forms.raw_string || (types && !may_be_string);
     value = read_literal(text, relaxed);
+    if (!value && types && !may_be_string && (types->has(TypeSet::kInteger) || types->has(TypeSet::kNumber)))
+      value = read_loose_number(text);
     // If strings are written without quotes, 'x' is a string that contains the quotes.
     if (!value || (value->is_string() && forms.raw_string)) return std::nullopt;
   }
@@ -428,7 +505,43 @@ std::string wanted_types(const json::Value& schema, const json::Value& root) {
 }
 
 const json::Value* property_schema(const json::Value& schema, const json::Value& root, std::string_view key) {
-  return property_at(schema, root, key, 0);
+  std::vector<StatedProperty> found;
+  find_property(schema, root, key, 0, nullptr, found);
+  return found.empty() ? nullptr : found.front().schema;
+}
+
+const json::Value* chosen_property(const json::Value& schema, std::string_view key, std::string_view begun,
+                                   std::optional<json::Value>& joined) {
+  std::vector<StatedProperty> found;
+  find_property(schema, schema, key, 0, nullptr, found);
+  if (found.size() > 1) {
+    const auto given = json::parse(std::string(begun.substr(0, begun.rfind(','))) + "}");
+    const auto is_out = [&](const StatedProperty& one) {
+      return given.ok() && is_ruled_out(one.alternative, schema, given.value());
+    };
+    if (!std::ranges::all_of(found, is_out)) std::erase_if(found, is_out);
+  }
+  if (found.empty()) return nullptr;
+  const auto is_first = [&found](const StatedProperty& one) { return *one.schema == *found.front().schema; };
+  if (std::ranges::all_of(found, is_first)) return found.front().schema;
+  json::Array alternatives;
+  for (const StatedProperty& one : found) alternatives.push_back(*one.schema);
+  joined = json::Value(json::Object{{"anyOf", json::Value(std::move(alternatives))}});
+  return &*joined;
+}
+
+StringOpening string_opening(std::string_view text) {
+  StringOpening out;
+  while (out.prefix < std::min<std::size_t>(text.size(), 2) &&
+         std::string_view("rRbBuUfF").find(text[out.prefix]) != std::string_view::npos)
+    ++out.prefix;
+  const std::string_view rest = text.substr(out.prefix);
+  out.is_open = rest.empty();
+  if (rest.empty() || (rest.front() != '"' && rest.front() != '\'')) return out;
+  const std::size_t same = std::min(rest.find_first_not_of(rest.front()), rest.size());
+  out.is_open = same < 3 && same == rest.size();
+  out.quotes = same >= 3 ? 3 : 1;
+  return out;
 }
 
 std::optional<json::Value> read_literal(std::string_view text, const NestedSyntax& syntax) {

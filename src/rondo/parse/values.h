@@ -52,12 +52,27 @@ class TypeSet {
 [[nodiscard]] const json::Value* property_schema(const json::Value& schema, const json::Value& root,
                                                  std::string_view key);
 
+// As property_schema() with `schema` as its own root, where alternatives of `schema` may state the property differently.
+// `begun` is JSON, an object up to the key; alternatives that other members rule out do not count.  If several are left,
+// the schema is made in `joined`.
+[[nodiscard]] const json::Value* chosen_property(const json::Value& schema, std::string_view key,
+                                                 std::string_view begun, std::optional<json::Value>& joined);
+
 // How strings inside nested values are quoted, besides JSON and Python quotes.
 struct NestedSyntax {
   std::string string_open;
   std::string string_close;
   bool python = false;  // reads True, False, None and (1, 2)
 };
+
+// What opens a string as JSON or Python writes it.
+struct StringOpening {
+  std::size_t prefix = 0;  // bytes of letters such as `r` before the quotes
+  std::size_t quotes = 0;  // 1 or 3; 0: no string begins here
+  bool is_open = false;    // more may follow
+};
+// Reads the opening at the start of `text`.
+[[nodiscard]] StringOpening string_opening(std::string_view text);
 
 // Reads all of `text` as one value in JSON or Python spelling.  Keys without quotes and the format's own quotes are
 // allowed too.  Returns nullopt if it is not such a value.
