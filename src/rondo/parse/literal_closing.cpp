@@ -63,18 +63,28 @@ class LiteralCloser {
       own_string();
       return true;
     }
-    if (text_[at_] != '"' && text_[at_] != '\'') return false;
-    const char quote = text_[at_++];
-    for (; !is_over() && text_[at_] != quote; ++at_) {
-      if (text_[at_] == '\\') skip_escape();
-    }
-    if (is_over()) {
-      at_ = text_.size();
-      out_ += quote;
-    } else {
-      ++at_;
+    if (string_opening(rest()).quotes == 0) return false;
+    while (!is_over() && string_opening(rest()).quotes != 0) {  // strings in a row are one
+      quoted();
+      skip_space();
     }
     return true;
+  }
+
+  // Reads the string in quotes that begins here.
+  void quoted() {
+    const StringOpening opening = string_opening(rest());
+    at_ += opening.prefix;
+    const char quote = text_[at_];
+    const std::string close(opening.quotes, quote);
+    at_ += opening.quotes;
+    for (; !is_over() && !rest().starts_with(close); ++at_) {
+      if (rest().size() < close.size() && rest().find_first_not_of(quote) == std::string_view::npos) break;
+      if (text_[at_] == '\\') skip_escape();
+    }
+    const std::size_t shown = at_ < text_.size() ? std::min(rest().size(), close.size()) : 0;
+    out_ += close.substr(shown);
+    at_ = std::min(at_ + shown, text_.size());
   }
 
   // Moves to the last byte of an escape.
@@ -141,7 +151,15 @@ class LiteralCloser {
     return true;
   }
 
+  // A set of Python begins as an object does.
   bool object(int depth) {
+    const std::size_t begin = at_;
+    if (members(depth)) return true;
+    at_ = begin;
+    return array(depth, '}');
+  }
+
+  bool members(int depth) {
     ++at_;
     while (!ends('}')) {
       if (!key()) return false;
