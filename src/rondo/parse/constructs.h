@@ -117,6 +117,7 @@ struct Nesting {
   int depth = 0;
   std::string closers = {};     // of the open brackets, the innermost last
   char quote = 0;               // the quote that began the open string; 0: none is open
+  bool is_python = true;        // whether all strings have quotes, so they may be written as in Python
   std::size_t quote_size = 1;   // how many quotes began it, and close it
   std::size_t quotes_seen = 0;  // how many of these have come
   bool is_escaped = false;

@@ -231,6 +231,7 @@ void Machine::select_forms(const std::string& open) {
   }
   const bool only_strings =
       std::ranges::all_of(parameter_.forms, [](const ValueForm* form) { return form->type == ValueType::kString; });
+  parameter_.nesting.is_python = !raw_string;
   parameter_.is_streaming = raw_string && !parameter_.closer_set.empty() &&
                             (only_strings || (parameter_.types && parameter_.types->is_only(TypeSet::kString))) &&
                             !has_choices(parameter_.schema);

@@ -93,10 +93,16 @@ bool Machine::own_quoted(bool& wait) {
 }
 
 // Moves pos_ to the last byte of the opening of a string as Python writes it with a prefix (`r'x'`), in three quotes, or
-// behind another string that it continues.  Returns and waits as own_quoted() does.
+// behind another string that it continues.  A text that needs no quotes is none of these; a quote may still begin it.
+// Returns and waits as own_quoted() does.
 bool Machine::python_quoted(bool& wait) {
   Nesting& nesting = parameter_.nesting;
-  if (!nesting.may_quote && !nesting.is_behind_string) return false;
+  if (!nesting.may_quote && !(nesting.is_behind_string && nesting.is_python)) return false;
+  if (!nesting.is_python) {
+    if (buffer_[pos_] != '"' && buffer_[pos_] != '\'') return false;
+    nesting.begin_string(buffer_[pos_], 1);
+    return true;
+  }
   const StringOpening opening = string_opening(std::string_view(buffer_).substr(pos_));
   wait = opening.is_open && !is_end_;
   if (wait || opening.quotes == 0) return wait;

@@ -367,7 +367,8 @@ void Syntax::compile_half_openers() {
     if (first->is_distinct()) sets.text.add(kWrapper, first);
   }
   // The tag before a word, and the word: `<|call>` and `call:` of `<|call>call:`.
-  if (!rare.inner_open.empty() && format->calls.envelope == format::Envelope::kTags) {
+  const bool has_word = !rare.inner_open.empty() && is_word(rare.inner_open.core().front());
+  if (has_word && format->calls.envelope == format::Envelope::kTags) {
     add_half_opener(core.substr(0, core.size() - rare.inner_open.core().size()),
                     {&sets.blank, &sets.text, &sets.section, &sets.between});
     add_half_opener(rare.inner_open.core(), {&sets.blank, &sets.section, &sets.between});
