@@ -11,7 +11,6 @@ namespace rondo::parse {
 namespace {
 
 using format::CallPiece;
-using format::is_blank;
 using format::is_space;
 
 constexpr std::size_t kMostBrackets = 64;  // bytes of surplus closing brackets, with the white space between them

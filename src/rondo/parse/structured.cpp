@@ -122,7 +122,7 @@ bool Machine::is_unopened_quote() const {
 // it must be what follows values.
 MatchKind Machine::unopened_value() {
   const std::string& quote = syntax_->values.nested.string_close;
-  if (quote.size() <= 1 || !is_unopened_quote()) return MatchKind::kNone;
+  if (parameter_.nesting.depth != 0 || quote.size() <= 1 || !is_unopened_quote()) return MatchKind::kNone;
   const std::string_view rest = std::string_view(buffer_).substr(pos_);
   if (!rest.starts_with(quote))
     return !is_end_ && rest.size() < quote.size() && quote.starts_with(rest) ? MatchKind::kPartial : MatchKind::kNone;
@@ -207,10 +207,7 @@ bool Machine::value_structured() {
   for (; pos_ < buffer_.size(); ++pos_) {
     if (nesting.take_quoted(buffer_[pos_])) continue;
     bool wait = false;
-    if (nesting.depth == 0) {
-      const MatchKind unopened = unopened_value();
-      if (unopened != MatchKind::kNone) return unopened == MatchKind::kFull;
-    }
+    if (const MatchKind unopened = unopened_value(); unopened != MatchKind::kNone) return unopened == MatchKind::kFull;
     if (own_quoted(wait) || python_quoted(wait)) {
       if (wait) return false;
       continue;

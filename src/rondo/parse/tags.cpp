@@ -10,7 +10,6 @@
 namespace rondo::parse {
 namespace {
 
-using format::is_blank;
 using format::is_space;
 using Problem = chat::CallProblem;
 
