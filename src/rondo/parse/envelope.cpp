@@ -35,7 +35,7 @@ bool is_schema(const json::Value& value) {
 // Feeds the JSON of a call to the scanner.  The name decides whether the text is a call.  Until then it is held back.
 bool Machine::json_envelope() {
   bool wait = false;
-  if (!scanner_.started() && (repeated_open(wait) || named_instead(wait))) return !wait;
+  if (begins_otherwise(wait)) return !wait;
   const bool is_begun = scanner_.started() || skip_json_lead();
   while (is_begun && pos_ < buffer_.size()) {
     if (is_string_forgotten(wait)) return json_bad();
@@ -56,6 +56,12 @@ bool Machine::json_envelope() {
   if (call_.is_reported && envelope_.capture == JsonCall::Capture::kArguments && !call_.is_string)
     emit(EventKind::kArguments, whole_characters(pos_));
   return false;
+}
+
+// Returns whether something else than the JSON of a call follows its opener: the opener again, or a tool's name.  Also
+// returns true if more text is needed to tell (then `wait` is set).
+bool Machine::begins_otherwise(bool& wait) {
+  return !scanner_.started() && (repeated_open(wait) || named_instead(wait));
 }
 
 // Skips what may stand before the JSON of a call: white space and the opening of a fence.  Returns false if more text

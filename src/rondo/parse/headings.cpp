@@ -96,10 +96,7 @@ MatchKind Machine::heading(std::size_t at) {
   if (const MatchKind open = heading_open(text); open != MatchKind::kFull) return open;
   const std::string_view close = calls.heading_close;
   const std::size_t end = text.substr(0, kLongestHeading).find(close);
-  const bool is_begun = end == std::string_view::npos && !syntax_->heading_open.empty();
-  if (is_begun && is_end_ && text.starts_with(syntax_->heading_open)) ending_.is_open = true;
-  if (end == std::string_view::npos)
-    return text.size() < kLongestHeading && !is_end_ ? MatchKind::kPartial : MatchKind::kNone;
+  if (end == std::string_view::npos) return unfinished_heading(text);
   const std::string_view words = text.substr(0, end);
   // The model gave up a heading and began another one, which counts.
   const std::size_t again = syntax_->heading_open.empty() ? 0 : words.rfind(syntax_->heading_open);
@@ -125,6 +122,13 @@ MatchKind Machine::heading(std::size_t at) {
     top_.is_blank = false;
   }
   return MatchKind::kFull;
+}
+
+// Decides about `text`, which begins as a heading does and has no close.  If the turn ends there, the heading is open.
+MatchKind Machine::unfinished_heading(std::string_view text) {
+  const std::string& open = syntax_->heading_open;
+  if (is_end_ && !open.empty() && text.starts_with(open)) ending_.is_open = true;
+  return text.size() < kLongestHeading && !is_end_ ? MatchKind::kPartial : MatchKind::kNone;
 }
 
 // Matches the text that headings begin with at the start of `text`.  The heading of a call may lack the last word of

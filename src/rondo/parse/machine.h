@@ -149,6 +149,7 @@ class Machine : private Reader {
   // headings.cpp
   MatchKind heading(std::size_t at);
   [[nodiscard]] MatchKind heading_open(std::string_view text) const;
+  MatchKind unfinished_heading(std::string_view text);
   [[nodiscard]] std::string_view recipient(std::string_view words) const;
   bool call_heading(std::string_view words, std::size_t behind);
   [[nodiscard]] std::string heading_closing() const;
@@ -254,6 +255,7 @@ class Machine : private Reader {
 
   // envelope.cpp: calls that are JSON objects
   bool json_envelope();
+  bool begins_otherwise(bool& wait);
   bool skip_json_lead();
   bool json_envelope_ends();
   bool json_step(JsonUnit unit, bool& failed);
