@@ -180,7 +180,7 @@ TEST_CASE("bug: reasoning that the client had changed was replaced by what the m
     messages[message].as_object().set("reasoning_content", reasoning);
     return gateway.plan(messages);
   };
-  for (const char* same : {"so", "", " so\n", "s"})  // a stream that broke off showed a part
+  for (const char* same : {"so", "", " so\n", "s", "s\no"})  // a stream that broke off showed a part
     CHECK_MESSAGE(begins_with(with(3, same).ids, gateway.ids_of(second)), same);
   const Plan later = with(3, "other");
   CHECK(begins_with(later.ids, gateway.ids_of(first)));

@@ -330,12 +330,13 @@ bool shows_cut_reply(const json::Value& reply, const json::Value& shown, bool is
 }
 
 bool has_other_reasoning(const json::Value& reply, const json::Value& shown, bool is_continued) {
-  const std::string given_text = reasoning_of(shown);
-  const std::string_view given = trimmed(given_text);
-  if (given.empty()) return false;
-  const std::string said_text = reasoning_of(reply);
-  const std::string_view said = trimmed(said_text);
-  return is_continued ? given != said : !said.starts_with(given);
+  std::string given = reasoning_of(shown);
+  std::string said = reasoning_of(reply);
+  if (is_continued) return !trimmed(given).empty() && trimmed(given) != trimmed(said);
+  // Clients join the parts of reasoning with white space of their own.
+  for (std::string* text : {&given, &said})
+    std::erase_if(*text, [](char byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); });
+  return !said.starts_with(given);
 }
 
 std::vector<std::string_view> echoed_ids(const json::Value& message) {
