@@ -1,9 +1,33 @@
-// Answers for which the request has a schema: models put the JSON into a fence.
+// Where answers end.  If the request has a schema for them, models put the JSON into a fence.
 #include "format/units.h"
 #include "json/parse.h"
 #include "parse/machine.h"
 
 namespace rondo::parse {
+namespace {
+
+// Returns how many signs of punctuation `stop` has before its control token; 0 if it has none, or other text there.
+std::size_t signs_before_token(std::string_view stop) {
+  for (std::size_t at = 0; at < stop.size() && !format::is_word(stop[at]); ++at) {
+    if (control_token(stop.substr(at), true).kind == MatchKind::kFull) return at;
+  }
+  return 0;
+}
+
+}  // namespace
+
+// Ends the turn at a stop.  Brackets and quotes in front of its control token close what the format opened before the
+// content.  Directly behind text that nothing opened, they belong to the text.
+bool Machine::end_turn(const MarkerSet::Found& stop) {
+  const bool is_unopened = !top_.is_wrapped && !top_.is_blank && message_.tool_calls.empty() &&
+                           !format::is_blank(syntax_->format->content.open);
+  const std::string_view text = std::string_view(buffer_).substr(stop.begin, stop.size);
+  if (const std::size_t signs = is_unopened ? signs_before_token(text) : 0; signs > 0)
+    emit(EventKind::kContent, stop.begin + signs);
+  emit(EventKind::kMarker, pos_);
+  phase_ = Phase::kEnded;
+  return true;
+}
 
 // Returns whether the content that begins here may be an answer in JSON.
 bool Machine::is_json_asked() const {

@@ -159,5 +159,15 @@ TEST_CASE("calls whose names are keys: each member of an object is a call") {
         R"(C(, "note": {"q": "b"}}) find{"q": "a"})");
 }
 
+TEST_CASE("bug: brackets in front of a stop vanished from text that nothing had opened") {
+  Format format = base();
+  format.content = {R"({"say": ")", R"(", "acts": [)"};
+  format.stops.content = {"]}<|end|>"};
+  const auto whole = share(format);
+  CHECK(in_any_chunks(whole, R"({"say": "x", "acts": []}<|end|>)", {}) == "C(x)");
+  CHECK(in_any_chunks(whole, R"({ "say": "x", "acts": []}<|end|>)", {}) == R"(C({ "say": "x", "acts": []}))");
+  CHECK(in_any_chunks(whole, "see [a[1]}<|end|>", {}) == "C(see [a[1]})");
+}
+
 }  // namespace
 }  // namespace rondo::parse

@@ -397,9 +397,7 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
       break;
     case kStop:
       if (top_.is_wrapped && !found.marker->is_distinct()) return stray_close(found);  // such as a bracket in JSON
-      emit(EventKind::kMarker, pos_);
-      phase_ = Phase::kEnded;
-      return true;
+      return end_turn(found);
     case kSectionOpen:
     case kCallOpen:
     case kHalfOpen:

@@ -142,6 +142,7 @@ class Machine : private Reader {
   void withdraw(std::size_t end);
 
   // answers.cpp
+  bool end_turn(const MarkerSet::Found& stop);
   [[nodiscard]] bool is_json_asked() const;
   MatchKind answer_fence(std::size_t at);
   bool fenced_answer();
