@@ -203,7 +203,7 @@ MatchKind Machine::slot_close_at(std::size_t begin, std::size_t end, bool is_nam
 // Takes the name of the call from `text`, which may be an id that contains it.
 void Machine::take_name(CallPiece::Kind kind, std::string text) {
   const std::string meant = format::unescaped(text, syntax_->format->calls.name_escapes);
-  call_.name = kind == CallPiece::Kind::kNameInId ? name_in_id(meant) : meant;
+  call_.name = kind == CallPiece::Kind::kNameInId ? name_in_id(meant) : syntax_->meant_tool(meant);
   if (kind == CallPiece::Kind::kNameInId) call_.id = std::move(text);
   call_.has_name = true;
   if (envelope_.early_arguments) (void)commit_early();

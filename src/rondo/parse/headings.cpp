@@ -168,7 +168,7 @@ bool Machine::call_heading(std::string_view words, std::size_t behind) {
   if (name.empty()) return false;
   begin_attempt(false, Opening::kMarker);
   (void)start_body();
-  call_.name = format::unescaped(name, syntax_->format->calls.name_escapes);
+  call_.name = syntax_->meant_tool(format::unescaped(name, syntax_->format->calls.name_escapes));
   call_.has_name = true;
   const auto& pieces = syntax_->format->calls.pieces;
   while (call_.piece < pieces.size() && pieces[call_.piece].kind != format::CallPiece::Kind::kArguments) ++call_.piece;
