@@ -450,7 +450,7 @@ const chat::ToolDefinition* Syntax::tool(std::string_view name) const {
   return found != tools.end() ? &*found : nullptr;
 }
 
-std::string Syntax::meant_tool(std::string written) const {
+std::string Syntax::meant_tool(const std::string& written) const {
   const std::string once = written.substr(0, written.size() / 2);
   const bool is_doubled = options.tools && tool(written) == nullptr && written == once + "." + once;
   return is_doubled && tool(once) != nullptr ? once : written;

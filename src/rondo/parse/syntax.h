@@ -90,7 +90,7 @@ class Syntax {
   [[nodiscard]] const chat::ToolDefinition* tool(std::string_view name) const;
   // Returns the tool's name that a model means by `written`: in templates with namespaces, models write a tool without
   // one as `NAME.NAME`.
-  [[nodiscard]] std::string meant_tool(std::string written) const;
+  [[nodiscard]] std::string meant_tool(const std::string& written) const;
   // Makes a marker from a text of the format.
   [[nodiscard]] Marker make_marker(std::string_view text) const { return Marker(text, options.special_tokens); }
   // Returns whether a call may end directly after the name in piece `piece`.
