@@ -159,10 +159,7 @@ std::string shortened(const std::string& sentence) {
   constexpr std::size_t kHead = 200;
   constexpr std::size_t kTail = 100;
   if (sentence.size() <= kMost) return sentence;
-  std::size_t tail = sentence.size() - kTail;
-  while (tail < sentence.size() && (static_cast<unsigned char>(sentence[tail]) & 0xC0U) == 0x80U) ++tail;
-  const std::size_t head = utf8::complete_prefix(std::string_view(sentence).substr(0, kHead));
-  return sentence.substr(0, head) + "..." + sentence.substr(tail);
+  return std::string(utf8::head(sentence, kHead)) + "..." + std::string(utf8::tail(sentence, kTail));
 }
 
 std::string warning_value(std::string_view sentence) {

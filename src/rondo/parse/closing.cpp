@@ -178,27 +178,21 @@ std::string Machine::rest_of_escape(std::string_view written, std::span<const fo
   return found->written.substr(begun.size());
 }
 
-// Returns what the format writes before a parameter's close where it repeats the key.
-std::string Machine::repeated_key(std::string_view key) const {
-  const format::Parameters& parameters = syntax_->format->calls.parameters;
-  return parameters.key_in_close.empty() ? "" : parameters.key_in_close + std::string(key);
-}
-
 // Completes a parameter without a value, if one is open.  The value becomes an empty string, if the format has strings.
 std::string Machine::parameters_closing() const {
   const format::Parameters& parameters = syntax_->format->calls.parameters;
   if (phase_ == Phase::kKey) {
     const std::string_view key = format::trimmed(std::string_view(buffer_).substr(head_));
-    return parameters.key_close + no_value() + repeated_key(key) + parameters.close;
+    return parameters.key_close + no_value() + closing_tag(parameters, key);
   }
-  return phase_ == Phase::kValueOpen ? no_value() + repeated_key(parameter_.key) + parameters.close : "";
+  return phase_ == Phase::kValueOpen ? no_value() + closing_tag(parameters, parameter_.key) : "";
 }
 
 // Completes the parameter's value, and closes the parameter.
 std::string Machine::value_closing() const {
   const std::string_view begun = std::string_view(buffer_).substr(head_);
   const std::string closing =
-      parameter_.forms.front()->close + repeated_key(parameter_.key) + syntax_->format->calls.parameters.close;
+      parameter_.forms.front()->close + closing_tag(syntax_->format->calls.parameters, parameter_.key);
   if (auto parts = open_markup(closing)) return std::move(*parts);
   return rest_of_value() + rest_of_escape(begun, parameter_.escapes, closing) + closing;
 }
@@ -236,7 +230,7 @@ std::optional<std::string> Machine::next_parameter() const {
     if (end.starts_with(begun)) return std::string(end);
     const Marker& opener = syntax_->parameter_open;
     if (opener.core().starts_with(begun))
-      return opener.core() + opener.trail() + parameters.key_close + repeated_key("") + parameters.close + call_end;
+      return opener.core() + opener.trail() + parameters.key_close + closing_tag(parameters, "") + call_end;
     from = found.begin + 1;
   }
 }

@@ -337,7 +337,6 @@ class Machine : private Reader {
   // closing.cpp: what completes a turn that is cut off
   [[nodiscard]] std::string json_closing() const;
   [[nodiscard]] bool awaits_arguments() const;
-  [[nodiscard]] std::string repeated_key(std::string_view key) const;
   [[nodiscard]] std::string parameters_closing() const;
   [[nodiscard]] std::string no_value() const;
   [[nodiscard]] std::optional<std::string> next_parameter() const;

@@ -118,8 +118,7 @@ class MarkupReader {
       if (key_end == std::string_view::npos) return std::nullopt;
       const std::string key(format::trimmed(text.substr(open.size(), key_end - open.size())));
       const std::string opening(text.substr(0, key_end + parameters_.key_close.size()));
-      const std::string closing =
-          (parameters_.key_in_close.empty() ? "" : parameters_.key_in_close + key) + parameters_.close;
+      const std::string closing = closing_tag(parameters_, key);
       text.remove_prefix(opening.size());
       const std::size_t end = matching(text, opening, closing);
       if (end == std::string_view::npos) return std::nullopt;
@@ -196,7 +195,7 @@ class MarkupCloser {
     const std::string key(format::trimmed(text_.substr(0, end)));
     if (end == std::string_view::npos) out_ += parameters_.key_close;
     text_.remove_prefix(end == std::string_view::npos ? text_.size() : end + parameters_.key_close.size());
-    return (parameters_.key_in_close.empty() ? "" : parameters_.key_in_close + key) + parameters_.close;
+    return closing_tag(parameters_, key);
   }
 
   std::string_view text_;
@@ -311,6 +310,11 @@ class TaggedReader {
 };
 
 }  // namespace
+
+std::string closing_tag(const format::Parameters& parameters, std::string_view key) {
+  if (parameters.key_in_close.empty()) return parameters.close;
+  return parameters.key_in_close + std::string(key) + parameters.close;
+}
 
 bool Markup::is_inner_close(std::string_view unseen, std::string_view open) {
   if (tagged != nullptr) open = format::trimmed(tagged->open);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,6 +12,9 @@
 #include "parse/values.h"
 
 namespace rondo::parse {
+
+// Returns what closes a parameter with that key.
+[[nodiscard]] std::string closing_tag(const format::Parameters& parameters, std::string_view key);
 
 // A parameter's value that may be in the format's own markup.
 struct Markup {

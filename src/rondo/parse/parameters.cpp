@@ -276,7 +276,7 @@ void Machine::add_value_closers() {
       parameter_.closer_set.add(0, &syntax_->values.closers[static_cast<std::size_t>(form - parameters.forms.data())]);
       continue;
     }
-    const std::string closer = form->close + parameters.key_in_close + parameter_.key + parameters.close;
+    const std::string closer = form->close + closing_tag(parameters, parameter_.key);
     parameter_.closers.push_back(std::make_unique<Marker>(syntax_->make_marker(closer)));
     parameter_.closer_set.add(0, parameter_.closers.back().get());
   }
