@@ -9,6 +9,7 @@
 #include "cli/io.h"
 #include "cli/paint.h"
 #include "json/print.h"
+#include "net/http.h"
 #include "remote/server_info.h"
 
 namespace rondo::cli {
@@ -54,7 +55,7 @@ int run_engines(const EnginesArguments& arguments) {
     if (!arguments.json) static_cast<void>(report(one.error()));
     json::Object error{{"code", to_string(one.error().code)}, {"message", one.error().message}};
     if (!one.error().hint.empty()) error.set("hint", one.error().hint);
-    all.emplace_back(json::Object{{"url", arguments.urls[i]}, {"error", std::move(error)}});
+    all.emplace_back(json::Object{{"url", net::shown_url(arguments.urls[i])}, {"error", std::move(error)}});
   }
   if (!arguments.json) return print(out) ? status : kFailure;
   const int printed = print_json(json::Object{{"engines", std::move(all)}});

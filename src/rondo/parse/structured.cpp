@@ -83,12 +83,16 @@ bool Machine::own_quoted(bool& wait) {
     pos_ += open.size() - 1;
     return true;
   }
-  const std::size_t end = buffer_.find(syntax_->values.nested.string_close, pos_ + open.size());
+  Nesting& nesting = parameter_.nesting;
+  const std::string& close = syntax_->values.nested.string_close;
+  const std::size_t text = pos_ + open.size();
+  const std::size_t end = buffer_.find(close, text + nesting.searched);
   wait = end == std::string::npos;
+  nesting.searched = wait && buffer_.size() - text >= close.size() ? buffer_.size() - text - close.size() + 1 : 0;
   if (wait) return true;
-  pos_ = end + syntax_->values.nested.string_close.size() - 1;
-  parameter_.nesting.may_quote = false;
-  parameter_.nesting.is_quoted = true;
+  pos_ = end + close.size() - 1;
+  nesting.may_quote = false;
+  nesting.is_quoted = true;
   return true;
 }
 
