@@ -27,12 +27,7 @@ add_library(rondo_c SHARED $<TARGET_OBJECTS:rondo_capi>)
 target_link_libraries(rondo_c PRIVATE rondo_protocol)
 set_target_properties(rondo_c PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME rondo EXPORT_NAME c SOVERSION ${RONDO_ABI}
   VERSION ${RONDO_ABI}.${PROJECT_VERSION_MINOR}.${PROJECT_VERSION_PATCH})
-if(APPLE)
-  target_link_options(rondo_c PRIVATE "LINKER:-exported_symbol,_rondo_*")
-else()
-  target_link_options(rondo_c PRIVATE "LINKER:--version-script=${CMAKE_CURRENT_LIST_DIR}/rondo_c.map" "LINKER:--gc-sections")
-  set_target_properties(rondo_c PROPERTIES LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/rondo_c.map)
-endif()
+rondo_exports(rondo_c rondo_*)
 target_sources(rondo_c PUBLIC FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR}/include FILES ${CMAKE_SOURCE_DIR}/include/rondo.h)
 # The same from the archive: rondo::c_static is made by rondoConfig.cmake, where libyaml is found.
 

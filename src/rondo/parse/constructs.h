@@ -124,7 +124,7 @@ struct Nesting {
   bool may_quote = true;          // whether a quote may begin at the next byte
   bool has_closed = false;        // whether a string, list or object has just ended
   bool is_behind_string = false;  // whether a string in usual quotes has just ended, at any depth
-  bool is_quoted = false;  // whether a string in quotes of the format's own came since the last bracket or separator
+  bool is_quoted = false;    // whether a string in quotes of the format's own came since the last bracket or separator
   std::size_t searched = 0;  // bytes behind an open quote of the format's own where no closing one begins
 
   // Returns true if `byte` belongs to an open string.
