@@ -35,7 +35,7 @@ std::vector<Label> labels() {
   return out;
 }
 
-TEST_CASE("known breaks: cause and line, in at least 95 of 100") {
+TEST_CASE("known breaks: cause and line, in at least 98 of 100") {
   const auto corpus = test::Corpus::open();
   if (!corpus) return;
   std::map<std::string, std::optional<report::Report>> reports;
@@ -64,7 +64,7 @@ TEST_CASE("known breaks: cause and line, in at least 95 of 100") {
   }
   MESSAGE(right << " of " << played << " are right");
   CHECK(played >= 60);
-  CHECK(right * 100 >= played * 95);
+  CHECK(right * 100 >= played * 98);
 }
 
 }  // namespace
