@@ -1,11 +1,13 @@
 #include "replay/prompt_maker.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <utility>
 
 #include "analysis/message_rules.h"
 #include "causes/sampled.h"
+#include "chat/reasoning_fields.h"
 #include "format/units.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -120,6 +122,24 @@ Sheet PromptMaker::sheet(const json::Array& messages, const std::optional<json::
 
 json::Array& PromptMaker::messages_of(Sheet& sheet) { return sheet.variables.find("messages")->as_array(); }
 const json::Array& PromptMaker::messages_of(const Sheet& sheet) { return sheet.variables.find("messages")->as_array(); }
+
+std::string PromptMaker::sent_place(std::string place, const json::Array& messages) const {
+  constexpr std::string_view kArray = "messages[";
+  const std::size_t end = place.find("].");
+  std::size_t index = 0;
+  if (!place.starts_with(kArray) || end == std::string::npos ||
+      std::from_chars(place.data() + kArray.size(), place.data() + end, index).ec != std::errc())
+    return place;
+  json::Array own = messages;
+  const tmpl::Shaping shaping = tmpl::shape(own, rules_);
+  index = tmpl::sent_index(shaping, index);
+  if (index >= messages.size()) return place;
+  std::string field = tmpl::sent_path(shaping, index, std::string_view(place).substr(end + 2));
+  // The template finds reasoning under each of its names.
+  const std::string_view reasoning = tmpl::reasoning_field(messages[index]);
+  if (!reasoning.empty() && chat::is_reasoning_field(field)) field = reasoning;
+  return std::string(kArray) + std::to_string(index) + "]." + field;
+}
 
 chat::Conversation PromptMaker::base_of(const Sheet& sheet) const {
   chat::Conversation base;

@@ -91,6 +91,9 @@ class PromptMaker {
   }
   // Returns whether the template reads the time.
   [[nodiscard]] bool reads_clock() const { return reads_clock_; }
+  // Returns a place in the messages of a sheet, such as "messages[1].thinking", as the request of `messages` has it:
+  // "messages[1].reasoning_content".  Returns other texts as they are.
+  [[nodiscard]] std::string sent_place(std::string place, const json::Array& messages) const;
   // Returns the conversation's variables without its messages, for render/.
   [[nodiscard]] chat::Conversation base_of(const Sheet& sheet) const;
 

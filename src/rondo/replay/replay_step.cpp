@@ -284,7 +284,9 @@ FoundCause CauseFinder::search(ReplayStep& step, std::size_t kept) const {
   causes::Cause& cause = found.value().cause;
   const std::string seen = step.parent->prompts[0]->text + completion.value();
   out.name = "template: " + std::string(causes::to_string(cause.kind));
-  out.path = cause.path.empty() ? causes::describe_origin(again, found.value().at) : std::move(cause.path);
+  const json::Array& sent = step.request.messages;
+  out.path = maker_.sent_place(
+      cause.path.empty() ? causes::describe_origin(again, found.value().at) : std::move(cause.path), sent);
   out.sentence = std::move(cause.sentence);
   out.before = shown_at(seen, found.value().at);
   out.after = shown_at(again.text.bytes(), found.value().at);

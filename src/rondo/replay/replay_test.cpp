@@ -13,12 +13,13 @@
 namespace rondo::replay {
 namespace {
 
-ReplayReport replay(const std::vector<std::string>& lines) {
+constexpr std::string_view kUsual =
+    "{% for m in messages %}<{{ m.role }}>{{ m.content }}<end>{% endfor %}"
+    "{% if add_generation_prompt %}<assistant>{% endif %}";
+
+ReplayReport replay(const std::vector<std::string>& lines, std::string_view source = kUsual) {
   PromptMaker::Parts parts;
-  auto compiled = jinja::Template::compile(
-      "{% for m in messages %}<{{ m.role }}>{{ m.content }}<end>{% endfor %}"
-      "{% if add_generation_prompt %}<assistant>{% endif %}",
-      {}, "invented.jinja");
+  auto compiled = jinja::Template::compile(std::string(source), {}, "invented.jinja");
   REQUIRE(compiled.ok());
   parts.chat_template = compiled.value();
   parts.tokenizer = test::byte_tokenizer({"<system>", "<user>", "<assistant>", "<end>"}, "<end>");
@@ -58,6 +59,24 @@ TEST_CASE("a chain of replies goes on with what was asked, with instructions or 
       replay({asked(R"("input": "hello")", "r1", "fine"), asked(before + R"(, "instructions": "abcd")", "r2", "x")});
   CHECK(hits(added) == 0);
   CHECK(added.causes.size() == 1);
+}
+
+TEST_CASE("bug: a cause names the field that the client sent, not the one that the template reads") {
+  const std::string drops =
+      "{% for m in messages %}<{{ m.role }}>{% if m.thinking and loop.last %}[{{ m.thinking }}]{% endif %}"
+      "{{ m.content }}<end>{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}";
+  const std::string user = R"({"role": "user", "content": "hello"})";
+  for (const std::string field : {"reasoning_content", "reasoning", "thinking"}) {
+    CAPTURE(field);
+    const std::string said = R"({"role": "assistant", ")" + field + R"(": "hm", "content": "fine"})";
+    const ReplayReport report =
+        replay({R"({"request": {"messages": [)" + user + R"(]}, "response": {"choices": [{"message": )" + said + "}]}}",
+                R"({"request": {"messages": [)" + user + ", " + said + ", " + user + "]}}"},
+               drops);
+    REQUIRE(report.causes.size() == 1);
+    CHECK(report.causes.front().name == "template: reasoning-dropped");
+    CHECK(report.causes.front().examples.front().path == "messages[1]." + field);
+  }
 }
 
 TEST_CASE("a reply that says nothing is its stop alone") {
