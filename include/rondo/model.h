@@ -56,6 +56,12 @@ struct Encoded {
   std::vector<std::string> shaped;  // sentences: where the template got a message in another form than you sent it
 };
 
+// Messages in the form that the template needs.
+struct Shaped {
+  std::string messages;             // a JSON array; shaping it again changes nothing
+  std::vector<std::string> shaped;  // sentences: what is not as you sent it
+};
+
 // The input of a bridge, which makes the next prompt: `prompt_ids` and `completion_ids` unchanged, then the new turn.
 struct Bridge {
   std::vector<std::int32_t> prompt_ids;
@@ -127,6 +133,11 @@ class Model {
   // Returns the prompt as text.  Fails with kInvalidArgument or kJson if `chat` is not usable, or with the template's
   // own error.
   [[nodiscard]] Result<std::string> render(const Chat& chat) const;
+
+  // Returns the messages as render() and encode() give them to the template, for renderers other than rondo: arguments
+  // as an object or as text, content as text, parts or none, reasoning under the name that it reads, results in the
+  // order of their calls (docs/shaping.md).  Fails with kInvalidArgument or kJson.
+  [[nodiscard]] Result<Shaped> shape(const Chat& chat) const;
 
   // Returns the prompt as ids.  Text from messages, tools and documents never becomes a control token.
   [[nodiscard]] Result<Encoded> encode(const Chat& chat) const;

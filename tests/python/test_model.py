@@ -22,6 +22,17 @@ def test_render_is_what_the_template_writes(tiny, conversation, tools):
         "<|assistant|>4.<|end|><|user|>Thanks <|end|><|end|><|assistant|>")
 
 
+def test_shape_gives_what_render_gives_the_template(tiny, conversation, tools):
+    calls = [{"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}]
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": None, "tool_calls": calls},
+                {"role": "tool", "tool_call_id": "a", "content": "4"}]
+    shaped, changes = tiny.shape(messages, tools=tools)
+    assert shaped[1]["tool_calls"][0]["function"]["arguments"] == {"x": 1}
+    assert "messages[1].tool_calls[0].function.arguments: given as an object" in changes
+    assert tiny.render(shaped, tools=tools) == tiny.render(messages, tools=tools)
+    assert tiny.shape(shaped, tools=tools) == (shaped, [])
+
+
 def test_encode_says_whose_each_id_is(tiny, conversation, tools):
     encoded = tiny.encode(conversation, tools=tools, add_generation_prompt=True)
     n = len(encoded)

@@ -48,6 +48,15 @@ Result<std::string> Model::render(const Chat& chat) const {
   return model_->render(call.value());
 }
 
+Result<Shaped> Model::shape(const Chat& chat) const {
+  auto call = facade::prompt_call_of(chat);
+  if (!call.ok()) return call.error();
+  const auto prepared = model_->prepare(call.value(), core::TokenizerUse::kOptional);
+  if (!prepared.ok()) return prepared.error();
+  return Shaped{json::to_compact(json::Value(std::move(call.value().conversation.messages))),
+                tmpl::sentences(call.value().shaping)};
+}
+
 Result<Encoded> Model::encode(const Chat& chat) const {
   auto call = facade::prompt_call_of(chat);
   if (!call.ok()) return call.error();

@@ -258,6 +258,22 @@ TEST_CASE("markers spelled by ordinary tokens are text, unless it is text that i
   CHECK(model.parse(user_chat(), Ids{3, -1}).error().source == "ids[1]");
 }
 
+TEST_CASE("messages are shaped as a prompt of them would have them") {
+  Chat chat;
+  chat.messages = R"([{"role": "assistant", "content": null, "tool_calls": [
+    {"type": "function", "function": {"name": "f", "arguments": "{\"x\": 1}"}}]}])";
+  const auto shaped = tiny_model().shape(chat);
+  REQUIRE(shaped.ok());
+  CHECK(shaped.value().messages.find(R"("arguments":{"x":1})") != std::string::npos);
+  CHECK_FALSE(shaped.value().shaped.empty());
+  Chat again;
+  again.messages = shaped.value().messages;
+  CHECK(tiny_model().shape(again).value().messages == again.messages);
+  CHECK(tiny_model().render(again).value() == tiny_model().render(chat).value());
+  chat.messages = "{";
+  CHECK(tiny_model().shape(chat).error().code == ErrorCode::kJson);
+}
+
 TEST_CASE("what is open behind the prompt of a chat is what its render ends with") {
   const Model model = testing::model_with(kThinking);
   Chat chat = user_chat();

@@ -17,6 +17,7 @@ struct OpContext {
 using Reply = Result<json::Value>;
 
 [[nodiscard]] Reply op_render(const OpContext& context, Fields& fields);
+[[nodiscard]] Reply op_shape(const OpContext& context, Fields& fields);
 [[nodiscard]] Reply op_jinja(const OpContext& context, Fields& fields);
 [[nodiscard]] Reply op_tokenize(const OpContext& context, Fields& fields);
 [[nodiscard]] Reply op_detokenize(const OpContext& context, Fields& fields);

@@ -1,4 +1,4 @@
-// render and jinja: from templates to text.
+// render, shape and jinja: from templates to text.
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -85,6 +85,21 @@ Reply op_render(const OpContext& context, Fields& fields) {
   const std::vector<std::string> shaped = tmpl::sentences(call.shaping);
   if (!shaped.empty()) reply.set("shaped", texts_to_json(shaped));
   if (!notes.empty()) reply.set("notes", texts_to_json(notes));
+  return json::Value(std::move(reply));
+}
+
+Reply op_shape(const OpContext& context, Fields& fields) {
+  const TemplateFields template_fields = read_template(fields, core::TokenizerUse::kOptional);
+  ConversationFields input = read_conversation(fields, {.messages_required = true});
+  if (Status status = fields.finish(); !status.ok()) return status.error();
+  auto model = context.models.model(template_fields);
+  if (!model.ok()) return model.error();
+  core::Call call = context.models.call(template_fields, std::move(input));
+  const auto prepared = model.value()->prepare(call, core::TokenizerUse::kOptional);
+  if (!prepared.ok()) return prepared.error();
+  json::Object reply{{"messages", std::move(call.conversation.messages)}};
+  const std::vector<std::string> shaped = tmpl::sentences(call.shaping);
+  if (!shaped.empty()) reply.set("shaped", texts_to_json(shaped));
   return json::Value(std::move(reply));
 }
 

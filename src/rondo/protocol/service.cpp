@@ -19,8 +19,9 @@ struct Op {
   Reply (*run)(const OpContext&, Fields&);
 };
 
-constexpr std::array<Op, 20> kOps = {{
+constexpr std::array<Op, 21> kOps = {{
     {"render", op_render},
+    {"shape", op_shape},
     {"jinja", op_jinja},
     {"parse", op_parse},
     {"parse_stream", op_parse_stream},

@@ -99,6 +99,14 @@ nb::object render(const ModelObject& self, nb::handle messages, nb::handle tools
   return to_python_text(value_or_raise(without_gil([&] { return self.model->render(call); })));
 }
 
+nb::tuple shape(const ModelObject& self, nb::handle messages, nb::handle tools, nb::handle documents,
+                nb::handle kwargs) {
+  Call call = read_call({messages, tools, documents, kwargs, nb::none(), false, nb::none(), "text"});
+  value_or_raise(without_gil([&] { return self.model->prepare(call, core::TokenizerUse::kOptional); }));
+  return nb::make_tuple(to_python(json::Value(std::move(call.conversation.messages))),
+                        nb::cast(tmpl::sentences(call.shaping)));
+}
+
 EncodedObject encode(const ModelObject& self, nb::handle messages, nb::handle tools, nb::handle documents,
                      bool add_generation_prompt, nb::handle continue_final_message, nb::handle kwargs, nb::handle now,
                      const std::string& content_specials, bool raw_turns, const std::optional<std::string>& retention,
@@ -215,6 +223,15 @@ Raises InvalidArgumentError, or TemplateError with the template's line.  Runs wi
     >>> model.render([{"role": "user", "content": "Hello"}], add_generation_prompt=True)
 )";
 
+constexpr const char* kShapeDoc =
+    R"(The messages in the form that the template needs, and sentences that say what is not as it was given.
+
+For renderers other than rondo: render() and encode() shape messages on their own.  Arguments as render().  Shaping shaped
+messages changes nothing.  A model loaded with strict=True returns them as they are.
+
+    >>> shaped, changes = model.shape(messages, tools=tools)
+)";
+
 constexpr const char* kEncodeDoc = R"(The prompt as token ids, with the owner of each: an Encoded.
 
 Arguments as render().  content_specials="parse" recognises control tokens in user text, as
@@ -270,6 +287,11 @@ without the GIL.  Can be pickled when it was loaded from files: the paths travel
                    "documents: rondo.types.Objects | None = None, "
                    "add_generation_prompt: bool = False, continue_final_message: bool | str | None = None, "
                    "kwargs: dict[str, typing.Any] | None = None, now: datetime.datetime | str | None = None) -> str"))
+      .def("shape", &shape, "messages"_a, nb::kw_only(), "tools"_a = nb::none(), "documents"_a = nb::none(),
+           "kwargs"_a = nb::none(), kShapeDoc,
+           nb::sig("def shape(self, messages: rondo.types.Messages, *, tools: rondo.types.Objects | None = None, "
+                   "documents: rondo.types.Objects | None = None, kwargs: dict[str, typing.Any] | None = None) "
+                   "-> tuple[list[dict[str, typing.Any]], list[str]]"))
       .def("encode", &encode, "messages"_a, nb::kw_only(), "tools"_a = nb::none(), "documents"_a = nb::none(),
            "add_generation_prompt"_a = false, "continue_final_message"_a = nb::none(), "kwargs"_a = nb::none(),
            "now"_a = nb::none(), "content_specials"_a = "text", "raw_turns"_a = false, "retention"_a = nb::none(),
