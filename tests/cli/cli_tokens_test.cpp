@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/files.h"
 #include "tests/support/shell.h"
 
 namespace rondo {
@@ -156,6 +157,12 @@ TEST_CASE_FIXTURE(Shell, "what is given by place and what is given by name go to
     command.replace(command.find("IDS"), 3, "'" + ids + "'");
     CHECK(run(command).out == "ab");
   }
+  // A tokenizer of any name is the model: the other argument is a text.
+  const std::string named =
+      file("my.json", files::read(RONDO_SOURCE_DIR "/tests/golden/batch/model/tokenizer.json").value());
+  CHECK(run("tokenize " + named + " ab --ids").out == ids);
+  CHECK(run("tokenize ab " + named + " --ids").out == ids);
+  CHECK(run("tokenize " + text + " ab").err.find("not a tokenizer") != std::string::npos);
   CHECK(run("detokenize model 1,2").out == run("detokenize model '[1, 2]'").out);
   CHECK(run("parse --text ab model").out == run("parse model " + text).out);
   CHECK(run("render -m hi model").out == run("render model -m hi").out);

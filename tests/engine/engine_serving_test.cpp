@@ -318,8 +318,8 @@ TEST_CASE("a stop id may come where the grammar may end, though the grammar does
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const std::string text = run.text({.prompt = {1, 2, 3},
                                        .max_tokens = 400,
-                                       .sampling = {.temperature = 1.0F, .seed = seed},
                                        .stop_ids = {run.id_of("q")},
+                                       .sampling = {.temperature = 1.0F, .seed = seed},
                                        .grammar = {.dialect = Grammar::Dialect::kGbnf, .text = "root ::= [ab]{3,6}"}});
     CAPTURE(text);
     const std::size_t end = text.find_first_not_of("ab");
@@ -337,8 +337,8 @@ TEST_CASE("bug: stop ids began a lazy grammar that waits for a pattern") {
     grammar.triggers.push_back({.kind = Grammar::Trigger::Kind::kPattern, .token = -1, .text = "(no such text)"});
     const std::string text = run.text({.prompt = {1, 2, 3},
                                        .max_tokens = 200,
-                                       .sampling = {.temperature = 1.0F, .seed = seed},
                                        .stop_ids = {run.id_of("q")},
+                                       .sampling = {.temperature = 1.0F, .seed = seed},
                                        .grammar = grammar});
     CAPTURE(text);
     CHECK((text.ends_with("q|stop") || text.ends_with("|length")));

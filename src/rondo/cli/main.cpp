@@ -169,7 +169,7 @@ void define_tokenize(CLI::App& app, TokenizeArguments& arguments, std::function<
   command.callback([&, html, places] {
     std::optional<std::string> text;
     if (!arguments.files.empty()) text = "";
-    places->hand_out(arguments.tokenizer, {&text}, "the text");
+    places->hand_out(arguments.tokenizer, {&text}, "the text", Others::kTexts);
     need_tokenizer(arguments.tokenizer, arguments.view.html_file);
     arguments.has_text = text.has_value() && text != "-" && arguments.files.empty();
     arguments.text = text.value_or("");
@@ -212,7 +212,7 @@ void define_detokenize(CLI::App& app, DetokenizeArguments& arguments, std::funct
   command.callback([&, ids, places] {
     std::optional<std::string> given;
     if (ids->count() > 0) given = arguments.ids;
-    places->hand_out(arguments.tokenizer, {&given}, "IDS");
+    places->hand_out(arguments.tokenizer, {&given}, "IDS", Others::kTexts);
     need_tokenizer(arguments.tokenizer);
     arguments.ids = given.value_or("-");
     chosen = [&] { return run_detokenize(arguments); };

@@ -21,13 +21,14 @@ class Places {
   }
 
   // Hands out what was given: the model unless an option has named it, and in order those `others` that have no value
-  // yet.  Throws CLI::ArgumentMismatch that `what` is given twice if something is left over.
-  void hand_out(std::string& model, const std::vector<OtherPlace>& others, const std::string& what) const {
+  // yet (see put_in_place()).  Throws CLI::ArgumentMismatch that `what` is given twice if something is left over.
+  void hand_out(std::string& model, const std::vector<OtherPlace>& others, const std::string& what,
+                Others kind = Others::kFiles) const {
     std::vector<std::string> given;
     for (const auto& place : given_) {
       if (place) given.push_back(*place);
     }
-    if (!put_in_place(std::move(given), model, others)) throw CLI::ArgumentMismatch(what + " is given twice");
+    if (!put_in_place(std::move(given), model, others, kind)) throw CLI::ArgumentMismatch(what + " is given twice");
   }
 
  private:

@@ -144,6 +144,7 @@ std::string was_is(const std::string& before, const std::string& after, const Pa
 
 std::string causes_table(const json::Value& reply, const Paint& paint) {
   const json::Array& causes = reply.find("causes")->as_array();
+  if (count_in(reply, "requests") == 0) return "";
   if (causes.empty()) return "Every prompt began with the whole of the last one.\n";
   std::string out = paint("1", padded("Why prompts did not begin as the last", kLaneWidth + 4)) +
                     right_aligned("requests", kNumberWidth) + right_aligned("tokens lost", kNumberWidth) + "\n";

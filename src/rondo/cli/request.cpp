@@ -65,13 +65,15 @@ bool has_tool(const json::Object& request, const std::string& wanted) {
 
 }  // namespace
 
-bool put_in_place(std::vector<std::string> by_place, std::string& model, const std::vector<OtherPlace>& others) {
+bool put_in_place(std::vector<std::string> by_place, std::string& model, const std::vector<OtherPlace>& others,
+                  Others kind) {
   std::vector<OtherPlace> wanted;
   std::ranges::copy_if(others, std::back_inserter(wanted), [](OtherPlace other) { return !*other; });
   if (model.empty()) {
     auto place = std::ranges::find_if(by_place, names_model);
     if (place == by_place.end() && by_place.size() > wanted.size()) {
-      place = std::ranges::find_if_not(by_place, [](const std::string& path) { return files::exists(path); });
+      const bool exists = kind == Others::kTexts;
+      place = std::ranges::find_if(by_place, [&](const std::string& path) { return files::exists(path) == exists; });
       if (place == by_place.end()) place = by_place.begin();
     }
     if (place != by_place.end()) {

@@ -100,6 +100,7 @@ struct JsonRoles {
   bool name_is_key = false;                 // {"NAME": ARGUMENTS}
   bool shares_object = false;               // with name_is_key: all calls are the members of one object
   std::vector<std::string> reasoning = {};  // of the message, which the template writes in its calls
+  bool operator==(const JsonRoles&) const = default;
 };
 
 enum class ValueType : std::uint8_t { kString, kInteger, kFloat, kTrue, kFalse, kNull, kObject, kArray };
@@ -123,6 +124,7 @@ struct ValueForm {
       {};  // for kRaw: what is not copied; for other forms: replacements in the text that JSON or Python gives
   std::string key_open =
       {};  // before the key, in place of Parameters::open, for this type only; "": nothing of its own
+  bool operator==(const ValueForm&) const = default;
 };
 
 // open KEY key_close VALUE close, with `separator` between two of them.
@@ -139,6 +141,7 @@ struct Parameters {
   std::string member_close;
   std::vector<Escape> key_escapes;
   std::vector<ValueForm> forms;
+  bool operator==(const Parameters&) const = default;
 };
 
 struct Calls {
@@ -162,6 +165,7 @@ struct Calls {
   ArgumentStyle arguments = ArgumentStyle::kJson;
   std::vector<Escape> argument_escapes;  // of kJson and kJsonText: in the text that JSON gives, single characters
   Parameters parameters;                 // of kParameters
+  bool operator==(const Calls&) const = default;
 
   // Returns whether all calls are parts of one JSON value, an array or an object.
   [[nodiscard]] bool is_one_value() const { return envelope == Envelope::kJsonArray || roles.shares_object; }

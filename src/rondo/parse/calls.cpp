@@ -127,8 +127,11 @@ void Machine::end_without_arguments(std::size_t at, std::size_t end) {
 // Reads a name, id or index.
 bool Machine::piece_slot(CallPiece::Kind kind) {
   const bool is_name = kind == CallPiece::Kind::kName || kind == CallPiece::Kind::kNameInId;
-  const std::size_t begin = skip_space(pos_);
-  const Match slot = slot_at(begin, is_name);
+  const Match quoted = is_name ? quoted_tool(skip_space(pos_)) : Match{};
+  if (quoted.kind == MatchKind::kPartial) return false;
+  const std::size_t quote = quoted.kind == MatchKind::kFull ? 1 : 0;
+  const std::size_t begin = skip_space(pos_) + quote;
+  const Match slot = quote > 0 ? quoted : slot_at(begin, is_name);
   if (slot.kind == MatchKind::kPartial) return false;
   const std::size_t end = begin + slot.size;
   if (slot.kind == MatchKind::kNone) {
@@ -142,11 +145,13 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
     return is_name && syntax_->options.tools && syntax_->is_known_tool(text) && syntax_->is_name_enough(call_.piece);
   };
   if (is_cut_off && attempt_.is_open && !is_whole_call()) return false;
-  if (text.empty() && is_name && !call_.has_name) return fail_attempt(end, "a tool call has no name");
-  pos_ = end;
+  const bool has_no_name = kind == CallPiece::Kind::kNameInId ? name_in_id(text).empty() : text.empty();
+  if (has_no_name && is_name && !call_.has_name) return fail_attempt(end, "a tool call has no name");
+  pos_ = end + quote;
   ++call_.piece;
   if (is_name && !call_.has_name) {
     take_name(kind, std::move(text));
+    if (quote > 0) note_quoted_name();
   } else if (kind == CallPiece::Kind::kId && !text.empty()) {
     call_.id = std::move(text);
     if (call_.is_reported) {
@@ -220,17 +225,15 @@ std::size_t counter_begin(std::string_view id) {
 
 }  // namespace
 
-// Returns the name in an id such as `functions.NAME:0`, without its counter.  A known tool's name wins.  Otherwise it
-// is the text after the last dot or colon without a list of tools, and after the first one with such a list.
+// Returns the name in an id such as `functions.NAME:0`: without its counter, and without the word before the first dot
+// or colon unless a tool is called so.  Returns "" if there is no name.
 std::string Machine::name_in_id(const std::string& id) const {
   constexpr std::string_view kBefore = ".:";
   std::string name = id.substr(0, counter_begin(id));
-  for (std::size_t from = 0;; from = name.find_first_of(kBefore, from) + 1) {
-    std::string rest = name.substr(from);
-    if (syntax_->tool(rest) != nullptr) return rest;
-    if (name.find_first_of(kBefore, from) == std::string::npos)
-      return syntax_->tools.empty() || from == 0 ? rest : name.substr(name.find_first_of(kBefore) + 1);
-  }
+  if (syntax_->tool(name) != nullptr) return name;
+  const std::size_t front = name.find_first_of(kBefore);
+  if (front != std::string::npos) name.erase(0, front + 1);
+  return name.find_first_not_of(kBefore) == std::string::npos ? "" : name;
 }
 
 bool Machine::start_arguments() {

@@ -117,6 +117,7 @@ struct Nesting {
   int depth = 0;
   std::string closers = {};     // of the open brackets, the innermost last
   char quote = 0;               // the quote that began the open string; 0: none is open
+  bool is_text = false;         // whether the value is a text as it is, in which neither brackets nor quotes count
   bool is_python = true;        // whether all strings have quotes, so they may be written as in Python
   std::size_t quote_size = 1;   // how many quotes began it, and close it
   std::size_t quotes_seen = 0;  // how many of these have come
@@ -163,6 +164,8 @@ struct Parameter {
 struct Foreign {
   std::shared_ptr<const Syntax> own_syntax;  // the format's own; nullptr if no such call is read
   std::vector<std::string> closes;           // what closes the wrappers around these calls, innermost last
+  // Syntaxes of such calls that were made for this text, the latest last: making one takes longer than reading a call.
+  std::vector<std::shared_ptr<const Syntax>> made = {};
 };
 
 // How the text ended.

@@ -30,6 +30,12 @@ bool is_schema(const json::Value& value) {
   return is_object && (properties != nullptr ? properties->is_object() : value.as_object().size() == 1);
 }
 
+// Returns whether the calls of the public APIs have a member `key` beside the name and the arguments.
+bool is_usual_key(const std::string& key) {
+  return key == chat::kCallTypeKey || key == chat::kCallFunctionKey || key == chat::kCallIdKey ||
+         key == chat::kCallIndexKey;
+}
+
 }  // namespace
 
 // Feeds the JSON of a call to the scanner.  The name decides whether the text is a call.  Until then it is held back.
@@ -181,7 +187,7 @@ void Machine::json_value_begins(char byte) {
   } else {
     envelope_.capture = capture_at(frames);
     if (envelope_.capture == JsonCall::Capture::kNone) return;
-    if (envelope_.capture == JsonCall::Capture::kStray) envelope_.stray_key = scanner_.key_at(envelope_.depth);
+    if (envelope_.capture == JsonCall::Capture::kStray) envelope_.stray_key = scanner_.key_at(frames);
   }
   envelope_.capture_depth = frames;
   envelope_.captures_scalar = !is_container && byte != '"' && byte != '\'';
@@ -253,8 +259,21 @@ JsonCall::Capture Machine::capture_at(std::size_t frames) const {
   if (has_role(roles.name, frames) && !call_.has_name) return JsonCall::Capture::kName;
   if (has_role(roles.id, frames)) return JsonCall::Capture::kId;
   if (has_role(roles.reasoning, frames)) return JsonCall::Capture::kReasoning;
-  const bool is_stray = frames == envelope_.depth && is_stray_key(scanner_.key_at(envelope_.depth));
+  const bool is_stray = frames == envelope_.depth ? is_stray_key(scanner_.key_at(frames)) : is_beside_arguments(frames);
   return is_stray ? JsonCall::Capture::kStray : JsonCall::Capture::kNone;
+}
+
+// Returns whether the current value, deeper inside the call, is a member of the object in which its arguments belong.
+bool Machine::is_beside_arguments(std::size_t frames) const {
+  const format::JsonRoles& roles = syntax_->format->calls.roles;
+  const std::size_t depth = frames - std::min(frames, envelope_.depth) + 1;
+  if (depth < 2 || roles.name_is_key || is_usual_key(scanner_.key_at(frames))) return false;
+  const auto key = [this](std::size_t i) -> const std::string& { return scanner_.key_at(envelope_.depth + i); };
+  if (depth == 2 && key(0) == chat::kCallFunctionKey) return true;
+  if (depth != roles.arguments.size()) return false;
+  std::size_t same = 0;
+  while (same + 1 < depth && key(same) == roles.arguments[same]) ++same;
+  return same + 1 == depth;
 }
 
 // Takes the captured value, [envelope_.capture_begin, pos_).  Returns false if the attempt failed.
@@ -360,9 +379,7 @@ bool Machine::is_stray_key(const std::string& key) const {
   const format::JsonRoles& roles = syntax_->format->calls.roles;
   const auto leads_to = [&key](const std::vector<std::string>& role) { return role.size() > 1 && role.front() == key; };
   if (roles.name_is_key || leads_to(roles.name) || leads_to(roles.arguments) || leads_to(roles.id)) return false;
-  const bool is_usual = key == chat::kCallTypeKey || key == chat::kCallFunctionKey || key == chat::kCallIdKey ||
-                        key == chat::kCallIndexKey;
-  return !is_usual || has_parameter(key);
+  return !is_usual_key(key) || has_parameter(key);
 }
 
 // Keeps [begin, end), the value of a stray key.
@@ -386,10 +403,6 @@ void Machine::report_strays() {
     for (json::Member& stray : envelope_.strays) made.set(stray.key, std::move(stray.value));
     const json::Value value = is_renamed ? made.begin()->value : json::Value(std::move(made));
     emit(EventKind::kArguments, pos_, json::to_compact(value));
-  } else {
-    const bool is_known = call().arguments != "{}" || syntax_->tool(call_.name) != nullptr;
-    const auto is_parameter = [this](const json::Member& stray) { return has_parameter(stray.key); };
-    if (is_known && std::ranges::none_of(envelope_.strays, is_parameter)) return;
   }
   complain(raw(pos_), "a tool call has members beside its arguments");
   set_status(chat::CallStatus::kMalformed);

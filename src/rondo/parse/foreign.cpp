@@ -193,15 +193,18 @@ MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapp
 }
 
 // Returns whether the text at `at` is quoted: an open fence contains it, or a backtick is before it.
-bool Machine::is_quoted(std::size_t at) const {
-  const std::string before = message_.content + buffer_.substr(head_, at - head_);
-  if (before.ends_with('`') && !before.ends_with(kFence)) return true;
-  std::size_t fences = 0;
-  for (std::size_t from = before.find(kFence); from != std::string::npos; from = before.find(kFence, from + 1)) {
-    ++fences;
-    from += kFence.size() - 1;
+bool Machine::is_quoted(std::size_t at) {
+  if (message_.content.size() < quoting_.content.size()) quoting_ = {};
+  const bool has_grown = message_.content.size() > quoting_.content.size();
+  quoting_.content.take(std::string_view(message_.content).substr(quoting_.content.size()));
+  const std::size_t taken = quoting_.pending.size() - std::min(quoting_.content.size(), quoting_.pending.size());
+  if (has_grown || quoting_.begin != base_ + head_ || taken > at - head_) {
+    quoting_.pending = quoting_.content;
+    quoting_.begin = base_ + head_;
   }
-  return fences % 2 != 0;
+  const std::size_t known = quoting_.pending.size() - quoting_.content.size();
+  quoting_.pending.take(std::string_view(buffer_).substr(head_ + known, at - head_ - known));
+  return quoting_.pending.quotes();
 }
 
 // Finds out which kind of call begins at `at`, behind text and a wrapper that begins at `begin`.  An answer may quote
@@ -382,8 +385,17 @@ MatchKind Machine::wrapper_close(std::size_t at) {
 
 // Reads calls as `calls` describes them until settle_format().
 void Machine::adopt(format::Calls calls) {
+  constexpr std::size_t kMostMade = 4;
   foreign_.own_syntax = syntax_;
-  syntax_ = std::make_shared<const Syntax>(*foreign_.own_syntax, std::move(calls));
+  auto& made = foreign_.made;
+  const auto known = std::ranges::find_if(made, [&](const auto& syntax) { return syntax->format->calls == calls; });
+  if (known == made.end()) {
+    if (made.size() == kMostMade) made.erase(made.begin());
+    made.push_back(std::make_shared<const Syntax>(*foreign_.own_syntax, std::move(calls)));
+  } else {
+    std::rotate(known, known + 1, made.end());
+  }
+  syntax_ = made.back();
   parameter_.closer_set = MarkerSet();
 }
 

@@ -98,9 +98,10 @@ MatchKind Machine::heading(std::size_t at) {
   const std::size_t end = text.substr(0, kLongestHeading).find(close);
   if (end == std::string_view::npos) return unfinished_heading(text);
   const std::string_view words = text.substr(0, end);
-  // The model gave up a heading and began another one, which counts.
+  // The model gave up a heading and began another one, which counts.  A tool that only the first one names is meant still.
   const std::size_t again = syntax_->heading_open.empty() ? 0 : words.rfind(syntax_->heading_open);
-  if (again != std::string_view::npos && again > 0 && words.starts_with(syntax_->heading_open)) {
+  if (again != std::string_view::npos && again > 0 && words.starts_with(syntax_->heading_open) &&
+      (!names_recipient(words.substr(0, again)) || names_recipient(words.substr(again)))) {
     emit(EventKind::kMarker, at + again);
     return MatchKind::kFull;
   }
@@ -142,6 +143,12 @@ MatchKind Machine::heading_open(std::string_view text) const {
     may_begin = may_begin || open.starts_with(text);
   }
   return may_begin && !is_end_ ? MatchKind::kPartial : MatchKind::kNone;
+}
+
+// Returns whether the words of a heading say to whom the block goes.
+bool Machine::names_recipient(std::string_view words) const {
+  const std::string_view bare = without_prefix_word(syntax_->call_open.core());
+  return !bare.empty() && words.find(bare) != std::string_view::npos;
 }
 
 // Returns the recipient of a block, with the words after it, if the block is a call whose opener lacks its last word;

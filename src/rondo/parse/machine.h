@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "parse/constructs.h"
+#include "parse/fences.h"
 #include "parse/json_scan.h"
 #include "parse/marker.h"
 #include "parse/parser.h"
@@ -151,6 +152,7 @@ class Machine : private Reader {
   MatchKind heading(std::size_t at);
   [[nodiscard]] MatchKind heading_open(std::string_view text) const;
   MatchKind unfinished_heading(std::string_view text);
+  [[nodiscard]] bool names_recipient(std::string_view words) const;
   [[nodiscard]] std::string_view recipient(std::string_view words) const;
   bool call_heading(std::string_view words, std::size_t behind);
   [[nodiscard]] std::string heading_closing() const;
@@ -197,7 +199,7 @@ class Machine : private Reader {
   MatchKind foreign(std::size_t at);
   MatchKind own_opener(const MarkerSet::Found& found, std::vector<std::string> closes);
   MatchKind begin_foreign(std::size_t body, bool in_section, Opening opening);
-  [[nodiscard]] bool is_quoted(std::size_t at) const;
+  [[nodiscard]] bool is_quoted(std::size_t at);
   MatchKind quoted_body(std::size_t begin, std::size_t at);
   MatchKind foreign_body(std::size_t begin, std::size_t at, bool is_wrapped);
   MatchKind python_call(std::size_t at, std::string name, bool is_list, bool is_wrapped);
@@ -272,6 +274,7 @@ class Machine : private Reader {
   bool commit_early();
   [[nodiscard]] bool has_role(const std::vector<std::string>& role, std::size_t frames) const;
   [[nodiscard]] bool is_call_key(const std::string& key) const;
+  [[nodiscard]] bool is_beside_arguments(std::size_t frames) const;
   [[nodiscard]] bool is_stray_key(const std::string& key) const;
   void keep_stray(std::size_t begin, std::size_t end);
   void report_strays();
@@ -285,6 +288,15 @@ class Machine : private Reader {
   // parameters.cpp: tagged parameters
   bool parameter();
   bool key();
+  struct ListedKey {
+    MatchKind kind = MatchKind::kNone;
+    std::size_t end = 0;    // offset behind the name and its quotes
+    std::size_t close = 0;  // size of what closes it, with the white space before
+    std::size_t quote = 0;  // size of each quote around the name
+  };
+  [[nodiscard]] ListedKey listed_key(std::size_t begin) const;
+  [[nodiscard]] ListedKey key_written(std::size_t begin, std::string_view name) const;
+  MatchKind take_listed_key(std::size_t begin);
   MatchKind quoted_key(std::size_t begin);
   bool begins_object(std::size_t colon);
   MatchKind key_close(std::size_t begin, std::size_t end);
@@ -373,6 +385,8 @@ class Machine : private Reader {
   [[nodiscard]] NameTagEnd name_tag_end(std::size_t at, std::size_t piece) const;
   MatchKind damaged_name_tag(std::size_t at);
   void note_damaged_tag();
+  [[nodiscard]] Match quoted_tool(std::size_t begin) const;
+  void note_quoted_name();
   void look_for_tags(std::string_view value);
   void judge_call();
 
@@ -393,6 +407,7 @@ class Machine : private Reader {
   Parameter parameter_;
   JsonScanner scanner_;  // for arguments, or for a parameter's value
   std::optional<Held> held_;
+  Quoting quoting_;
 
   chat::AssistantMessage message_;
   Reported reported_;

@@ -28,7 +28,8 @@ std::string in_json(std::string_view text) {
 }  // namespace
 
 bool is_key_byte(char byte, bool is_marked) {
-  if (is_marked && byte == ' ') return true;
+  // Behind an opener of its own, a name ends with what the format writes.
+  if (is_marked && std::string_view(" []{}(),").find(byte) != std::string_view::npos) return true;
   return static_cast<unsigned char>(byte) > 0x20 &&
          std::string_view("<>{}[](),\"'`").find(byte) == std::string_view::npos;
 }
@@ -77,9 +78,59 @@ bool Machine::finish_parameters() {
   return arguments_done();
 }
 
+// Looks at `begin` for a name that the called tool has, in whatever characters, and for the text that closes it.  Where
+// tags hold names, the name may be in quotes.
+Machine::ListedKey Machine::listed_key(std::size_t begin) const {
+  ListedKey best;
+  const chat::ToolDefinition* tool = syntax_->tool(call_.name);
+  const json::Value* properties = tool == nullptr ? nullptr : tool->parameters.find("properties");
+  if (properties == nullptr || !properties->is_object()) return best;
+  const bool is_marked = !syntax_->parameter_open.empty();
+  const auto is_plain = [is_marked](char byte) { return is_key_byte(byte, is_marked); };
+  for (const json::Member& property : properties->as_object()) {
+    for (const std::string_view quote : {"", "\"", "'"}) {
+      // Other names are read without the list.
+      const bool is_wanted = quote.empty() ? !std::ranges::all_of(property.key, is_plain) : is_marked;
+      if (!is_wanted || property.key.empty()) continue;
+      ListedKey found = key_written(begin, std::string(quote) + property.key + std::string(quote));
+      if (found.kind == MatchKind::kNone || found.end < best.end) continue;
+      found.quote = quote.size();
+      best = found;
+    }
+  }
+  return best;
+}
+
+// Matches `name` at `begin`, and the text that closes a key.
+Machine::ListedKey Machine::key_written(std::size_t begin, std::string_view name) const {
+  const std::string_view rest = std::string_view(buffer_).substr(begin);
+  if (!rest.starts_with(name))
+    return {!is_end_ && name.starts_with(rest) ? MatchKind::kPartial : MatchKind::kNone, begin, 0};
+  const std::size_t end = begin + name.size();
+  const std::size_t next = skip_space(end);
+  if (next == buffer_.size()) return {is_end_ ? MatchKind::kNone : MatchKind::kPartial, end, 0};
+  if (syntax_->sets.key.empty()) return {next > end ? MatchKind::kFull : MatchKind::kNone, end, 1};
+  const MarkerSet::Found close = syntax_->sets.key.at(buffer_, next, is_end_, starts());
+  return {close.kind, end, next - end + close.size};
+}
+
+// Takes a name that listed_key() finds.
+MatchKind Machine::take_listed_key(std::size_t begin) {
+  const ListedKey found = listed_key(begin);
+  if (found.kind != MatchKind::kFull) return found.kind;
+  const bool has_own_close = !syntax_->sets.key.empty();
+  pos_ = begin + found.quote;
+  if (found.quote > 0) emit(EventKind::kMarker, pos_);
+  take_key(pos_, found.end - found.quote, found.quote + found.close);
+  if (found.quote > 0) note_damaged_tag();
+  if (!has_own_close) trail_.text = syntax_->format->calls.parameters.key_close.substr(1);
+  return found.kind;
+}
+
 // Reads the name of a parameter, up to the text that closes it.
 bool Machine::key() {
   const std::size_t begin = skip_space(pos_);
+  if (const MatchKind listed = take_listed_key(begin); listed != MatchKind::kNone) return listed == MatchKind::kFull;
   if (const MatchKind quoted = quoted_key(begin); quoted != MatchKind::kNone) return quoted == MatchKind::kFull;
   for (std::size_t end = begin; end < buffer_.size(); ++end) {
     if (const MatchKind close = key_close(begin, end); close != MatchKind::kNone) return close == MatchKind::kFull;
@@ -101,25 +152,33 @@ bool Machine::key() {
   return false;
 }
 
-// Takes a name in the quotes of JSON or Python where the format writes names bare: models write the arguments as an
-// object then.
+// Takes a name in the quotes of JSON or Python, or of the format's own strings, where the format writes names bare: models
+// write the arguments as an object then.
 MatchKind Machine::quoted_key(std::size_t begin) {
-  if (begin == buffer_.size() || !syntax_->parameter_open.empty()) return MatchKind::kNone;
-  const char quote = buffer_[begin];
-  if ((quote != '"' && quote != '\'') || syntax_->sets.key.empty()) return MatchKind::kNone;
-  const std::size_t end = buffer_.find(quote, begin + 1);
+  if (begin == buffer_.size() || !syntax_->parameter_open.empty() || syntax_->sets.key.empty()) return MatchKind::kNone;
+  const std::string_view rest = std::string_view(buffer_).substr(begin);
+  std::string_view open = rest.substr(0, 1);
+  std::string_view shut = open;
+  if (open != "\"" && open != "'") {
+    open = syntax_->values.nested.string_open;
+    shut = syntax_->values.nested.string_close;
+    if (open.size() > 1 && open.starts_with(rest)) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
+    if (open.size() <= 1 || !rest.starts_with(open)) return MatchKind::kNone;
+  }
+  const std::size_t name = begin + open.size();
+  const std::size_t end = buffer_.find(shut, name);
   if (end == std::string::npos)
     return is_end_ || buffer_.size() - begin > kLongestKey ? MatchKind::kNone : MatchKind::kPartial;
-  const std::size_t next = skip_space(end + 1);
+  const std::size_t next = skip_space(end + shut.size());
   if (next == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
   const MarkerSet::Found close = syntax_->sets.key.at(buffer_, next, is_end_, starts());
-  if (close.kind == MatchKind::kNone && begins_object(next)) return MatchKind::kFull;
-  if (close.kind != MatchKind::kFull || end - begin < 2 || end - begin > kLongestKey) {
+  if (close.kind == MatchKind::kNone && open.size() == 1 && begins_object(next)) return MatchKind::kFull;
+  if (close.kind != MatchKind::kFull || end == name || end - begin > kLongestKey) {
     return close.kind == MatchKind::kPartial ? close.kind : MatchKind::kNone;
   }
-  pos_ = begin + 1;
+  pos_ = name;
   emit(EventKind::kMarker, pos_);
-  take_key(begin + 1, end, next + close.size - end);
+  take_key(name, end, next + close.size - end);
   return MatchKind::kFull;
 }
 
@@ -232,6 +291,8 @@ void Machine::select_forms(const std::string& open) {
   const bool only_strings =
       std::ranges::all_of(parameter_.forms, [](const ValueForm* form) { return form->type == ValueType::kString; });
   parameter_.nesting.is_python = !raw_string;
+  parameter_.nesting.is_text = raw_string && parameter_.types && parameter_.types->is_only(TypeSet::kString) &&
+                               !has_choices(parameter_.schema) && syntax_->are_ends_distinct();
   parameter_.is_streaming = raw_string && !parameter_.closer_set.empty() &&
                             (only_strings || (parameter_.types && parameter_.types->is_only(TypeSet::kString))) &&
                             !has_choices(parameter_.schema);
@@ -398,6 +459,7 @@ bool Machine::value_line() {
 
 // Matches the name of a parameter at `begin`, with the text that closes it, in a format where nothing opens parameters.
 MatchKind Machine::key_at(std::size_t begin) const {
+  if (const ListedKey listed = listed_key(begin); listed.kind != MatchKind::kNone) return listed.kind;
   for (std::size_t end = begin; end < buffer_.size(); ++end) {
     const MarkerSet::Found found = syntax_->sets.key.at(buffer_, end, is_end_, starts());
     if (found.kind == MatchKind::kPartial || (found.kind == MatchKind::kFull && end > begin)) return found.kind;

@@ -187,7 +187,7 @@ TEST_CASE("bug: one tag that cannot be read hid all parameters behind it") {
   const std::string unreadable = " malformed; unreadable_parameter of : ";
   CHECK(problems(tags(), R"(<call>find><p name="q">Oslo</p><p=n>3</p></call>)") ==
         R"({"n":3})" + unreadable + "a parameter is expected");
-  CHECK(problems(tags(), "<call>find><p=q\n>Oslo</p><p=(>x</p><p=n>3</p></call>") ==
+  CHECK(problems(tags(), "<call>find><p=q\n>Oslo</p><p='>x</p><p=n>3</p></call>") ==
         R"({"q":"Oslo","n":3})" + unreadable + "the name of a parameter cannot be read");
   CHECK(problems(pairs(), "<call>find><k>q</k><k>n</k><v>3</v></call>") ==
         R"({"q":"<k>n</k><v>3"} malformed; )"

@@ -62,9 +62,10 @@ void Nesting::take(char byte) {
     ++depth;
     closers += "}])"[kind];
   }
-  if (byte == '}' || byte == ']' || byte == ')') {
+  // A bracket that nothing opened is text, as in `hello :)`.
+  if ((byte == '}' || byte == ']' || byte == ')') && depth > 0) {
     --depth;
-    if (!closers.empty()) closers.pop_back();
+    closers.pop_back();
     has_closed = depth == 0;
   }
   may_quote = std::string_view("{[(,:=").find(byte) != std::string_view::npos;
@@ -211,6 +212,16 @@ bool Machine::value_structured() {
   for (; pos_ < buffer_.size(); ++pos_) {
     if (nesting.take_quoted(buffer_[pos_])) continue;
     bool wait = false;
+    // A text as it is may be empty, and what follows it may begin with a quote.
+    if (nesting.is_text || (!nesting.is_python && pos_ == head_)) {
+      const std::optional<std::size_t> end = structured_end(wait);
+      if (wait) return false;
+      if (end) {
+        end_value(*end, *end);
+        return true;
+      }
+      if (nesting.is_text) continue;
+    }
     if (const MatchKind unopened = unopened_value(); unopened != MatchKind::kNone) return unopened == MatchKind::kFull;
     if (own_quoted(wait) || python_quoted(wait)) {
       if (wait) return false;

@@ -1,6 +1,7 @@
 #include "parse/syntax.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "format/units.h"
@@ -310,6 +311,18 @@ bool Syntax::is_name_enough(std::size_t piece) const {
 
 bool Syntax::is_json_next(std::size_t piece) const {
   return format->calls.arguments != format::ArgumentStyle::kParameters && is_last_text(piece);
+}
+
+bool Syntax::are_ends_distinct() const {
+  const auto& forms = format->calls.parameters.forms;
+  const auto form = std::ranges::find_if(forms, [](const format::ValueForm& one) {
+    return one.type == format::ValueType::kString && one.style == format::ValueStyle::kRaw;
+  });
+  if (form == forms.end()) return false;
+  return std::ranges::all_of(std::array{&parameter_open, &parameter_separator, &call_close}, [&](const Marker* end) {
+    const auto is_escaped = [end](const format::Escape& escape) { return end->core().starts_with(escape.text); };
+    return end->empty() || end->is_distinct() || std::ranges::any_of(form->escapes, is_escaped);
+  });
 }
 
 void Syntax::compile_values() {

@@ -95,6 +95,8 @@ class Syntax {
   [[nodiscard]] Marker make_marker(std::string_view text) const { return Marker(text, options.special_tokens); }
   // Returns whether a call may end directly after the name in piece `piece`.
   [[nodiscard]] bool is_name_enough(std::size_t piece) const;
+  // Returns whether nobody writes by chance, inside a string that is written raw, what may follow it.
+  [[nodiscard]] bool are_ends_distinct() const;
   // Returns whether JSON arguments follow piece `piece` directly.
   [[nodiscard]] bool is_json_next(std::size_t piece) const;
   // Models sometimes leave out a literal that an id or a counter follows.  Returns the piece at which such a call

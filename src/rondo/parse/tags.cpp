@@ -210,6 +210,25 @@ void Machine::note_damaged_tag() {
                             "the tag of `" + parameter_.key + "` is not as the format writes it"});
 }
 
+// Matches the name of a tool in quotes that the format does not write, at `begin`.  Returns the size of the name.
+Match Machine::quoted_tool(std::size_t begin) const {
+  if (!syntax_->options.tools || begin == buffer_.size() || (buffer_[begin] != '"' && buffer_[begin] != '\''))
+    return {};
+  const std::size_t end = buffer_.find(buffer_[begin], begin + 1);
+  if (end == std::string::npos)
+    return {is_end_ || buffer_.size() - begin > kLongestName ? MatchKind::kNone : MatchKind::kPartial, 0};
+  const std::string_view name = std::string_view(buffer_).substr(begin + 1, end - begin - 1);
+  if (!syntax_->is_known_tool(name)) return {};
+  if (end + 1 == buffer_.size()) return {is_end_ ? MatchKind::kNone : MatchKind::kPartial, 0};
+  const MatchKind close = slot_close_at(begin, end + 1, true);
+  return {close, close == MatchKind::kFull ? name.size() : 0};
+}
+
+void Machine::note_quoted_name() {
+  call_.problems.push_back(
+      {Problem::Kind::kUnknownAttribute, "", "the name of the tool is in quotes, which the format does not write"});
+}
+
 // Looks for tags of other parameters in a value that was taken over as written.
 void Machine::look_for_tags(std::string_view value) {
   if (parameter_.closer_set.empty()) return;
@@ -235,6 +254,10 @@ void Machine::judge_call() {
     if (tool != nullptr) {
       for (Problem& problem : schema_problems(arguments.value(), tool->parameters))
         problems.push_back(std::move(problem));
+    } else if (!arguments.value().is_object()) {
+      problems.push_back(
+          {Problem::Kind::kWrongType, "",
+           "the arguments are " + std::string(json::describe(arguments.value().kind())) + " instead of an object"});
     }
   }
   if (problems.empty()) return;
