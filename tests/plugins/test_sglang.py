@@ -42,14 +42,16 @@ def tool_objects(tools):
     return [Tool(**tool) for tool in tools or ()]
 
 
-def served(turn, parts, tools, stream=True):
-    """A reply through both parsers as the server calls them: (reasoning, content, [(name, arguments)])."""
+def served(turn, parts, tools, stream=True, fields=None):
+    """A reply through both parsers as the server calls them: (reasoning, content, [(name, arguments)]).  `fields` are what
+    the request says, its tools where it says nothing else."""
     from sglang.srt.function_call.function_call_parser import FunctionCallParser
     from sglang.srt.parser.reasoning_parser import ReasoningParser
 
     tools = tool_objects(tools)
     FunctionCallParser(tools, "rondo", tokenizer=turn.tokenizer)  # for the grammar, before a reply begins
-    first = ReasoningParser("rondo", stream, False, Request(turn), tokenizer=turn.tokenizer, tool_call_parser_active=bool(tools))
+    first = ReasoningParser("rondo", stream, False, Request(turn, **(fields or {"tools": tools})),
+                            tokenizer=turn.tokenizer, tool_call_parser_active=bool(tools))
     second = FunctionCallParser(tools, "rondo", tokenizer=turn.tokenizer) if tools else None
     if not stream:
         reasoning, text = first.parse_non_stream("".join(parts))
@@ -100,6 +102,37 @@ def test_nothing_is_lost_and_nothing_raised_in_any_stream(sglang, turns, deltas)
             for words in (said.reasoning_content or "", said.content or ""):
                 left = iter(shown)
                 assert all(letter in left for letter in words if not letter.isspace()), (turn.row, text)
+
+
+def test_a_broken_call_in_open_reasoning_is_the_same_in_one_piece_and_in_many(sglang, turns, deltas):
+    text = 'reasoning_field\n\n<tool_call>\n{"name": "list_files",}, {'
+    known = {"type": "function", "function": {"name": "list_files", "parameters": {"type": "object", "properties": {}}}}
+    read = 0
+    for turn in turns:
+        if not turn.tokenizer.model.stream_parser(messages=turn.messages).reasoning_open:
+            continue
+        for tools in ([TOOL], [known]):
+            said = turn.tokenizer.model.parse(text, messages=turn.messages, tools=tools)
+            expected = (said.reasoning_content, said.content or "", [(call.name, call.arguments) for call in said.tool_calls])
+            for parts in ([text], list(text), deltas(text, 1), deltas(text, 2)):
+                assert served(turn, parts, tools) == expected, (turn.row, parts)
+            read += 1
+    assert read or not turns
+
+
+def test_tools_that_a_message_brings_count_for_both_parsers(sglang, turns):
+    text = '\n<tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n</tool_call>'
+    read = 0
+    for turn in turns:
+        model = turn.tokenizer.model
+        call = model.parse(text, messages=turn.messages, tools=[TOOL]).tool_calls
+        if not call or not model.stream_parser(messages=turn.messages).reasoning_open:
+            continue
+        brings = types.SimpleNamespace(model_dump=lambda exclude_none: {"role": "system", "content": ""}, role="system", tools=[TOOL])
+        told = [message for message in Request(turn).messages if message.role != "system"]
+        assert served(turn, list(text), [TOOL], fields={"tools": None, "messages": [brings, *told]})[2] == [("get_weather", call[0].arguments)], turn.row
+        read += 1
+    assert read or not turns
 
 
 def test_a_required_call_is_held_to_the_templates_syntax(sglang, turns, monkeypatch):

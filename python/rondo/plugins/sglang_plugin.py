@@ -46,10 +46,12 @@ def _context_of(request):
     """What of a request tells how its prompt ends."""
     if request is None:
         return {}
-    messages = getattr(request, "messages", None)
-    return {"messages": [message.model_dump(exclude_none=True) for message in messages] if messages else None,
+    messages = getattr(request, "messages", None) or []
+    # Messages may bring tools too, and the server's tool parser gets those as well: both must call the same text a call.
+    tools = [*(getattr(request, "tools", None) or ()), *(tool for message in messages for tool in getattr(message, "tools", None) or ())]
+    return {"messages": [message.model_dump(exclude_none=True) for message in messages] or None,
             "kwargs": getattr(request, "chat_template_kwargs", None) or None,
-            "tools": reading.tools_of(getattr(request, "tools", None))}
+            "tools": reading.tools_of(tools)}
 
 
 class RondoReasoningDetector(BaseReasoningFormatDetector):
