@@ -77,7 +77,10 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if self._file(name.rpartition(".")[0]):
             return None  # a module that is no package has none below it
         if top == self.package and name in self.real:
-            file = self._file(name) or self.folder.joinpath(*name.split("."), "__init__.py")
+            file = self._file(name)
+            if file:
+                return importlib.util.spec_from_file_location(name, file)
+            file = self.folder.joinpath(*name.split("."), "__init__.py")
             return importlib.util.spec_from_file_location(name, file, submodule_search_locations=[])
         if top != self.package and not self._is_missing(name, top):
             return None

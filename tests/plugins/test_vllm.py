@@ -1,9 +1,11 @@
 """The plugin for vLLM, against vLLM's own parser classes, managers and requests."""
+import copy
 import itertools
 import json
 import os
 import pathlib
 import sys
+import types
 
 import pytest
 import standins
@@ -17,7 +19,9 @@ REAL = ("vllm.exceptions vllm.entrypoints.serve.engine.protocol vllm.entrypoints
         "vllm.tool_parsers.tool_strict_level vllm.renderers.chat_utils.tool_call vllm.tool_parsers.abstract_tool_parser "
         "vllm.reasoning.abs_reasoning_parsers vllm.parser.abstract_parser vllm.parser.response_template "
         f"vllm.parser.parser_manager {CHAT}.protocol {CHAT}.message_assembly {CHAT}.stream_processor "
-        "vllm.entrypoints.serve.utils.tool_calls_utils vllm.utils.import_utils").split()
+        "vllm.entrypoints.serve.utils.tool_calls_utils vllm.utils.import_utils vllm.utils.async_utils vllm.utils.func_utils "
+        "vllm.inputs vllm.inputs.llm vllm.inputs.engine vllm.renderers vllm.renderers.inputs vllm.renderers.inputs.preprocess vllm.renderers.params vllm.renderers.base "
+        "vllm.renderers.registry vllm.renderers.hf").split()
 
 
 class StructuredOutputs:
@@ -236,3 +240,38 @@ def test_prompts_are_rondos_and_text_never_a_control_token(vllm, turns):
                  return_dict=False) == turn.prompt_ids
     picture = [{"role": "user", "content": [{"type": "image"}]}]
     assert apply(conversation=picture) == "original"
+
+
+def renderer_of(turn):
+    """What a server makes of `--tokenizer-mode rondo`, and all that it asks of its configuration and tokenizer."""
+    from vllm.renderers.registry import RENDERER_REGISTRY
+
+    tokenizer = copy.copy(turn.tokenizer)
+    tokenizer.get_chat_template = lambda given, tools: given or (pathlib.Path(tokenizer.name_or_path) / "chat_template.jinja").read_text(encoding="utf-8")
+    tokenizer.apply_chat_template = lambda **given: "original"
+    model = types.SimpleNamespace(hf_config=None, renderer_num_workers=1, supports_multimodal_inputs=False, enable_prompt_embeds=False,
+                                  tokenizer_revision=None, code_revision=None, tokenizer="", model="", trust_remote_code=False)
+    config = types.SimpleNamespace(model_config=model, parallel_config=types.SimpleNamespace(_api_process_rank=0))
+    return tokenizer, RENDERER_REGISTRY.load_renderer("rondo", config, tokenizer)
+
+
+def test_vllms_own_renderer_renders_by_rondo(vllm, turns, monkeypatch):
+    from vllm.renderers import hf
+    from vllm.renderers.params import ChatParams
+
+    # Reading a request's messages and the variables of a template is vLLM's, with packages that are not here.
+    monkeypatch.setattr(hf, "parse_chat_messages", lambda messages, *_, **__: (messages, None, None))
+    monkeypatch.setattr(hf, "resolve_chat_template_content_format", lambda **_: "string")
+    monkeypatch.setattr(hf, "_try_get_processor_chat_template", lambda *_, **__: None)
+    monkeypatch.setattr(hf, "_cached_resolve_chat_template_kwargs", lambda template: {"enable_thinking"})
+    monkeypatch.setattr(hf, "_get_hf_base_chat_template_params", lambda: {"tools", "add_generation_prompt", "return_dict"})
+    vllm.register()
+    for turn in turns:
+        tokenizer, renderer = renderer_of(turn)
+        assert type(renderer).__name__ == "RondoRenderer" and isinstance(renderer, hf.HfRenderer)
+        params = ChatParams(chat_template_kwargs={"tools": turn.tools, "add_generation_prompt": True})
+        conversation, prompt = renderer.render_messages(turn.messages, params)
+        assert conversation == turn.messages and prompt["prompt_token_ids"] == turn.prompt_ids, turn.row
+        assert tokenizer.apply_chat_template() == "original"  # the server's own is untouched
+        picture = [{"role": "user", "content": [{"type": "image"}]}]
+        assert renderer.render_messages(picture, params)[1] == {"prompt": "original"}
