@@ -17,6 +17,7 @@ from tools.packaging import cross
 BUILD = cache.REPO / "build" / "wasm"
 MODULES = ("errors.mjs", "wasi.mjs", "tape.mjs", "library.mjs", "streams.mjs", "model.mjs", "rondo.mjs")  # each behind what it imports
 FILES = (*MODULES, "rondo.d.ts", "package.json")
+MOST_MEGABYTES = 2.5  # compressed
 
 
 def build():
@@ -33,8 +34,10 @@ def lay_out(module):
         shutil.copy(cache.REPO / "js" / name, package / name)
     shutil.copy(cache.REPO / "LICENSE", package / "LICENSE")
     shutil.copyfile(module, package / "rondo.wasm")
-    packed = len(gzip.compress(module.read_bytes(), 9))
-    cache.say(f"{package.relative_to(cache.REPO)}: rondo.wasm has {module.stat().st_size / 1e6:.2f} MB, {packed / 1e6:.2f} MB compressed")
+    packed = len(gzip.compress(module.read_bytes(), 9)) / 1e6
+    if packed > MOST_MEGABYTES:
+        cache.fail(f"rondo.wasm has {packed:.3f} MB compressed; at most {MOST_MEGABYTES} are allowed")
+    cache.say(f"{package.relative_to(cache.REPO)}: rondo.wasm has {module.stat().st_size / 1e6:.2f} MB, {packed:.2f} MB compressed")
     return package
 
 
