@@ -13,6 +13,10 @@ endif()
 # The warnings go to our own code only: every part and test links this target privately.
 add_library(rondo_warnings INTERFACE)
 target_compile_options(rondo_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion)
+if(CMAKE_SIZEOF_VOID_P EQUAL 4)
+  # Counts and places that are kept in 64 or in unsigned 32 bits fit an address space of 32.  Constants that do not are still warned of.
+  target_compile_options(rondo_warnings INTERFACE -Wno-shorten-64-to-32 -Wno-sign-conversion)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(rondo_warnings INTERFACE -Wshadow -Wno-missing-designated-field-initializers)
 else()

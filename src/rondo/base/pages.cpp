@@ -33,7 +33,6 @@ constexpr std::size_t kLargePage = std::size_t{2} << 20U;
 
 void make_resident(void* data, std::size_t bytes) {
   constexpr std::size_t kSmall = std::size_t{256} << 10U;
-  constexpr std::size_t kPage = 4096;
   if (bytes < kSmall) return;
   char* const begin = static_cast<char*>(data);
   const std::size_t address = reinterpret_cast<std::uintptr_t>(data);
@@ -47,6 +46,7 @@ void make_resident(void* data, std::size_t bytes) {
 #endif
 #ifdef MADV_POPULATE_WRITE
   // On systems without it, memory becomes resident as it is written.
+  constexpr std::size_t kPage = 4096;
   within(kPage, MADV_POPULATE_WRITE);
 #endif
 }

@@ -38,7 +38,7 @@ Fleet::Served Fleet::serve(const Query& query) {
 
 void Fleet::finish(std::uint64_t request) {
   if (request < first_ || request - first_ >= running_.size()) return;
-  auto& ticket = running_[request - first_];
+  auto& ticket = running_[static_cast<std::size_t>(request - first_)];
   if (ticket) router_.drop(*std::exchange(ticket, std::nullopt));
 }
 

@@ -11,17 +11,24 @@
 namespace rondo::grammar {
 namespace {
 
-void mix(std::size_t& hash, std::size_t value) { hash = (hash ^ value) * 0x9E3779B97F4A7C15ULL + (hash >> 29U); }
+void mix(std::size_t& hash, std::size_t value) {
+  constexpr auto kFactor = static_cast<std::size_t>(0x9E3779B97F4A7C15ULL);
+  hash = (hash ^ value) * kFactor + (hash >> 29U);
+}
 
 }  // namespace
 
 std::size_t Grammar::NodeHash::operator()(const Node& node) const {
   std::size_t hash = static_cast<std::size_t>(node.kind);
   mix(hash, std::hash<std::string>()(node.text));
-  for (const CharSet::Range& range : node.set.ranges()) mix(hash, (std::size_t{range.first} << 21U) | range.last);
+  for (const CharSet::Range& range : node.set.ranges()) {
+    mix(hash, range.first);
+    mix(hash, range.last);
+  }
   for (const NodeId child : node.children) mix(hash, static_cast<std::size_t>(child));
   for (const std::string& word : node.words) mix(hash, std::hash<std::string>()(word));
-  mix(hash, (std::size_t{node.least} << 32U) | node.most);
+  mix(hash, node.least);
+  mix(hash, node.most);
   mix(hash, static_cast<std::size_t>(node.rule));
   return hash;
 }

@@ -39,7 +39,10 @@ bool is_overflow(std::string_view text) {
 // Both parts of a key's hash.
 struct Object::KeyHash {
   explicit KeyHash(std::string_view key) : whole(std::hash<std::string_view>{}(key)) {}
-  [[nodiscard]] std::uint32_t part() const { return static_cast<std::uint32_t>(whole >> 32U); }
+  [[nodiscard]] std::uint32_t part() const {
+    constexpr int kHalf = std::numeric_limits<std::size_t>::digits / 2;
+    return static_cast<std::uint32_t>(whole >> kHalf);
+  }
   std::size_t whole;
 };
 

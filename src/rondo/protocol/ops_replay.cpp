@@ -116,7 +116,9 @@ std::optional<replay::MadeLogOptions> read_made_log(Fields& fields, std::size_t 
     return std::nullopt;
   }
   replay::MadeLogOptions out;
-  constexpr std::size_t kAnySeed = std::numeric_limits<std::int64_t>::max();
+  // What both a size and a whole number of JSON hold.
+  constexpr std::size_t kAnySeed =
+      std::min<std::uint64_t>(std::numeric_limits<std::size_t>::max(), std::numeric_limits<std::int64_t>::max());
   constexpr std::size_t kMost = replay::kMostOfMadeLog;
   struct Option {
     std::string_view name;

@@ -1,6 +1,7 @@
 #include "text/origins.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "base/bytes.h"
@@ -9,9 +10,10 @@ namespace rondo::text {
 namespace {
 
 constexpr std::string_view kMessagesVariable = "messages";
+constexpr std::uint64_t kMixing = 0x9E3779B97F4A7C15;
 
 std::size_t combine(std::size_t seed, std::size_t value) {
-  return seed ^ (value + 0x9E3779B97F4A7C15ULL + (seed << 6U) + (seed >> 2U));
+  return seed ^ (value + static_cast<std::size_t>(kMixing) + (seed << 6U) + (seed >> 2U));
 }
 
 }  // namespace
@@ -27,17 +29,17 @@ PathTable::PathTable(const Sizes& sizes) {
 }
 
 std::size_t PathTable::hash(PathId parent, StepKind kind, std::size_t index, std::string_view name) {
-  std::size_t out = combine(static_cast<std::size_t>(parent), index * 4 + static_cast<std::size_t>(kind));
-  if (name.empty()) return out;
+  const std::size_t step = combine(static_cast<std::size_t>(parent), index * 4 + static_cast<std::size_t>(kind));
+  if (name.empty()) return step;
   // Keys are short, so their ends distinguish them.
   constexpr std::size_t kWord = sizeof(std::uint64_t);
   std::uint64_t first = 0;
   std::uint64_t last = 0;
   std::memcpy(&first, name.data(), std::min(name.size(), kWord));
   if (name.size() > kWord) std::memcpy(&last, name.data() + name.size() - kWord, kWord);
-  out = (out ^ first ^ name.size()) * 0x9E3779B97F4A7C15ULL;
-  out = (out ^ last) * 0x9E3779B97F4A7C15ULL;
-  return out ^ (out >> 29U);
+  std::uint64_t out = (step ^ first ^ name.size()) * kMixing;
+  out = (out ^ last) * kMixing;
+  return static_cast<std::size_t>(out ^ (out >> 29U));
 }
 
 // The entries that are about to be appended.
@@ -238,7 +240,7 @@ std::size_t hash(const Context& context) {
   const std::uint64_t bound =
       two(static_cast<std::uint32_t>(context.element), static_cast<std::uint32_t>(context.message));
   const std::uint64_t rest = two(flags, static_cast<std::uint32_t>(context.guard));
-  return (bound * 0x9E3779B97F4A7C15ULL ^ rest * 0xC2B2AE3D27D4EB4FULL) >> 40U;
+  return (bound * kMixing ^ rest * 0xC2B2AE3D27D4EB4FULL) >> 40U;
 }
 
 }  // namespace
