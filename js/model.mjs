@@ -4,6 +4,8 @@ import { Parser, Rollout } from './streams.mjs';
 
 // What belongs to a model as it is opened, not to a call.
 const OPENING = ['mode', 'polyfill', 'corrections'];
+// How many ways to open a model are kept: with templates of requests there may be many.
+const MOST_OPENED = 8;
 
 /** What the methods take and return are the fields of docs/batch.md. */
 export class Model {
@@ -90,9 +92,18 @@ export class Model {
   }
 
   /** As the method of tokenizers in @huggingface/transformers: ids, or with `tokenize: false` the text. */
-  applyChatTemplate(messages, { tokenize = true, add_generation_prompt = false, tools, documents, continue_final_message, ...kwargs } = {}) {
-    const fields = { messages, add_generation_prompt, tools, documents, continue_final_message, kwargs };
-    return tokenize ? this.#ask('encode', fields, ['ids']).ids : this.#ask('render', fields, ['text']).text;
+  applyChatTemplate(messages, options = {}) {
+    const { tokenize = true, add_generation_prompt = false, tools, documents, continue_final_message, chat_template, return_dict = false, ...others } = options;
+    const kwargs = templateVariables(others, tokenize);
+    const fields = { messages, add_generation_prompt, tools, documents, continue_final_message, chat_template, kwargs };
+    if (!tokenize) return this.#ask('render', fields, ['text']).text;
+    const { ids } = this.#ask('encode', fields, ['ids']);
+    return return_dict ? { input_ids: ids, attention_mask: ids.map(() => 1) } : ids;
+  }
+
+  /** The same, under the name that it has there. */
+  apply_chat_template(messages, options) {
+    return this.applyChatTemplate(messages, options);
   }
 
   /** Forgets the model and its files.  Parsers and rollouts go on. */
@@ -108,20 +119,35 @@ export class Model {
   #library(options = {}) {
     if (this.#path === undefined && this.#template === undefined) throw new RondoError({ code: 'bad_request', message: 'the model is closed, or has neither files nor a template' });
     const how = JSON.stringify({ mode: 'strict', ...Object.fromEntries(OPENING.filter((name) => options[name] != null).map((name) => [name, options[name]])) });
-    const known = this.#opened.get(how);
+    const template = options.chat_template ?? undefined;
+    const key = JSON.stringify([how, template]);
+    const known = this.#opened.get(key);
     if (known !== undefined && !known.library.broken) return known;
     const library = this.#host.library();
-    const handle = library.openModel({ path: this.#path, template_text: this.#template, options: how });
+    const handle = library.openModel({ path: this.#path, ...this.#source(template), options: how });
     library.keep(this, 'model', handle);
     const opened = { library, handle };
-    this.#opened.set(how, opened);
+    this.#opened.delete(key);
+    this.#opened.set(key, opened);
+    if (this.#opened.size > MOST_OPENED) {
+      const [[oldest, left]] = this.#opened;
+      left.library.close('model', left.handle);
+      this.#opened.delete(oldest);
+    }
     return opened;
+  }
+
+  // The template that a call asked for: a text, or the name of one of the model's.
+  #source(asked) {
+    if (asked === undefined) return { template_text: this.#template };
+    if (typeof asked !== 'string') throw new RondoError({ code: 'bad_request', message: `\`chat_template\` must be a text, found ${typeof asked}` });
+    return /^[\w.-]+$/.test(asked) ? { chat_template: asked } : { template_text: asked };
   }
 
   // Templates that ask for the time get it from the clock, where none is given.
   #fields(options) {
     const { now = this.#host.now(), ...rest } = options;
-    return { ...Object.fromEntries(Object.entries(rest).filter(([name]) => !OPENING.includes(name))), now };
+    return { ...Object.fromEntries(Object.entries(rest).filter(([name]) => name !== 'chat_template' && !OPENING.includes(name))), now };
   }
 
   #ask(name, options, parts, given = () => []) {
@@ -133,4 +159,19 @@ export class Model {
     const { library, handle } = this.#library(options);
     return new Kind(library, library.open(kind, handle, this.#fields(options)));
   }
+}
+
+// What is left of the options of @huggingface/transformers for the template, once those that rondo cannot honour are refused.
+function templateVariables({ padding, truncation, max_length, return_tensor, tokenizer_kwargs, ...variables }, tokenize) {
+  const asked = {
+    return_tensor,
+    truncation,
+    padding: padding && (padding === 'max_length' || max_length != null),
+    tokenizer_kwargs: Object.keys(tokenizer_kwargs ?? {}).length > 0,
+  };
+  const refused = tokenize ? Object.keys(asked).find((name) => asked[name]) : undefined;
+  if (refused !== undefined) {
+    throw new RondoError({ code: 'bad_request', message: `rondo has nothing for \`${refused}\`: the prompt comes as a plain array of all its ids` });
+  }
+  return variables;
 }

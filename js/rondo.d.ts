@@ -34,6 +34,8 @@ export interface LoadOptions {
 export interface Template {
   readonly text: string;
   render(context?: Fields): string;
+  /** The template in a layout for reading, which writes the same. */
+  format(options?: { indent?: string | number }): string;
 }
 
 export declare class Rondo {
@@ -57,6 +59,16 @@ export interface ChatTemplateOptions extends Fields {
   tools?: Fields[];
   documents?: Fields[];
   continue_final_message?: boolean | string;
+  /** The text of a template in place of the model's, or the name of one of the model's. */
+  chat_template?: string | null;
+  return_dict?: boolean;
+  return_tensor?: false;
+}
+
+/** One prompt, as `return_dict` asks for it. */
+export interface ChatTemplateEncoding {
+  input_ids: number[];
+  attention_mask: number[];
 }
 
 /** What a model wrote. */
@@ -112,6 +124,8 @@ export declare class Model {
   tokenize(text: string, options?: Fields): Fields & { ids: number[] };
   detokenize(ids: Ids, options?: Fields): Fields & { text: string };
   applyChatTemplate(messages: Message[], options: ChatTemplateOptions & { tokenize: false }): string;
+  applyChatTemplate(messages: Message[], options: ChatTemplateOptions & { return_dict: true }): ChatTemplateEncoding;
   applyChatTemplate(messages: Message[], options?: ChatTemplateOptions): number[];
+  readonly apply_chat_template: Model['applyChatTemplate'];
   close(): void;
 }

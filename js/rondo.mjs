@@ -1,5 +1,6 @@
 // rondo in JavaScript: chat messages to text and token ids, and back.  See docs/javascript.md.
 import { RondoError } from './errors.mjs';
+import { formatted } from './format.mjs';
 import { Library } from './library.mjs';
 import { Model } from './model.mjs';
 import { MemoryFiles } from './wasi.mjs';
@@ -97,7 +98,7 @@ export class Rondo {
     return new Model(this.#host, { path: folder, template, owned: true });
   }
 
-  /** As the class of @huggingface/jinja: new rondo.Template(text).render({...}). */
+  /** As the class of @huggingface/jinja: new rondo.Template(text).render({...}), .format(). */
   get Template() {
     const rondo = this;
     return class Template {
@@ -109,8 +110,18 @@ export class Rondo {
       }
 
       render(context = {}) {
+        const called = Object.keys(context).find((name) => typeof context[name] === 'function');
+        if (called !== undefined) {
+          throw new RondoError({ code: 'bad_request', message: `\`${called}\` in the context is a function, and templates cannot call JavaScript`,
+            hint: 'give its value, or write a macro; raise_exception, strftime_now and range are there without it' });
+        }
         const { library, handle } = this.#model();
         return library.ask('jinja', [handle, library.json(context), library.text(`{"now":"${rondo.#time()}"}`)], ['text']).text;
+      }
+
+      /** The template in a layout for reading, which writes the same. */
+      format({ indent = '\t' } = {}) {
+        return formatted(this.text, indent);
       }
 
       #model() {

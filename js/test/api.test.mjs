@@ -39,6 +39,36 @@ test('applyChatTemplate gives ids or text', () => {
   assert.equal(model.applyChatTemplate(hello, { tokenize: false }), model.render(hello).text);
 });
 
+test('applyChatTemplate takes the options of @huggingface/transformers, or says that it does not', () => {
+  const model = rondo.model({ files });
+  const ids = model.applyChatTemplate(hello);
+  assert.deepEqual(model.apply_chat_template(hello), ids);
+  assert.deepEqual(model.applyChatTemplate(hello, { return_dict: true, return_tensor: false }), { input_ids: ids, attention_mask: ids.map(() => 1) });
+  assert.equal(model.applyChatTemplate(hello, { return_dict: true, tokenize: false }), model.render(hello).text);
+  assert.deepEqual(model.applyChatTemplate(hello, { tools: null, documents: null, chat_template: null, padding: true, truncation: null, max_length: null }), ids);
+  for (const options of [{ return_tensor: true }, { truncation: true, max_length: 4 }, { padding: 'max_length' }, { tokenizer_kwargs: { padding_side: 'left' } }]) {
+    assert.throws(() => model.applyChatTemplate(hello, options), { code: 'bad_request', message: new RegExp(Object.keys(options)[0]) });
+  }
+});
+
+test('applyChatTemplate renders the template that a call brings, by its text or its name', () => {
+  const model = rondo.model({ files });
+  const own = model.render(hello).text;
+  const chat_template = 'X{{ messages[0].content }} {{ y }}';
+  assert.equal(model.applyChatTemplate(hello, { tokenize: false, chat_template, y: 'z' }), 'Xhello z');
+  assert.deepEqual(model.applyChatTemplate(hello, { chat_template: '{{ messages[0].content }}' }), [259]);
+  assert.equal(model.applyChatTemplate(hello, { tokenize: false }), own);
+  for (let i = 0; i < 40; ++i) assert.equal(model.applyChatTemplate(hello, { tokenize: false, chat_template: `{{ ${i} }}` }), `${i}`);
+  assert.equal(model.applyChatTemplate(hello, { tokenize: false }), own);
+  assert.throws(() => model.applyChatTemplate(hello, { chat_template: '{% if %}' }), { code: 'template_syntax' });
+  assert.throws(() => model.applyChatTemplate(hello, { chat_template: {} }), { code: 'bad_request' });
+  const config = JSON.stringify({ chat_template: [{ name: 'default', template: 'D' }, { name: 'rag', template: 'R{{ messages | length }}' }] });
+  const several = rondo.model({ files: { 'tokenizer.json': files['tokenizer.json'], 'tokenizer_config.json': config } });
+  assert.equal(several.applyChatTemplate(hello, { tokenize: false }), 'D');
+  assert.equal(several.applyChatTemplate(hello, { tokenize: false, chat_template: 'rag' }), 'R1');
+  assert.throws(() => several.applyChatTemplate(hello, { tokenize: false, chat_template: 'none' }), { name: 'RondoError' });
+});
+
 test('a byte order mark that a text begins with stays', () => {
   const model = rondo.model({ files });
   const text = '\ufeffhello';
@@ -53,6 +83,36 @@ test('Template as of @huggingface/jinja', () => {
   assert.equal(new Template('{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}').render({ messages: hello }), 'user: hello\n');
   assert.throws(() => new Template('{% for %}'), { code: 'template_syntax' });
   assert.throws(() => new Template('{{ raise_exception("no") }}').render(), { code: 'template_raised', message: 'no' });
+});
+
+test('a function in the context of a Template is refused by its name', () => {
+  const { Template } = rondo;
+  assert.throws(() => new Template('{{ f(2) }}').render({ f: (x) => x + 1 }), { code: 'bad_request', message: /`f` in the context is a function/ });
+  assert.equal(new Template("{{ strftime_now('%Y') | length }}").render({ f: undefined }), '4');
+});
+
+test('Template.format() lays a template out as @huggingface/jinja does', () => {
+  const { Template } = rondo;
+  const template = new Template('{% for m in messages %}\n{{ m.role }}: x\n{% endfor %}');
+  assert.equal(template.format(), '{%- for m in messages -%}\n\t{{- m.role -}}\n\t{{- ": x\\n" -}}\n{%- endfor -%}');
+  assert.equal(template.format({ indent: 2 }).split('\n')[1], '  {{- m.role -}}');
+  const parts = [' {% if a %} ', '{%- set x = "%}" %}', '\n{% set y %} b{{ x }}\n {% endset %}\n', '{# c\n #}\n', "{{ {'a': {}} }}\n ", '{%+ if b -%}\n', ' c{% endif %}',
+    ' \n\n{% else +%}\n', '{% raw %}\n {{ d }}{% endraw -%} ', 'e\n\t{%- endif %}\n', '{% macro f(a=1) %}\n{{ a -}} \n{% endmacro %}{{- f() }}', '\u00a0{{ y }}\r\n', '\n'];
+  // All of it, and what is left without a part; what is no template then is passed over.
+  for (let left = -1; left < parts.length; ++left) {
+    const text = parts.filter((_, i) => i !== left).join('');
+    for (const context of [{ a: 1, b: 1 }, { a: 1 }, {}]) {
+      let expected;
+      try {
+        expected = new Template(text).render(context);
+      } catch {
+        continue;
+      }
+      const laid = new Template(text).format();
+      assert.equal(new Template(laid).render(context), expected, laid);
+      assert.equal(new Template(laid).format(), laid);
+    }
+  }
 });
 
 test('exceptions inside templates are caught, and the next call goes on', () => {

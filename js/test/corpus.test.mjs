@@ -89,6 +89,32 @@ test('rendered conversations', { skip }, async () => {
   assert.deepEqual(failures, []);
 });
 
+test('templates as format() lays them out write the same', { skip }, async () => {
+  const { Template } = await Rondo.load({ now: CLOCK });
+  const texts = Object.values(JSON.parse(readFileSync(TEXTS, 'utf8')));
+  const written = (text, context) => {
+    try {
+      return new Template(text).render(context);
+    } catch (error) {
+      return [error.code, error.message];
+    }
+  };
+  let rendered = 0;
+  json('manifest.json').rows.forEach((row, i) => {
+    const text = readFileSync(join(CORPUS, row.template), 'utf8');
+    const laid = new Template(text).format();
+    assert.equal(new Template(laid).format(), laid, row.id);
+    for (const step of [0, 1, 2]) {
+      const { messages, tools } = texts[(7 * i + 31 * step) % texts.length];
+      const context = { messages: JSON.parse(messages), tools: JSON.parse(tools), add_generation_prompt: step !== 1, bos_token: '<s>', eos_token: '</s>' };
+      const expected = written(text, context);
+      assert.deepEqual(written(laid, context), expected, `${row.id}: ${laid.slice(0, 200)}`);
+      rendered += typeof expected === 'string' ? 1 : 0;
+    }
+  });
+  assert.ok(rendered > 20);
+});
+
 test('ids of texts', { skip }, async () => {
   const rondo = await Rondo.load();
   const common = new Map(lines('tokens/strings.jsonl.xz').map(({ i, s }) => [i, s]));
