@@ -118,6 +118,12 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", **common, **({"text": text} if text else {}))
         self.call("Input.dispatchKeyEvent", type="keyUp", **common)
 
+    def point_at(self, expression):
+        """Moves the pointer over the middle of the first line of an element."""
+        x, y = self.ask(f"""(() => {{ const element = {expression}; element.scrollIntoView({{ block: 'center' }});
+            const box = element.getClientRects()[0]; return [box.x + box.width / 2, box.y + box.height / 2]; }})()""")
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
     def scheme(self, name):
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
 

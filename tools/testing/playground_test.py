@@ -33,6 +33,7 @@ PROMPT = "document.getElementById('prompt').textContent"
 ABOUT = "document.getElementById('about').textContent"
 TROUBLE = "document.getElementById('trouble').textContent"
 NOTE = "document.getElementById('note').textContent"
+LIT = "[...document.querySelectorAll('#gutter .on')].map((line) => line.textContent.trim()).join()"
 
 
 def prompts(browser, check):
@@ -51,6 +52,17 @@ def prompts(browser, check):
     check(browser.ask("document.querySelector('#prompt img') === null"), "hostile words stay text")
     write(browser, "answer", 'Hm.\n<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>')
     check(until(browser, "document.getElementById('parsed').textContent.includes('f({\"a\": 1})')"), "a call in the answer is read")
+
+
+def pointing(browser, check):
+    """Over the first example."""
+    browser.point_at("[...document.querySelectorAll('#prompt .data')].find((part) => part.textContent.includes('in Paris?'))")
+    check(until(browser, f"/comes from messages.*content.*role user/.test({ABOUT})"), "the pointer over a message's text tells its field")
+    check(browser.ask(LIT) == "", "which has no line of the template")
+    browser.point_at("[...document.querySelectorAll('#prompt .template-text')].find((part) => part.textContent.trim() !== '')")
+    line = until(browser, f"/is written by the template, line (\\d+)/.exec({ABOUT})?.[1]")
+    check(line is not None, "the pointer over the template's text tells its line")
+    check(browser.ask(LIT) == line, "and that line is lit")
 
 
 def mistakes(browser, check):
@@ -147,6 +159,8 @@ def run(page, shots):
         try:
             browser.size(1360, 900)
             browser.open(page)
+            until(browser, f"{PROMPT}.includes('in Paris?')")
+            pointing(browser, check)
             prompts(browser, check)
             mistakes(browser, check)
             findings(browser, check)
