@@ -23,7 +23,7 @@ NEEDED = {"numpy": "numpy", "pytest": "pytest", "iniconfig": "iniconfig", "plugg
           "pygments": "pygments", "pydantic": "pydantic", "pydantic-core": "pydantic_core",
           "typing-extensions": "typing_extensions", "annotated-types": "annotated_types",
           "typing-inspection": "typing_inspection"}
-OPTIONAL = {"tokenizers": "tokenizers", "nanobind": "nanobind"}
+OPTIONAL = {"tokenizers": "tokenizers", "nanobind": "nanobind", "pyarrow": "pyarrow"}
 # What the interfaces of engines import (tests/plugins); all else has stand-ins there.
 ENGINES = ("vllm", "sglang")
 OF_ENGINES = ("openai", "anyio", "sniffio", "idna", "jiter", "httpx2", "httpcore2", "h11", "truststore")
