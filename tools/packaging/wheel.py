@@ -5,7 +5,8 @@ Usage: python3 -m tools.packaging.wheel [--test] [PLATFORM...]      without one:
 PLATFORM is x86_64 or aarch64 (Linux with glibc), musl-x86_64, musl-aarch64, macos-arm64, macos-x86_64, or all.  A wheel has the Python
 module and the command line, without an engine and without a server, and its C++ library inside.  There are two for each platform: one for
 Python 3.11, and one for 3.12 and later, in whose stable ABI the module is written.  --test installs those of this machine in empty
-environments, for each of its Pythons, runs the tests of the Python module there, and the tutorial where there is no compiler.
+environments, for each of its Pythons (also those of pyenv and uv), runs the tests of the Python module there, and the tutorial where
+there is no compiler.
 """
 import dataclasses
 import os

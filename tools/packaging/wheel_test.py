@@ -1,5 +1,6 @@
 """Tests of wheels: installed in empty environments on this machine."""
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -12,15 +13,26 @@ SHELL_TOOLS = ("sh", "cat", "head", "grep")
 COMPILERS = ("cc", "gcc", "c++", "g++", "clang", "clang++", "cmake", "ninja", "make")
 
 
+ABI3_SINCE = 12  # the minor version of Python from which on one wheel is for all
+
+
+def _candidates(name):
+    """Where a Python may be: on PATH, and with those that pyenv and uv manage, which PATH need not show."""
+    yield shutil.which(name)
+    home = pathlib.Path.home()
+    for folder in (pathlib.Path(os.environ.get("PYENV_ROOT") or home / ".pyenv") / "versions",
+                   pathlib.Path(os.environ.get("UV_PYTHON_INSTALL_DIR") or home / ".local" / "share" / "uv" / "python")):
+        yield from map(str, sorted(folder.glob(f"*/bin/{name}"), reverse=True))
+
+
+def _works(python):
+    return python and subprocess.run([python, "-c", "import venv, encodings"], capture_output=True, check=False).returncode == 0
+
+
 def interpreters():
     """The Pythons of this machine that a wheel is for, one of each version."""
-    found = {}
-    for minor in range(11, 20):
-        name = shutil.which(f"python3.{minor}")
-        works = name and subprocess.run([name, "-c", "import venv, encodings"], capture_output=True, check=False).returncode == 0
-        if works:
-            found[minor] = name
-    return found
+    found = {minor: next(filter(_works, _candidates(f"python3.{minor}")), None) for minor in range(11, 20)}
+    return {minor: python for minor, python in found.items() if python}
 
 
 def _environment(python, folder, wheels, *packages):
@@ -104,4 +116,6 @@ def test(wheels):
         cache.fail("the tests need Python 3.11 or later")
     for minor, python in found.items():
         test_module(python, minor, wheels)
+    if max(found) < ABI3_SINCE:
+        cache.say(f"NOT TESTED: the wheel for Python 3.{ABI3_SINCE} and later; there is no such Python here, on PATH or of pyenv or uv")
     test_bare(found[max(found)], wheels)
