@@ -124,6 +124,11 @@ def _fill(folder):
         small.pack(folder / "oracle_dsv" / f"{name}.parse.jsonl.xz", _answers(module, items))
 
 
+def code_of(name):
+    """The code of an encoder, as a module."""
+    return _load(cache.filled(prefix(), _fill) / f"{name}_code.py")
+
+
 def main():
     sys.dont_write_bytecode = True
     with contextlib.suppress(SystemExit):

@@ -5,25 +5,16 @@ Usage: TIKTOKEN_ENCODINGS_BASE=FOLDER python3 -m tools.recorders.harmony_cuts --
 MODEL is a folder with a template of the format and its tokenizer, FOLDER has o200k_base.tiktoken, and openai-harmony 0.0.8 is
 installed.  Each turn is cut behind each of its tokens, `rondo batch` bridges it to a message, and harmony's own parser reads
 the result.  A cut that it refuses, or reads as something else, is printed and fails the run.  --check compares with the record
-and writes nothing.
-
-A line is a turn ({"turn": its text}), or a cut of the last one: `size` in bytes, the role that `follows`, `lead`, what stands
-between the cut and that message, and `reads`, the (channel, recipient, text) of each of harmony's messages before it.
+and writes nothing.  The record's form is in tools/recorders/cuts.py; `reads` is the (channel, recipient, text) of each of
+harmony's messages.
 """
-import argparse
 import json
-import subprocess
 import sys
 
 import openai_harmony
 
-from tools import REPO
+from tools.recorders import cuts
 
-RECORD = REPO / "tests" / "golden" / "cut_turns" / "harmony.jsonl"
-TOOLS = [{"type": "function", "function": {"name": "get_weather", "description": "d", "parameters": {
-    "type": "object", "properties": {"location": {"type": "string", "description": "d"}}}}}]
-ASKED = [{"role": "user", "content": "Weather in Oslo?"}]
-FOLLOWING = [{"role": "user", "content": "12"}, {"role": "tool", "content": "12"}]
 NEXT = "<|start|>assistant"
 THOUGHT = "<|channel|>analysis<|message|>I should look.<|end|>" + NEXT
 ARGUMENTS = '<|message|>{"location": "Oslo"}<|call|>'
@@ -34,21 +25,6 @@ TURNS = [
     THOUGHT + " to=functions.get_weather<|channel|>commentary json" + ARGUMENTS,
     THOUGHT + "<|channel|>commentary to=functions.get_weather json" + ARGUMENTS,
 ]
-
-
-class Rondo:
-    def __init__(self, program, model):
-        self.process = subprocess.Popen([program, "batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.shared = {"template_file": model, "tokenizer": model, "tools": TOOLS, "mode": "lenient",
-                       "now": "2026-03-14T15:09:26"}
-
-    def ask(self, **request):
-        self.process.stdin.write(json.dumps({**self.shared, **request}).encode() + b"\n")
-        self.process.stdin.flush()
-        reply = json.loads(self.process.stdout.readline())
-        if "error" in reply:
-            raise SystemExit(f"rondo: {reply['error']['message']}")
-        return reply
 
 
 def read(encoding, ids):
@@ -93,15 +69,10 @@ def cuts_of(rondo, encoding, prompt, turn):
     whole = read(encoding, ids)
     rows, complaints = [{"turn": turn}], []
 
-    def bridge(size, message):
-        reply = rondo.ask(op="bridge", prompt_ids=prompt, completion_ids=ids[:size], messages=ASKED,
-                          new_messages=[message], lossy=True)
-        return reply["ids"][len(prompt):]
-
     # The message alone, in the words of the template: it names the tool whose result it is, which is not told of every cut.
-    for message in FOLLOWING:
+    for message in cuts.FOLLOWING:
         for size in range(len(ids) + 1):
-            out = bridge(size, message)
+            out = rondo.bridge(prompt, ids[:size], message)["ids"][len(prompt):]
             begin = size
             while out[begin:begin + 1] != encoding.encode("<|start|>", allowed_special="all") or \
                     encoding.decode(out[begin + 1:begin + 2]) not in ("user", "functions"):
@@ -117,30 +88,16 @@ def cuts_of(rondo, encoding, prompt, turn):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--program", required=True)
-    arguments.add_argument("--model", required=True)
-    arguments.add_argument("--check", action="store_true")
-    given = arguments.parse_args()
+    given = cuts.arguments_of(__doc__).parse_args()
     encoding = openai_harmony.load_harmony_encoding(openai_harmony.HarmonyEncodingName.HARMONY_GPT_OSS)
-    rondo = Rondo(given.program, given.model)
-    prompt = rondo.ask(op="encode", messages=ASKED, add_generation_prompt=True)["ids"]
+    rondo = cuts.Rondo(given.program, given.model, tools=cuts.weather_tools(location="string"))
+    prompt = rondo.ask(op="encode", messages=cuts.ASKED, add_generation_prompt=True)["ids"]
     rows, complaints = [], []
     for turn in TURNS:
         more, wrong = cuts_of(rondo, encoding, prompt, turn)
         rows += more
         complaints += wrong
-    for complaint in complaints:
-        print(complaint)
-    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    if given.check and RECORD.read_text(encoding="utf-8") != text:
-        complaints.append("")
-        print("the record says something else")
-    if not given.check:
-        RECORD.parent.mkdir(exist_ok=True)
-        RECORD.write_text(text, encoding="utf-8")
-    print(f"{len(rows) - len(TURNS)} cuts, {len(complaints)} complaints")
-    return 1 if complaints else 0
+    return cuts.keep("harmony", rows, complaints, given.check)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ bool Machine::pieces() {
     return true;
   }
   bool wait = false;
-  if (call_.piece == 0 && (repeated_open(wait) || json_instead(wait))) return !wait;
+  if (call_.piece == 0 && (repeated_open(wait) || nameless_call(wait) || json_instead(wait))) return !wait;
   const CallPiece& piece = calls.pieces[call_.piece];
   switch (piece.kind) {
     case CallPiece::Kind::kLiteral: return piece_literal(syntax_->piece_markers[call_.piece]);
@@ -460,6 +460,7 @@ bool Machine::recover() {
 
 // Reads the text that closes a call.  A missing close is a mistake, but the call stays a call.
 bool Machine::after_call() {
+  if (attempt_.is_open) return nameless_object_ends();
   if (!syntax_->call_close.empty() || call_.is_fenced) {
     std::size_t at = skip_space(pos_);
     if (call_.is_fenced && at < buffer_.size()) {

@@ -7,16 +7,23 @@
 #include "format/escapes.h"
 #include "format/units.h"
 #include "parse/machine.h"
+#include "parse/markup.h"
+#include "parse/nameless.h"
 
 namespace rondo::parse {
+namespace {
 
-using format::ValueForm;
-using format::ValueStyle;
-using format::ValueType;
+// Returns the rest of a marker behind `written`, without the white space that this already ends with.
+std::string behind_space(std::string_view rest, std::string_view written) {
+  const bool has_space = !written.empty() && format::is_space(written.back());
+  return std::string(rest.substr(has_space ? std::min(rest.find_first_not_of(" \t\r\n"), rest.size()) : 0));
+}
+
+}  // namespace
 
 // A number that the template counts is that of the last call.
 std::string Machine::closing_text() const {
-  std::string out = format::numbered(construct_closing(), std::max<std::size_t>(message_.tool_calls.size(), 1));
+  std::string out = format::numbered(construct_closing().text, std::max<std::size_t>(message_.tool_calls.size(), 1));
   if (phase_ == Phase::kReasoning || phase_ == Phase::kEnded || !thoughts_.have_call || has_meant_call()) return out;
   // A call that has begun in reasoning is only a thought as long as it names no tool.  The reasoning is closed too.
   return is_named() ? out : out + syntax_->format->reasoning.close;
@@ -48,8 +55,9 @@ std::string Machine::json_closing() const {
   return rest + format::escaped(after.closing(), escapes);
 }
 
-bool Machine::is_inside_json() const {
-  if (phase_ == Phase::kValue && next_parameter()) return false;
+bool Machine::closes_from_end() const {
+  if (construct_closing().is_rest) return true;
+  if (phase_ == Phase::kValue && next_parameter(behind_value())) return false;
   if (open_literal()) return true;
   const bool is_read = phase_ == Phase::kJson || (phase_ == Phase::kJsonArguments && call_.has_arguments) ||
                        (phase_ == Phase::kValue && parameter_.is_json);
@@ -79,7 +87,7 @@ const std::string& Machine::content_close() const {
   return top_.is_preamble ? around.preamble_close : around.close;
 }
 
-std::string Machine::construct_closing() const {
+Machine::Closing Machine::construct_closing() const {
   if (is_rather_text()) return top_.is_wrapped || attempt_.was_wrapped ? content_close() : "";
   const format::Calls& calls = syntax_->format->calls;
   const std::string_view begun = std::string_view(buffer_).substr(head_);
@@ -97,7 +105,7 @@ std::string Machine::construct_closing() const {
       const std::string& close = syntax_->format->reasoning.close;
       return rest_of_escape(begun, escapes_of(EventKind::kReasoning), close) + close;
     }
-    case Phase::kTop: return top_closing(begun) + section;
+    case Phase::kTop: return top_closing(begun).with(section);
     case Phase::kBetween: return between_closing(begun);
     case Phase::kSection: return section_closing();
     case Phase::kJson: {
@@ -106,46 +114,76 @@ std::string Machine::construct_closing() const {
     }
     case Phase::kAfterCall:
     case Phase::kRecover: return calls.call_close + section;
-    case Phase::kPieces:
+    case Phase::kPieces: return pieces_closing().with(section);
     case Phase::kRawArguments: return after_arguments_closing() + section;
-    case Phase::kEarlyArguments: return json_closing() + rest_of_call(call_.piece + 1) + section;
+    case Phase::kParameter:
+      if (auto next = next_parameter(std::string_view(buffer_).substr(pos_))) return next->with(section);
+      return after_arguments_closing() + section;
+    case Phase::kEarlyArguments:
+      return json_closing() + rest_of_call(syntax_->format->calls, call_.piece + 1) + section;
     case Phase::kJsonArguments:
       return (call_.has_arguments ? json_closing() : "{}") + after_arguments_closing() + section;
     case Phase::kValue:
-      if (const auto next = next_parameter()) return *next + section;
+      if (auto next = next_parameter(behind_value())) return next->with(section);
       return value_closing() + after_arguments_closing() + section;
+    case Phase::kKey: return {parameters_closing() + after_arguments_closing() + section, head_ == buffer_.size()};
     default: return parameters_closing() + after_arguments_closing() + section;
   }
 }
 
 // Behind a call: completes the section's close, or an opener that has begun, and closes the section.
-std::string Machine::between_closing(std::string_view begun) const {
+Machine::Closing Machine::between_closing(std::string_view begun) const {
   if (!section_.is_open) return opener_closing(begun);
   const Marker& close = syntax_->section_close;
   const bool has_begun = !format::is_blank(begun) && close.core().starts_with(format::trimmed(begun));
-  return has_begun ? close.core() + close.trail() : opener_closing(begun) + syntax_->format->calls.section_close;
+  if (has_begun) return close.core() + close.trail();
+  if (auto rest = rest_of_call_open(begun)) return rest->with(syntax_->format->calls.section_close);
+  return opener_closing(begun).with(syntax_->format->calls.section_close);
 }
 
 // In a section without a call: completes a call that has begun, and closes the section.
-std::string Machine::section_closing() const {
+Machine::Closing Machine::section_closing() const {
   const std::string& close = syntax_->format->calls.section_close;
   const std::string_view behind = std::string_view(buffer_).substr(pos_);
-  if (const auto rest = rest_of_opener(syntax_->call_open, behind, false)) return *rest + rest_of_call(0) + close;
-  const std::string call = format::is_blank(behind) ? no_calls() : "";
+  if (auto rest = rest_of_call_open(behind)) return rest->with(close);
+  const std::string list = no_calls();
+  JsonScanner begun;
+  const bool is_list = !list.empty() && !format::is_blank(behind) &&
+                       std::ranges::none_of(behind, [&](char byte) { return begun.step(byte).bad; });
+  if (is_list) return {begun.closing("null") + close, true};
+  const std::string call = format::is_blank(behind) ? list : "";
   const bool needs_call = call.empty() && format::is_blank(close);
   return (needs_call ? whole_call(format::trimmed(behind)) : call) + close;
 }
 
+// In a section, where only calls and its close may stand: if `begun` is the beginning of a call's opener, returns the rest
+// of an empty call; nullopt otherwise.
+std::optional<Machine::Closing> Machine::rest_of_call_open(std::string_view begun) const {
+  const std::string_view text = format::trimmed(begun);
+  const Marker& opener = syntax_->call_open;
+  const Marker& close = syntax_->section_close;
+  const bool is_close = close.core().starts_with(text) && close.match(text, false, starts()).kind != MatchKind::kNone;
+  if (text.empty() || opener.empty() || is_close) return std::nullopt;
+  if (auto rest = rest_of_opener(opener, begun, false))
+    return Closing{*rest + empty_call(syntax_->format->calls), true};
+  if (opener.match(text, false, starts()).kind != MatchKind::kPartial || !opener.core().starts_with(text))
+    return std::nullopt;
+  return Closing{
+      behind_space(opener.core().substr(text.size()), begun) + opener.trail() + empty_call(syntax_->format->calls),
+      true};
+}
+
 // Outside reasoning and calls: completes an opener or a heading that has begun, and closes the content.
-std::string Machine::top_closing(std::string_view begun) const {
-  if (std::string call = opener_closing(begun); !call.empty()) return call;
+Machine::Closing Machine::top_closing(std::string_view begun) const {
+  if (Closing call = opener_closing(begun); !call.text.empty()) return call;
   std::string heading = heading_closing();
   if (heading.empty()) {
     // An opener may be complete although its last word could go on.
-    if (std::string call = opener_closing(begun, true); !call.empty()) return call;
+    if (Closing call = opener_closing(begun, true); !call.text.empty()) return call;
     if (std::string thought = reasoning_opener_closing(begun); !thought.empty()) return thought;
   }
-  if (!top_.is_wrapped) return heading;
+  const bool is_rest = !heading.empty() && !format::is_space(heading.front());
+  if (!top_.is_wrapped) return {heading, is_rest};
   return heading + rest_of_escape(begun, escapes_of(EventKind::kContent), content_close()) + content_close();
 }
 
@@ -199,40 +237,58 @@ std::string Machine::value_closing() const {
 
 // Returns a value behind a key that has none, in the form whose opener has begun: an empty string, or null.
 std::string Machine::no_value() const {
-  const std::vector<ValueForm>& forms = syntax_->format->calls.parameters.forms;
   const std::string_view begun =
       phase_ == Phase::kValueOpen ? format::trimmed(std::string_view(buffer_).substr(head_)) : std::string_view();
-  const auto is_begun = [&](const ValueForm& form) { return form.open.starts_with(begun); };
-  auto form = std::ranges::find_if(
-      forms, [&](const ValueForm& other) { return other.type == ValueType::kString && is_begun(other); });
-  if (form == forms.end() && !begun.empty()) form = std::ranges::find_if(forms, is_begun);
-  if (form == forms.end()) return "";
-  std::string value;
-  const bool is_text = form->type == ValueType::kString;
-  if (form->style == ValueStyle::kJson) value = is_text ? R"("")" : "null";
-  if (form->style == ValueStyle::kPython) value = is_text ? R"("")" : "None";
-  if (form->style == ValueStyle::kConstant) value = form->constant;
-  return form->open + value + form->close;
+  return empty_value(syntax_->format->calls.parameters, begun);
 }
 
-// If the value is closed, and another parameter or the call's end has begun after it, returns that marker and what
-// closes it and the call; nullopt otherwise.
-std::optional<std::string> Machine::next_parameter() const {
-  if (parameter_.closer_set.empty()) return std::nullopt;
-  const format::Parameters& parameters = syntax_->format->calls.parameters;
-  const std::string call_end = after_arguments_closing();
-  for (std::size_t from = head_;;) {
-    const MarkerSet::Found found = parameter_.closer_set.find(buffer_, from, true, starts());
-    if (found.kind != MatchKind::kFull) return std::nullopt;
-    const std::string_view begun = format::trimmed(std::string_view(buffer_).substr(found.begin + found.size));
-    if (begun.empty()) return std::nullopt;
-    const std::string_view end = std::string_view(call_end).substr(call_end.find(format::trimmed(call_end)));
-    if (end.starts_with(begun)) return std::string(end);
-    const Marker& opener = syntax_->parameter_open;
-    if (opener.core().starts_with(begun))
-      return opener.core() + opener.trail() + parameters.key_close + closing_tag(parameters, "") + call_end;
+// Completes a call up to its arguments.  What closes a name may begin as its opener ends, so nothing of it is there yet
+// if nothing is behind the opener.  Where only white space closes the name, the first parameter may have begun.
+Machine::Closing Machine::pieces_closing() const {
+  const std::string_view behind = std::string_view(buffer_).substr(pos_);
+  const std::string_view opener = syntax_->parameter_open.core();
+  const std::size_t at = opener.empty() ? std::string_view::npos : behind.rfind(opener.front());
+  const auto& pieces = syntax_->format->calls.pieces;
+  std::size_t piece = call_.piece + 1;
+  while (piece < pieces.size() && pieces[piece].kind == format::CallPiece::Kind::kLiteral &&
+         format::is_blank(pieces[piece].text))
+    ++piece;
+  const bool is_next = piece < pieces.size() && pieces[piece].kind == format::CallPiece::Kind::kArguments;
+  if (is_next && at != std::string_view::npos && at > 0) {
+    if (auto next = next_parameter(behind.substr(at))) return *std::move(next);
+  }
+  return {after_arguments_closing(), behind.empty()};
+}
+
+// If the value is closed, returns what begins behind it; "" otherwise.
+std::string_view Machine::behind_value() const {
+  const MarkerSet& closers = parameter_.closer_set;
+  for (std::size_t from = head_; !closers.empty();) {
+    const MarkerSet::Found found = closers.find(buffer_, from, true, starts());
+    if (found.kind != MatchKind::kFull) break;
+    const std::string_view behind = std::string_view(buffer_).substr(found.begin + found.size);
+    if (format::is_blank(behind) || next_parameter(behind)) return behind;
     from = found.begin + 1;
   }
+  return {};
+}
+
+// If `begun`, where no parameter is open, is the beginning of another parameter or of the call's end, returns that marker
+// and what closes it and the call; nullopt otherwise.
+std::optional<Machine::Closing> Machine::next_parameter(std::string_view begun) const {
+  const std::string_view text = format::trimmed(begun);
+  if (text.empty()) return std::nullopt;
+  const std::string call_end = after_arguments_closing();
+  const std::string_view end = std::string_view(call_end).substr(call_end.find(format::trimmed(call_end)));
+  // A text that has a token of its own does not begin with the characters of that token.
+  const auto begins = [&](const Marker& marker) {
+    return marker.core().starts_with(text) && marker.match(text, false, starts()).kind != MatchKind::kNone;
+  };
+  if (begins(syntax_->make_marker(end))) return std::string(end);
+  const Marker& opener = syntax_->parameter_open;
+  if (!begins(opener)) return std::nullopt;
+  const std::string rest = behind_space(opener.core().substr(text.size()), begun) + opener.trail();
+  return Closing{rest + empty_parameter(syntax_->format->calls.parameters) + call_end, true};
 }
 
 // Returns what closes the brackets and quotes of the parameter's value itself.
@@ -267,33 +323,20 @@ std::optional<std::string> Machine::open_markup(const std::string& closing) cons
                                    is_list);
 }
 
-// Returns the rest of a call from `piece` on, with empty arguments.
-std::string Machine::rest_of_call(std::size_t piece) const {
-  std::string out;
-  const auto& pieces = syntax_->format->calls.pieces;
-  const bool is_json = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters;
-  for (; piece < pieces.size(); ++piece) {
-    if (pieces[piece].kind == format::CallPiece::Kind::kLiteral) out += pieces[piece].text;
-    if (is_json && pieces[piece].kind == format::CallPiece::Kind::kArguments) out += "{}";
-  }
-  return out + syntax_->format->calls.call_close;
-}
-
 std::string Machine::after_arguments_closing() const {
-  if (phase_ == Phase::kPieces) return rest_of_call(call_.piece);
+  if (phase_ == Phase::kPieces) return rest_of_call(syntax_->format->calls, call_.piece);
   const auto& pieces = syntax_->format->calls.pieces;
   const auto arguments = std::ranges::find(pieces, format::CallPiece::Kind::kArguments, &format::CallPiece::kind);
-  return rest_of_call(static_cast<std::size_t>(arguments - pieces.begin()) + 1);
+  return rest_of_call(syntax_->format->calls, static_cast<std::size_t>(arguments - pieces.begin()) + 1);
 }
 
 // Returns a call without a name, behind the beginning of its opener.  Nothing else ends a section that has no close.
 std::string Machine::whole_call(std::string_view begun) const {
   const Marker& opener = syntax_->call_open;
   const std::string_view core = opener.core();
-  if (!core.starts_with(begun)) return "";
-  const bool is_json = syntax_->format->calls.envelope != format::Envelope::kTags;
-  return std::string(core.substr(begun.size())) + opener.trail() +
-         (is_json ? "{}" + syntax_->format->calls.call_close : rest_of_call(0));
+  return core.starts_with(begun)
+             ? std::string(core.substr(begun.size())) + opener.trail() + empty_call(syntax_->format->calls)
+             : "";
 }
 
 // If calls are elements of a list, a section without calls contains an empty list.
@@ -304,19 +347,20 @@ std::string Machine::no_calls() const {
 
 // If `begun` is the beginning of a section's or call's opener (all of it with `is_whole`), returns the text that completes
 // it and closes an empty call or section; "" otherwise.  A bracket alone may be text and does not count as a whole opener.
-std::string Machine::opener_closing(std::string_view begun, bool is_whole) const {
+Machine::Closing Machine::opener_closing(std::string_view begun, bool is_whole) const {
   const format::Calls& calls = syntax_->format->calls;
   if (!calls.present || !options().calls) return "";
   const Marker section = syntax_->make_marker(calls.section_open);
-  if (const auto rest = rest_of_opener(section, begun, is_whole)) return *rest + no_calls() + calls.section_close;
+  if (const auto rest = rest_of_opener(section, begun, is_whole))
+    return {*rest + no_calls() + calls.section_close, !is_whole};
   const auto rest = rest_of_opener(syntax_->call_open, begun, is_whole);
-  return rest ? *rest + rest_of_call(0) : "";
+  return rest ? Closing{*rest + empty_call(syntax_->format->calls), !is_whole} : Closing("");
 }
 
-std::optional<std::string> Machine::rest_of_opener(const Marker& opener, std::string_view begun, bool is_whole) {
-  const auto rest = opener.missing_behind(format::trimmed(begun));
+std::optional<std::string> Machine::rest_of_opener(const Marker& opener, std::string_view begun, bool is_whole) const {
+  const auto rest = opener.missing_behind(format::trimmed(begun), starts());
   const bool fits = rest && rest->empty() == is_whole && (!is_whole || opener.is_distinct());
-  return fits ? std::optional(std::string(*rest) + opener.trail()) : std::nullopt;
+  return fits ? std::optional(behind_space(*rest, begun) + opener.trail()) : std::nullopt;
 }
 
 }  // namespace rondo::parse

@@ -50,7 +50,7 @@ TEST_CASE("bug: values of a call that was cut off were closed as texts, or not a
     Parser cut(format, options);
     (void)cut.feed(text);
     std::string closing = cut.closing_text();
-    std::size_t begun = cut.is_inside_json() ? 0 : std::min(text.size(), closing.size());
+    std::size_t begun = cut.closes_from_end() ? 0 : std::min(text.size(), closing.size());
     while (!text.ends_with(closing.substr(0, begun))) --begun;
     closing.erase(0, begun);
     const auto message = parse(format, options, text + closing);
@@ -165,6 +165,56 @@ TEST_CASE(
   said.reasoning = "Hm. More";
   said.complete = false;
   CHECK(read(call + "\"}<|end|><|calls_end|> More") == " => " + show(said));
+}
+
+// <|act|acts>\n<|act|do name="N">\n<|act|with name="K" type="text">V</|act|with>\n</|act|do>\n</|act|acts>
+std::shared_ptr<const Format> token_tags() {
+  Format format = *tags_parameters();
+  format.calls.section_open = "\n\n<|act|acts>";
+  format.calls.section_close = "\n</|act|acts>";
+  format.calls.call_open = "\n<|act|do name=\"";
+  format.calls.call_close = "\n</|act|do>";
+  format.calls.separator = "";
+  format.calls.pieces[1].text = "\">";
+  auto& parameters = format.calls.parameters;
+  parameters.open = "\n<|act|with name=\"";
+  parameters.key_close = "\" type=\"";
+  parameters.close = "</|act|with>";
+  for (format::ValueForm& form : parameters.forms)
+    form.open = form.type == format::ValueType::kString ? "text\">" : "json\">";
+  return share(format);
+}
+
+TEST_CASE("bug: tags that broke off inside of a call were left open, or closed without what their quotes need") {
+  Options options;
+  options.tools = tools();
+  const auto read = [&](const std::string& text) { return closed(token_tags(), text, options); };
+  const std::string end = "\n</|act|do>\n</|act|acts>";
+  const std::string nobody = "\">" + end + " => " + show({.complete = true});
+  for (const char* begun : {"<|a", "<|act|", "<|act|act", "<|act|acts"})
+    CHECK(read("\n\n" + std::string(begun)) == std::string("<|act|acts>").substr(std::string(begun).size()) +
+                                                   "\n</|act|acts> => " + show({.complete = true}));
+  CHECK(read("\n\n<|") == " => " + show({.content = "\n\n<|", .complete = true}));  // any token may begin so
+  const std::string open = "\n\n<|act|acts>\n";
+  const std::string opener = "<|act|do name=\"";
+  for (std::size_t size = 2; size < opener.size(); ++size)
+    CHECK(read(open + opener.substr(0, size)) == opener.substr(size) + nobody);
+  Parser parser(token_tags(), options);
+  (void)parser.feed(open + opener);
+  CHECK(parser.closing_text() == "\">" + end);
+  CHECK(parser.closes_from_end());  // the quote at the end of the text opens the name
+  chat::AssistantMessage said{.complete = true};
+  said.tool_calls = {{.name = "find", .arguments = "{}"}};
+  const std::string find = open + opener + "find\">\n";
+  const std::string with = "<|act|with name=\"";
+  for (std::size_t size = 2; size < with.size(); ++size)
+    CHECK(read(find + with.substr(0, size)) ==
+          with.substr(size) + "\" type=\"text\"></|act|with>" + end + " => " + show(said));
+  said.tool_calls[0].arguments = "{\"q\":\"x\"}";
+  const std::string value = find + with + "q\" type=\"text\">x</|act|with>\n";
+  for (std::size_t size = 2; size <= with.size(); ++size)
+    CHECK(read(value + with.substr(0, size)) ==
+          with.substr(size) + "\" type=\"text\"></|act|with>" + end + " => " + show(said));
 }
 
 TEST_CASE("an opener of a list of calls is closed by an empty list") {

@@ -85,6 +85,7 @@ bool Machine::skip_json_lead() {
 
 // Acts on the end of the outermost value, at pos_.
 bool Machine::json_envelope_ends() {
+  if (attempt_.is_open && end_nameless_json()) return true;
   if (attempt_.is_open && !(attempt_.opening == Opening::kMarker && ends_in_empty_list()))
     return fail_attempt(pos_, "JSON in the place of a tool call holds none");
   attempt_.is_open = false;
@@ -361,6 +362,7 @@ bool Machine::json_call_ends() {
       return !fail_attempt(pos_, "the definition of a tool is no call");
     const bool has_evidence = !is_bare() || (attempt_.opening == Opening::kBare && syntax_->options.tools &&
                                              !syntax_->format->calls.roles.name_is_key);
+    if (!call_.has_name && is_empty_json()) return true;
     if (!call_.has_name || !has_evidence) {
       (void)fail_attempt(pos_, "a tool call has no name");
       return false;

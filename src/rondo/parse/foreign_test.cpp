@@ -73,7 +73,7 @@ TEST_CASE("where a parser stands in a text, and what would close it there, is wh
     for (std::size_t at = 0; at < written.text.size(); ++at) {
       (void)parser.feed(written.text.substr(at, 1));
       const std::string stands = std::to_string(static_cast<int>(parser.place())) + (parser.ended() ? " ended" : "") +
-                                 (parser.is_inside_json() ? " json " : " ") + in_quotes(parser.closing_text());
+                                 (parser.closes_from_end() ? " rest " : " ") + in_quotes(parser.closing_text());
       if (stands != last) out += "  " + std::to_string(at + 1) + ": " + stands + "\n";
       last = stands;
     }

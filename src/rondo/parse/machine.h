@@ -54,7 +54,7 @@ class Machine : private Reader {
   [[nodiscard]] Place place() const;
   [[nodiscard]] bool ended() const { return phase_ == Phase::kEnded; }
   [[nodiscard]] std::string closing_text() const;
-  [[nodiscard]] bool is_inside_json() const;
+  [[nodiscard]] bool closes_from_end() const;
   [[nodiscard]] const Options& options() const { return syntax_->options; }
 
  private:
@@ -256,6 +256,15 @@ class Machine : private Reader {
   [[nodiscard]] chat::ToolCall& call() { return message_.tool_calls.back(); }
   void set_status(chat::CallStatus status);
 
+  // nameless.cpp: calls and parameters without a name, in which nothing else stands
+  bool nameless_call(bool& wait);
+  [[nodiscard]] bool is_empty_json() const;
+  bool end_nameless_json();
+  bool nameless_object_ends();
+  void end_nameless_call(std::size_t end);
+  [[nodiscard]] bool may_be_nameless() const;
+  MatchKind nameless_parameter(std::size_t at);
+
   // envelope.cpp: calls that are JSON objects
   bool json_envelope();
   bool begins_otherwise(bool& wait);
@@ -351,7 +360,19 @@ class Machine : private Reader {
   [[nodiscard]] bool awaits_arguments() const;
   [[nodiscard]] std::string parameters_closing() const;
   [[nodiscard]] std::string no_value() const;
-  [[nodiscard]] std::optional<std::string> next_parameter() const;
+  // What closes something.  `is_rest`: it continues from the last byte, no matter what the text ends with.
+  struct Closing {
+    explicit(false) Closing(std::string written) : text(std::move(written)) {}
+    explicit(false) Closing(const char* written) : text(written) {}
+    Closing(std::string written, bool rest) : text(std::move(written)), is_rest(rest) {}
+    [[nodiscard]] Closing with(const std::string& more) const { return {text + more, is_rest}; }
+
+    std::string text;
+    bool is_rest = false;
+  };
+  [[nodiscard]] std::string_view behind_value() const;
+  [[nodiscard]] Closing pieces_closing() const;
+  [[nodiscard]] std::optional<Closing> next_parameter(std::string_view begun) const;
   [[nodiscard]] std::string value_closing() const;
   [[nodiscard]] std::string rest_of_value() const;
   [[nodiscard]] bool is_text_value() const;
@@ -362,18 +383,18 @@ class Machine : private Reader {
   [[nodiscard]] bool is_named() const;
   [[nodiscard]] bool is_rather_text() const;
   [[nodiscard]] const std::string& content_close() const;
-  [[nodiscard]] std::string construct_closing() const;
-  [[nodiscard]] std::string between_closing(std::string_view begun) const;
-  [[nodiscard]] std::string section_closing() const;
-  [[nodiscard]] std::string top_closing(std::string_view begun) const;
+  [[nodiscard]] Closing construct_closing() const;
+  [[nodiscard]] Closing between_closing(std::string_view begun) const;
+  [[nodiscard]] Closing section_closing() const;
+  [[nodiscard]] Closing top_closing(std::string_view begun) const;
   [[nodiscard]] std::string reasoning_opener_closing(std::string_view begun) const;
-  [[nodiscard]] std::string rest_of_call(std::size_t piece) const;
   [[nodiscard]] std::string after_arguments_closing() const;
   [[nodiscard]] std::string whole_call(std::string_view begun) const;
   [[nodiscard]] std::string no_calls() const;
-  [[nodiscard]] std::string opener_closing(std::string_view begun, bool is_whole = false) const;
-  [[nodiscard]] static std::optional<std::string> rest_of_opener(const Marker& opener, std::string_view begun,
-                                                                 bool is_whole);
+  [[nodiscard]] Closing opener_closing(std::string_view begun, bool is_whole = false) const;
+  [[nodiscard]] std::optional<std::string> rest_of_opener(const Marker& opener, std::string_view begun,
+                                                          bool is_whole) const;
+  [[nodiscard]] std::optional<Closing> rest_of_call_open(std::string_view begun) const;
 
   // tags.cpp: tags that differ from the format's own, and tags inside values
   [[nodiscard]] Match damaged_key_close(std::size_t at) const;

@@ -201,7 +201,7 @@ Match Marker::match(std::string_view text, bool is_end, const TokenStarts* start
   return {MatchKind::kFull, at};
 }
 
-std::optional<std::string_view> Marker::missing_behind(std::string_view text) const {
+std::optional<std::string_view> Marker::missing_behind(std::string_view text, const TokenStarts* starts) const {
   std::size_t at = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (is_space(text[i])) continue;
@@ -212,7 +212,9 @@ std::optional<std::string_view> Marker::missing_behind(std::string_view text) co
     ++at;
   }
   const bool has_unit = std::ranges::any_of(cuts_, [at](std::size_t cut) { return cut > 0 && cut <= at; });
-  return has_unit ? std::optional(std::string_view(core_).substr(at)) : std::nullopt;
+  const std::size_t bar = text.starts_with('<') ? bar_at(text.substr(1)) : 0;
+  const bool is_token = bar > 0 && text.size() > 1 + bar && match(text, false, starts).kind == MatchKind::kPartial;
+  return has_unit || is_token ? std::optional(std::string_view(core_).substr(at)) : std::nullopt;
 }
 
 std::size_t Marker::own_lead(std::string_view before) const {

@@ -71,9 +71,11 @@ class Marker {
   // matter.
   [[nodiscard]] Match match(std::string_view text, bool is_end, const TokenStarts* starts = nullptr) const;
 
-  // If `text` is the beginning of the marker and has at least one of its units, returns the rest of the marker, "" if
-  // nothing is missing.  Returns nullopt otherwise.
-  [[nodiscard]] std::optional<std::string_view> missing_behind(std::string_view text) const;
+  // If `text` is the beginning of the marker and has at least one of its units, or begins a word behind a bracket and a
+  // bar, as control tokens do, returns the rest of the marker, "" if nothing is missing.  Returns nullopt otherwise.
+  // `starts` as in match().
+  [[nodiscard]] std::optional<std::string_view> missing_behind(std::string_view text,
+                                                               const TokenStarts* starts = nullptr) const;
 
   // Returns whether the marker may begin behind `before`.
   [[nodiscard]] bool may_follow(std::string_view before) const {

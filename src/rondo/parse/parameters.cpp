@@ -131,6 +131,8 @@ MatchKind Machine::take_listed_key(std::size_t begin) {
 bool Machine::key() {
   const std::size_t begin = skip_space(pos_);
   if (const MatchKind listed = take_listed_key(begin); listed != MatchKind::kNone) return listed == MatchKind::kFull;
+  if (const MatchKind nameless = nameless_parameter(begin); nameless != MatchKind::kNone)
+    return nameless == MatchKind::kFull;
   if (const MatchKind quoted = quoted_key(begin); quoted != MatchKind::kNone) return quoted == MatchKind::kFull;
   for (std::size_t end = begin; end < buffer_.size(); ++end) {
     if (const MatchKind close = key_close(begin, end); close != MatchKind::kNone) return close == MatchKind::kFull;

@@ -66,7 +66,7 @@ Result<chat::AssistantMessage> Parser::finish() {
 Place Parser::place() const { return state_->machine->place(); }
 bool Parser::ended() const { return state_->machine->ended(); }
 std::string Parser::closing_text() const { return state_->machine->closing_text(); }
-bool Parser::is_inside_json() const { return state_->machine->is_inside_json(); }
+bool Parser::closes_from_end() const { return state_->machine->closes_from_end(); }
 
 Result<chat::AssistantMessage> parse(std::shared_ptr<const format::Format> format, Options options,
                                      std::string_view text) {

@@ -116,9 +116,10 @@ class Parser {
   // Returns the text that the format writes to close everything that is open (a value, an argument, a call, the
   // reasoning), without the stop of the turn.
   [[nodiscard]] std::string closing_text() const;
-  // Returns true inside a value of JSON, or another value that its own brackets and quotes end, where closing_text()
-  // continues from the last byte.  Elsewhere the text may end with the beginning of a closing marker.
-  [[nodiscard]] bool is_inside_json() const;
+  // Returns true where closing_text() continues from the last byte: inside a value of JSON, or another value that its own
+  // brackets and quotes end, and inside the opener of a call.  Elsewhere the text may end with the beginning of a closing
+  // marker.
+  [[nodiscard]] bool closes_from_end() const;
 
  private:
   class State;

@@ -331,7 +331,7 @@ TEST_CASE("where calls are not looked for, none is closed") {
   }
 }
 
-TEST_CASE("JSON in the place of a call that is none stays text, and a list without calls is markup") {
+TEST_CASE("JSON in the place of a call that is none stays text, and an empty call or list of calls is markup") {
   const auto content = [](const std::shared_ptr<const Format>& f, const std::string& text) {
     Parser parser(f, {});
     (void)parser.feed(text);
@@ -340,11 +340,20 @@ TEST_CASE("JSON in the place of a call that is none stays text, and a list witho
     CHECK(read.value().tool_calls.empty());
     return read.value().content;
   };
-  for (const char* value : {"null", "5", "\"a\"", "[1]", "[[]]", "{}"}) {
+  for (const char* value : {"null", "5", "\"a\"", "[1]", "[[]]", "[{}]", "{\"a\": {}}"}) {
     const std::string text = "<do>\n" + std::string(value) + "\n</do>";
     CHECK(content(json_object(), text) == text);
   }
-  CHECK(content(json_array(), "[CALLS][1]") == "[CALLS][1]");
+  CHECK(content(json_object(), "<do>\n{}\n</do>").empty());
+  CHECK(content(json_object(), "<do>\n{}\nnone") == "<do>\n{}\nnone");
+  CHECK(content(json_object(), "<do>\n{}") == "<do>\n{}");
+  CHECK(content(json_array(), "[CALLS][{}, {}]").empty());
+  CHECK(content(tags_json(), "<|calls|><|call|><|args|>{}<|end|><|calls_end|>").empty());
+  const std::string value = "<|calls|><|call|><|args|>{\"a\": 1}<|end|><|calls_end|>";
+  CHECK(content(tags_json(), value) == value);
+  CHECK(content(tags_parameters(), "<call>\n<f=>\n</f>\n</call>").empty());
+  for (const char* text : {"[CALLS][1]", "[CALLS][1, {}]", "[CALLS][{}, 1]", "[CALLS][[]]"})
+    CHECK(content(json_array(), text) == text);
   CHECK(content(json_array(), "[CALLS][ ]") == "");
 }
 

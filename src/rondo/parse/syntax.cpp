@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "format/units.h"
+#include "parse/nameless.h"
 
 namespace rondo::parse {
 
@@ -207,6 +208,8 @@ void Syntax::compile_calls() {
   section_close = make_marker(calls.section_close);
   separator = make_marker(calls.separator);
   rare.bare_close = make_marker(calls.bare_close);
+  if (calls.envelope == format::Envelope::kTags) rare.nameless_call = make_marker(empty_call(calls));
+  if (!is_blank(calls.parameters.open)) rare.nameless_parameter = make_marker(empty_parameter(calls.parameters));
   parameter_open = make_marker(calls.parameters.open);
   for (const format::ValueForm& form : calls.parameters.forms) values.key_openers.push_back(make_marker(form.key_open));
   parameter_separator = make_marker(calls.parameters.separator);

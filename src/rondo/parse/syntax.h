@@ -45,6 +45,9 @@ struct ValueMarkers {
 struct RareMarkers {
   Marker inner_open;  // the part of a call's opener after its last tag
   Marker bare_close;  // ends a call without arguments behind its name
+  // The rests of a call and of a parameter without a name, behind their openers.
+  Marker nameless_call;
+  Marker nameless_parameter;
   Marker preamble_open;
   Marker preamble_close;
   // Closes reasoning whose opener and close are punctuation, the close at the end of a line: ordinary text may well have

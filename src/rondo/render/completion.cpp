@@ -221,7 +221,7 @@ class Reading {
 std::string closing_text(const tokenizer::Tokenizer& tokenizer, const parse::Parser& parser, std::string_view pending) {
   std::string out = parser.closing_text();
   // A quote that opens a string does not close one.
-  if (!parser.is_inside_json()) out.erase(0, overlap(tokenizer, pending, out));
+  if (!parser.closes_from_end()) out.erase(0, overlap(tokenizer, pending, out));
   return out;
 }
 

@@ -1,0 +1,20 @@
+// Calls and parameters without a name: what closes those that are cut off before their names.  Internal to parse/.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "format/format.h"
+
+namespace rondo::parse {
+
+// Returns the rest of a call from `piece` on, with empty arguments.
+[[nodiscard]] std::string rest_of_call(const format::Calls& calls, std::size_t piece);
+// Returns the rest of a call without a name, behind its opener.
+[[nodiscard]] std::string empty_call(const format::Calls& calls);
+// Returns a value with its markers, in the form whose opener begins with `begun`: an empty string, or null.
+[[nodiscard]] std::string empty_value(const format::Parameters& parameters, std::string_view begun);
+// Returns the rest of a parameter without a name, behind its opener, with an empty value.
+[[nodiscard]] std::string empty_parameter(const format::Parameters& parameters);
+
+}  // namespace rondo::parse
