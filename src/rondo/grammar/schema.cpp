@@ -13,13 +13,11 @@
 namespace rondo::grammar {
 namespace {
 
-// The most schemas inside schemas.  Deeper ones are treated as any value.
+// The most schemas inside schemas that compilers inside compilers follow.  Deeper ones are treated as any value.
 constexpr int kDeepestSchema = 160;
-// The most schemas to compile, counting repetitions.  263 tools with 100 KB of schemas take some 3,000.
-constexpr std::size_t kMostWork = 1'000'000;
+// The bodies of objects and arrays that nest deeper are compiled after the others, so that recursion ends.
+constexpr int kDeepestBody = 140;
 constexpr std::size_t kWorkOfConstant = 2;  // a listed value takes the time of so many schemas
-constexpr int kDeepestReference = 100;
-constexpr std::size_t kMostAlternatives = 4096;
 
 // Keywords that constrain values.
 constexpr std::array<std::string_view, 32> kConstraints = {"type",
@@ -109,16 +107,6 @@ bool is_among(const std::array<std::string_view, N>& list, std::string_view word
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-bool has_constraints(const Part& part) {
-  if (!part.schema->is_object()) return false;
-  for (const json::Member& member : part.schema->as_object()) {
-    if (is_among(kConstraints, member.key)) return true;
-    if (member.key == "anyOf" && (part.distributed & 1U) == 0) return true;
-    if (member.key == "oneOf" && (part.distributed & 2U) == 0) return true;
-  }
-  return false;
-}
-
 // Returns the one value that the `const` or `enum` of that property allows; nullptr if it allows several.
 const json::Value* only_value(const json::Value& branch, const std::string& name) {
   const json::Value* properties = branch.find("properties");
@@ -156,174 +144,43 @@ void Warnings::add(std::string sentence) {
 SchemaCompiler::SchemaCompiler(Grammar& grammar, const json::Value& document, std::string label, SchemaContext& context)
     : grammar_(grammar), document_(&document), label_(std::move(label)), context_(context) {}
 
+bool SchemaCompiler::has_constraints(const Part& part) {
+  if (!part.schema->is_object()) return false;
+  for (const json::Member& member : part.schema->as_object()) {
+    if (is_among(kConstraints, member.key)) return true;
+    if (member.key == "anyOf" && (part.distributed & 1U) == 0) return true;
+    if (member.key == "oneOf" && (part.distributed & 2U) == 0) return true;
+  }
+  return false;
+}
+
 void SchemaCompiler::warn(const std::string& where, const std::string& sentence) {
-  context_.warnings.add(label_ + ": " + (where.empty() ? "the schema" : "`" + where + "`") + ": " + sentence);
+  context_.warnings.add(place(where) + sentence);
 }
 
-// ---- References
-
-void SchemaCompiler::index_anchors() {
-  anchors_are_indexed_ = true;
-  std::vector<const json::Value*> open{document_};
-  while (!open.empty()) {
-    const json::Value* value = open.back();
-    open.pop_back();
-    if (value->is_array()) {
-      for (const json::Value& item : value->as_array()) open.push_back(&item);
-    }
-    if (!value->is_object()) continue;
-    for (const char* keyword : {"$anchor", "$dynamicAnchor"}) {
-      if (const auto name = value->find_string(keyword)) anchors_.emplace("#" + std::string(*name), value);
-    }
-    for (const char* keyword : {"$id", "id"}) {
-      if (const auto name = value->find_string(keyword)) anchors_.emplace(std::string(*name), value);
-    }
-    for (const json::Member& member : value->as_object()) open.push_back(&member.value);
-  }
+std::string SchemaCompiler::place(const std::string& where) const {
+  return label_ + ": " + (where.empty() ? "the schema" : "`" + where + "`") + ": ";
 }
 
-// Returns the schema that `name` names as an anchor or an id; nullptr if none has that name.
-const json::Value* SchemaCompiler::anchored(std::string_view name) {
-  if (!anchors_are_indexed_) index_anchors();
-  const auto found = anchors_.find(name);
-  return found != anchors_.end() ? found->second : nullptr;
+// ---- Limits
+
+void SchemaCompiler::exhaust(const Parts& parts, const std::string& what) {
+  const std::string where = parts.empty() ? "" : parts[0].where;
+  is_exhausted_ = true;
+  if (context_.limit.empty()) context_.limit = place(where) + "it " + what;
+  warn(where, "it " + what + "; taken for any value");
 }
 
-// Returns the schema that `reference` names, and sets `where` to its pointer; nullptr if it is not in this document.
-const json::Value* SchemaCompiler::resolve(std::string_view reference, std::string& where) {
-  where.clear();
-  const std::size_t hash = reference.find('#');
-  const bool has_fragment = hash != std::string_view::npos;
-  const bool is_pointer = has_fragment && (hash + 1 == reference.size() || reference[hash + 1] == '/');
-  if (!is_pointer) {
-    where = reference;
-    const json::Value* named = anchored(reference);
-    return named == nullptr && has_fragment ? anchored(reference.substr(hash)) : named;
+bool SchemaCompiler::can_afford(std::size_t work, const Parts& parts) {
+  context_.work += work;
+  if (context_.work > kMostWork) {
+    if (!is_exhausted_)
+      exhaust(parts, "and what was read before take more than " + std::to_string(kMostWork) + " steps");
+    return false;
   }
-  const json::Value* base = hash > 0 ? anchored(reference.substr(0, hash)) : document_;
-  return base != nullptr ? json::follow_pointer(*base, reference.substr(hash + 1), where) : nullptr;
-}
-
-// ---- Merging
-
-// Adds `part` and the schemas that its $ref and allOf name.  Returns false if nothing satisfies them.
-bool SchemaCompiler::flatten(const Part& part, Parts& out, int depth) {
-  const json::Value& schema = *part.schema;
-  if (schema.is_bool()) return schema.as_bool();
-  if (!schema.is_object()) {
-    warn(part.where, "a schema must be an object or a boolean; taken for any value");
-    return true;
-  }
-  for (Part& known : out) {
-    if (known.schema == part.schema) {
-      known.distributed |= part.distributed;
-      return true;
-    }
-  }
-  if (depth > kDeepestReference) {
-    warn(part.where, "references nest too deep; taken for any value");
-    return true;
-  }
-  check_keywords(part);
-  out.push_back(part);
-  for (const char* keyword : {"$ref", "$dynamicRef", "$recursiveRef"}) {
-    const auto reference = schema.find_string(keyword);
-    if (!reference) continue;
-    std::string where;
-    const json::Value* target = resolve(*reference, where);
-    if (target == nullptr) {
-      warn(part.where, "the reference `" + std::string(*reference) + "` leads nowhere; taken for any value");
-    } else if (!flatten({target, where, 0}, out, depth + 1)) {
-      return false;
-    }
-  }
-  const json::Value* all = schema.find("allOf");
-  if (all == nullptr || !all->is_array()) return true;
-  for (std::size_t i = 0; i < all->as_array().size(); ++i) {
-    if (!flatten({&all->as_array()[i], part.where + "/allOf/" + std::to_string(i), 0}, out, depth + 1)) return false;
-  }
-  return true;
-}
-
-// Returns everything that must hold, without parts that say nothing more; nullopt if nothing satisfies all of it.
-std::optional<Parts> SchemaCompiler::flat(const Parts& parts) {
-  Parts out;
-  for (const Part& part : parts) {
-    if (!flatten(part, out, 0)) return std::nullopt;
-  }
-  std::erase_if(out, [](const Part& part) { return !has_constraints(part); });
-  return out;
-}
-
-// Returns the first anyOf or oneOf of which no alternative was chosen yet.
-std::optional<SchemaCompiler::Branch> SchemaCompiler::branch_of(const Parts& parts) {
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto list_of = [&](const char* keyword) {
-      const json::Value* list = parts[i].schema->find(keyword);
-      return list != nullptr && list->is_array() ? list : nullptr;
-    };
-    const json::Value* any = list_of("anyOf");
-    if (any != nullptr && (parts[i].distributed & 1U) == 0) return Branch{i, any, "anyOf", 1};
-    const json::Value* one = list_of("oneOf");
-    if (one != nullptr && (parts[i].distributed & 2U) == 0) return Branch{i, one, "oneOf", 2};
-  }
-  return std::nullopt;
-}
-
-// Returns whether `branch` is only a reference to a schema whose branches are being chosen.  Such a branch adds nothing
-// new, and following it would not end.
-bool SchemaCompiler::leads_back(const Part& branch, const Parts& chosen) {
-  const json::Value* at = branch.schema;
-  for (int i = 0; i < kDeepestReference; ++i) {
-    const auto reference = at->find_string("$ref");
-    if (!reference) return false;
-    std::string where;
-    at = resolve(*reference, where);
-    if (at == nullptr) return false;
-    const bool is_open = std::any_of(chosen.begin(), chosen.end(),
-                                     [at](const Part& part) { return part.schema == at && part.distributed != 0; });
-    if (is_open) return true;
-  }
-  return true;
-}
-
-// Chooses the alternatives of one anyOf or oneOf after the other, in all combinations.
-void SchemaCompiler::expand(const Parts& parts, std::vector<Parts>& out, int depth) {
-  if (++work_ > kMostWork || out.size() > kMostAlternatives || depth > kDeepestSchema) {
-    if (!is_exhausted_) warn("", "too many alternatives; the rest is left out");
-    is_exhausted_ = true;
-    return;
-  }
-  const auto branch = branch_of(parts);
-  if (!branch) {
-    out.push_back(parts);
-    return;
-  }
-  Parts rest = parts;
-  rest[branch->part].distributed |= branch->bit;
-  const Part from = rest[branch->part];
-  if (branch->bit == 2) check_one_of(from, *branch->list);
-  for (std::size_t i = 0; i < branch->list->as_array().size(); ++i) {
-    Parts chosen = rest;
-    chosen.push_back({&branch->list->as_array()[i], from.where + "/" + branch->keyword + "/" + std::to_string(i), 0});
-    if (leads_back(chosen.back(), rest)) continue;
-    Parts followed;
-    bool is_possible = true;
-    for (const Part& part : chosen) is_possible = is_possible && flatten(part, followed, 0);
-    if (!is_possible) continue;
-    expand(followed, out, depth + 1);
-  }
-}
-
-std::vector<Parts> SchemaCompiler::alternatives(const Parts& parts) {
-  std::vector<Parts> out;
-  Parts followed;
-  for (const Part& part : parts) {
-    if (!flatten(part, followed, 0)) return out;
-  }
-  expand(followed, out, 0);
-  for (Parts& alternative : out) std::erase_if(alternative, [](const Part& part) { return !has_constraints(part); });
-  return out;
+  if (depth_ <= kDeepestSchema) return true;
+  exhaust(parts, "nests deeper than " + std::to_string(kDeepestSchema) + " schemas");
+  return false;
 }
 
 // ---- Keywords that a grammar cannot express
@@ -352,6 +209,7 @@ void SchemaCompiler::check_keywords(const Part& part) {
 
 // Warns if several branches of a oneOf may hold at once.
 void SchemaCompiler::check_one_of(const Part& part, const json::Value& list) {
+  if (!checked_.insert(&list).second) return;
   const auto& branches = list.as_array();
   const auto followed = [this](const json::Value& branch) -> const json::Value& {
     std::string where;
@@ -362,6 +220,7 @@ void SchemaCompiler::check_one_of(const Part& part, const json::Value& list) {
   constexpr std::size_t kMostCompared = 64;
   for (std::size_t i = 0; i < branches.size(); ++i) {
     for (std::size_t j = 0; j < i && branches.size() <= kMostCompared; ++j) {
+      if (!can_afford(1, {part})) return;
       if (exclude_each_other(followed(branches[i]), followed(branches[j]))) continue;
       warn(part.where, "`oneOf` is read as `anyOf`: several of its branches may hold at once");
       return;
@@ -434,12 +293,15 @@ void SchemaCompiler::drop_excluded(const Parts& parts, std::vector<json::Value>&
   SchemaCompiler compiler(grammar, *document_, label_, context);
   compiler.ignores_values_ = true;
   compiler.depth_ = compiler.outermost_ = depth_;  // one limit for all nested compilers
-  compiler.work_ = work_;
+  context.work = context_.work;
   const RuleId root = grammar.declare("root");
   grammar.define(root, compiler.value(parts, Speller(grammar, Spelling::json()), "value"));
   grammar.set_root(root);
-  work_ = compiler.work_;
-  if (compiler.is_exhausted_) return;
+  context_.work = context.work;
+  if (compiler.is_exhausted_) {
+    context_.warnings.add(place(parts[0].where) + "the listed values are not held to the other keywords");
+    return;
+  }
   Matcher matcher(grammar);
   std::erase_if(values, [&](const json::Value& value) {
     matcher.restart();
@@ -482,15 +344,6 @@ std::string SchemaCompiler::memo_key(const Parts& parts, const Speller& speller,
   return out;
 }
 
-bool SchemaCompiler::can_afford(std::size_t work, const Parts& parts) {
-  work_ += work;
-  if (work_ <= kMostWork && depth_ <= kDeepestSchema) return true;
-  if (!is_exhausted_ || depth_ > kDeepestSchema)
-    warn(parts.empty() ? "" : parts[0].where, "the schema nests too deep or is too large; taken for any value");
-  is_exhausted_ = true;
-  return false;
-}
-
 // Equal schemas give the same node.  Beyond the limits on size and depth, a schema stands for any value.
 NodeId SchemaCompiler::value(const Parts& parts, const Speller& speller, const std::string& name, TypeSet types) {
   const auto followed = flat(parts);
@@ -504,7 +357,28 @@ NodeId SchemaCompiler::value(const Parts& parts, const Speller& speller, const s
   --depth_;
   const NodeId made = grammar_.choice(ways);
   values_.emplace(key, made);
+  if (depth_ == outermost_) define_deferred();
   return made;
+}
+
+// Defines the rule of an object or an array, at once or, if it nests deep, after the others.
+void SchemaCompiler::define(RuleId rule, Body body, const Parts& parts, const Speller& speller,
+                            const std::string& name) {
+  if (depth_ < kDeepestBody) {
+    grammar_.define(rule, (this->*body)(parts, speller, name));
+  } else {
+    deferred_.push_back({rule, body, parts, speller, name});
+  }
+}
+
+void SchemaCompiler::define_deferred() {
+  ++depth_;
+  while (!deferred_.empty()) {
+    const Deferred next = std::move(deferred_.front());
+    deferred_.pop_front();
+    grammar_.define(next.rule, (this->*next.body)(next.parts, next.speller, next.name));
+  }
+  --depth_;
 }
 
 NodeId SchemaCompiler::compile(const Parts& alternative, const Speller& speller, const std::string& name,

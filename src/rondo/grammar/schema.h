@@ -15,12 +15,14 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "grammar/numbers.h"
@@ -41,10 +43,16 @@ class Warnings {
   std::set<std::string> seen_;
 };
 
-// What the compilers of several documents share: the rules for "any value" by spelling, and one list of warnings.
+// The most schemas to look at for one grammar, counting repetitions.  4,000 tools of 6 parameters each stay below it.
+inline constexpr std::size_t kMostWork = 1'000'000;
+
+// What the compilers of several documents share: the rules for "any value" by spelling, one list of warnings, and one
+// limit on their work.
 struct SchemaContext {
   Warnings warnings;
   std::map<std::string, RuleId> anything;
+  std::size_t work = 0;  // schemas that were looked at
+  std::string limit;     // the first limit that was reached, and where; "" if none was
 };
 
 // JSON types as a set of bits.
@@ -69,6 +77,7 @@ struct Part {
 };
 // Schemas that must all hold.
 using Parts = std::vector<Part>;
+using PartsId = std::vector<std::pair<const json::Value*, std::uint8_t>>;
 
 // A member that an object may or must have.
 struct Property {
@@ -104,8 +113,8 @@ class SchemaCompiler {
   NodeId value(const Parts& parts, const Speller& speller, const std::string& name, TypeSet types = kAnyType);
 
   // Returns the alternatives of anyOf and oneOf with all references resolved.  Each also has all parts that hold in
-  // every alternative.
-  std::vector<Parts> alternatives(const Parts& parts);
+  // every alternative.  The result lives as long as this object.
+  const std::vector<Parts>& alternatives(const Parts& parts);
   // Returns the types that one alternative allows.
   [[nodiscard]] TypeSet types(const Parts& alternative) const;
   // Returns the members that one alternative allows.
@@ -130,21 +139,39 @@ class SchemaCompiler {
     std::uint8_t bit = 0;
   };
 
-  // schema.cpp: references, merging, types
-  void warn(const std::string& where, const std::string& sentence);
+  using Body = NodeId (SchemaCompiler::*)(const Parts&, const Speller&, const std::string&);
+  // A rule whose body is compiled later.
+  struct Deferred {
+    RuleId rule{};
+    Body body = nullptr;
+    Parts parts;
+    Speller speller;
+    std::string name;
+  };
+
+  // schema_branches.cpp: references, merging, alternatives
   [[nodiscard]] const json::Value* resolve(std::string_view reference, std::string& where);
   void index_anchors();
   [[nodiscard]] const json::Value* anchored(std::string_view name);
-  bool flatten(const Part& part, Parts& out, int depth);
+  Parts implied(const Part& part);
+  bool flatten(const Part& first, Parts& out);
   std::optional<Parts> flat(const Parts& parts);
   [[nodiscard]] static std::optional<Branch> branch_of(const Parts& parts);
   [[nodiscard]] bool leads_back(const Part& branch, const Parts& chosen);
-  void expand(const Parts& parts, std::vector<Parts>& out, int depth);
+  [[nodiscard]] std::vector<Parts> expanded(const Parts& parts);
+
+  // schema.cpp: limits, types
+  void warn(const std::string& where, const std::string& sentence);
+  [[nodiscard]] std::string place(const std::string& where) const;
+  void exhaust(const Parts& parts, const std::string& what);
+  [[nodiscard]] static bool has_constraints(const Part& part);
   void check_keywords(const Part& part);
   void check_one_of(const Part& part, const json::Value& list);
   static void keep_listed(const Parts& parts, std::vector<json::Value>& values);
   void drop_excluded(const Parts& parts, std::vector<json::Value>& values) const;
   NodeId compile(const Parts& alternative, const Speller& speller, const std::string& name, TypeSet types);
+  void define(RuleId rule, Body body, const Parts& parts, const Speller& speller, const std::string& name);
+  void define_deferred();
 
   // schema_values.cpp: the values of each type
   NodeId object(const Parts& parts, const Speller& speller, const std::string& name);
@@ -169,11 +196,12 @@ class SchemaCompiler {
   std::map<std::string, const json::Value*, std::less<>> anchors_;
   bool anchors_are_indexed_ = false;
   std::set<const json::Value*> checked_;
+  std::map<PartsId, std::vector<Parts>> alternatives_;
   std::map<std::string, NodeId> values_;
   std::map<std::string, RuleId> containers_;
   int depth_ = 0;
   int outermost_ = 0;  // the depth of the schema that the caller asked for
-  mutable std::size_t work_ = 0;
+  std::deque<Deferred> deferred_;
   bool is_exhausted_ = false;
   bool ignores_values_ = false;  // skip the enum and const of the outermost schema
 };

@@ -240,11 +240,11 @@ void SchemaCompiler::forbid_names(Properties& properties) {
   SchemaContext context;
   SchemaCompiler compiler(grammar, *document_, label_, context);
   compiler.depth_ = depth_;
-  compiler.work_ = work_;
+  context.work = context_.work;
   const RuleId root = grammar.declare("root");
   grammar.define(root, compiler.value(properties.names, Speller(grammar, Spelling::bare()), "name", kStringType));
   grammar.set_root(root);
-  work_ = compiler.work_;
+  context_.work = context.work;
   Matcher matcher(grammar);
   for (Property& property : properties.known) {
     matcher.restart();
@@ -258,7 +258,7 @@ NodeId SchemaCompiler::object(const Parts& parts, const Speller& speller, const 
   if (const auto found = containers_.find(key); found != containers_.end()) return grammar_.reference(found->second);
   const RuleId rule = grammar_.declare(name);
   containers_.emplace(key, rule);
-  grammar_.define(rule, object_body(parts, speller, name));
+  define(rule, &SchemaCompiler::object_body, parts, speller, name);
   return grammar_.reference(rule);
 }
 
@@ -328,7 +328,7 @@ NodeId SchemaCompiler::array(const Parts& parts, const Speller& speller, const s
   if (const auto found = containers_.find(key); found != containers_.end()) return grammar_.reference(found->second);
   const RuleId rule = grammar_.declare(rule_name(name, "list"));
   containers_.emplace(key, rule);
-  grammar_.define(rule, array_body(parts, speller, name));
+  define(rule, &SchemaCompiler::array_body, parts, speller, name);
   return grammar_.reference(rule);
 }
 

@@ -50,7 +50,7 @@ class TurnBuilder {
     }
     g_.set_root(root_);
     out_.warnings = context_.warnings.sentences();
-    if (is_exhausted_) return Error(ErrorCode::kLimit, "the schemas are too large or nest too deep for a grammar");
+    if (is_exhausted_) return Error(ErrorCode::kLimit, "no grammar can be made of the schemas: " + context_.limit);
     out_.is_impossible = !g_.productive_rules()[static_cast<std::size_t>(root_)];
     return true;
   }
