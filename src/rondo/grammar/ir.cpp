@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <functional>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
@@ -80,17 +81,21 @@ std::vector<format::Escape> Grammar::set_escapes(std::vector<format::Escape> esc
   return std::exchange(escapes_, std::move(escapes));
 }
 
+// Neighbouring literals are joined before they become a node, so a long text costs no more than its length.
 NodeId Grammar::sequence(const std::vector<NodeId>& parts) {
   Node made;
   made.kind = NodeKind::kSequence;
+  Node joined;
+  joined.kind = NodeKind::kLiteral;
+  const auto end_literal = [&] {
+    if (!joined.text.empty()) made.children.push_back(add(joined));
+    joined.text.clear();
+  };
   const auto append = [&](NodeId id) {
-    const bool joins = !made.children.empty() && node(id).kind == NodeKind::kLiteral &&
-                       node(made.children.back()).kind == NodeKind::kLiteral;
-    if (joins) {
-      Node joined = node(id);
-      joined.text.insert(0, node(made.children.back()).text);
-      made.children.back() = add(std::move(joined));
+    if (node(id).kind == NodeKind::kLiteral) {
+      joined.text += node(id).text;
     } else {
+      end_literal();
       made.children.push_back(id);
     }
   };
@@ -103,6 +108,7 @@ NodeId Grammar::sequence(const std::vector<NodeId>& parts) {
       append(part);
     }
   }
+  end_literal();
   return made.children.size() == 1 ? made.children[0] : add(std::move(made));
 }
 
@@ -191,45 +197,55 @@ RuleId Grammar::declare(std::string_view name) {
 
 void Grammar::define(RuleId rule, NodeId body) { rules_[static_cast<std::size_t>(rule)].body = body; }
 
+namespace {
+
+// Returns how many of its children must match before a node can; nullopt if it never can.
+std::optional<std::size_t> needed_children(const Node& node) {
+  switch (node.kind) {
+    case NodeKind::kNever: return std::nullopt;
+    case NodeKind::kSequence: return node.children.size();
+    case NodeKind::kRepeat: return node.least == 0 ? 0 : 1;
+    case NodeKind::kChoice:
+    case NodeKind::kToken:
+    case NodeKind::kReference: return 1;  // of a reference: the body of its rule
+    default: return 0;
+  }
+}
+
+}  // namespace
+
+// Each node counts what it still waits for, so this takes time by the number of children alone.
 std::vector<bool> Grammar::productive_rules() const {
-  std::vector<bool> rule_is(rules_.size(), false);
-  std::vector<bool> node_is(nodes_.size(), false);
-  // Children come before their parents, so one pass over the nodes settles everything that does not depend on rules.
-  const auto settle = [&](const Node& node) -> bool {
-    const auto is = [&](NodeId id) -> bool { return node_is[static_cast<std::size_t>(id)]; };
-    switch (node.kind) {
-      case NodeKind::kNever: return false;
-      case NodeKind::kSequence: return std::all_of(node.children.begin(), node.children.end(), is);
-      case NodeKind::kChoice: return std::any_of(node.children.begin(), node.children.end(), is);
-      case NodeKind::kRepeat: return node.least == 0 || is(node.children[0]);
-      case NodeKind::kToken: return is(node.children[0]);
-      case NodeKind::kReference: return static_cast<bool>(rule_is[static_cast<std::size_t>(node.rule)]);
-      default: return true;
+  std::vector<std::size_t> needed(nodes_.size());
+  std::vector<std::vector<std::size_t>> parents(nodes_.size());
+  std::vector<std::vector<std::size_t>> users(rules_.size());   // the nodes that refer to a rule
+  std::vector<std::vector<std::size_t>> bodies(nodes_.size());  // the rules whose body a node is
+  std::vector<std::size_t> open;                                // nodes that match, and whose parents do not know yet
+  for (std::size_t i = 0; i < rules_.size(); ++i) bodies[static_cast<std::size_t>(rules_[i].body)].push_back(i);
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const auto count = needed_children(nodes_[i]);
+    if (!count) continue;
+    needed[i] = *count;
+    if (*count == 0) open.push_back(i);
+    for (const NodeId child : nodes_[i].children) parents[static_cast<std::size_t>(child)].push_back(i);
+    if (nodes_[i].kind == NodeKind::kReference) users[static_cast<std::size_t>(nodes_[i].rule)].push_back(i);
+  }
+  std::vector<bool> out(rules_.size(), false);
+  const auto tell = [&](const std::vector<std::size_t>& waiting) {
+    for (const std::size_t node : waiting) {
+      if (needed[node] > 0 && --needed[node] == 0) open.push_back(node);
     }
   };
-  // The users of each node and rule.  A node is settled again only when something below it became productive.
-  std::vector<std::vector<std::size_t>> parents(nodes_.size());
-  std::vector<std::vector<std::size_t>> rule_users(rules_.size());
-  std::vector<std::vector<std::size_t>> bodies(nodes_.size());
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    for (const NodeId child : nodes_[i].children) parents[static_cast<std::size_t>(child)].push_back(i);
-    if (nodes_[i].kind == NodeKind::kReference) rule_users[static_cast<std::size_t>(nodes_[i].rule)].push_back(i);
-  }
-  for (std::size_t i = 0; i < rules_.size(); ++i) bodies[static_cast<std::size_t>(rules_[i].body)].push_back(i);
-  std::vector<std::size_t> work(nodes_.size());
-  for (std::size_t i = 0; i < nodes_.size(); ++i) work[i] = nodes_.size() - 1 - i;
-  while (!work.empty()) {
-    const std::size_t at = work.back();
-    work.pop_back();
-    if (node_is[at] || !settle(nodes_[at])) continue;
-    node_is[at] = true;
-    work.insert(work.end(), parents[at].begin(), parents[at].end());
+  while (!open.empty()) {
+    const std::size_t at = open.back();
+    open.pop_back();
+    tell(parents[at]);
     for (const std::size_t rule : bodies[at]) {
-      rule_is[rule] = true;
-      work.insert(work.end(), rule_users[rule].begin(), rule_users[rule].end());
+      out[rule] = true;
+      tell(users[rule]);
     }
   }
-  return rule_is;
+  return out;
 }
 
 namespace {

@@ -2,7 +2,10 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "grammar/lower.h"
 #include "grammar/matcher.h"
 #include "grammar/schema.h"
 #include "json/parse.h"
@@ -120,6 +123,46 @@ TEST_CASE("bug: a union of 90 types that contain each other was refused, and a c
       definitions(301, [](int i) -> std::string { return i == 300 ? R"({"type":"integer"})" : reference(i + 1); }));
   CHECK(plain.context.warnings.sentences().empty());
   CHECK(!accepts(plain.grammar, "null"));
+}
+
+TEST_CASE("bug: a long text took memory by the square of its length") {
+  const auto bytes_of = [](const Grammar& grammar) {
+    std::size_t out = 0;
+    for (std::size_t i = 0; i < grammar.node_count(); ++i) {
+      const Node& node = grammar.node(NodeId{static_cast<std::uint32_t>(i)});
+      out += node.text.size() + node.children.size();
+      for (const std::string& word : node.words) out += word.size();
+    }
+    return out;
+  };
+  for (const std::string text : {"a", R"(\n)", "\u00e9"}) {
+    std::string once;
+    for (int i = 0; i < 1000; ++i) once += text;
+    const auto size = [&](const std::string& before, const std::string& long_text, const std::string& behind) {
+      const Cost cost = cost_of(before + long_text + behind);
+      const Grammar plain = lowered(cost.grammar);
+      CHECK(plain.productive_rules()[0]);
+      return bytes_of(cost.grammar) + bytes_of(plain);
+    };
+    for (const auto& [before, behind] : {std::pair{R"({"const":")", R"("})"}, std::pair{R"({"enum":["x",")", R"("]})"},
+                                         std::pair{R"({"pattern":"^)", R"($"})"},
+                                         std::pair{R"({"additionalProperties":false,"properties":{")", R"(":{}}})"}}) {
+      CHECK_MESSAGE(size(before, once + once, behind) < size(before, once, behind) * 5 / 2, before);
+    }
+  }
+}
+
+TEST_CASE("a sequence matches once all of its parts do, however often one of them stands in it") {
+  Grammar grammar;
+  const RuleId root = grammar.declare("root");
+  const RuleId later = grammar.declare("later");
+  const RuleId never = grammar.declare("never");
+  const NodeId one = grammar.reference(later);
+  grammar.define(root, grammar.sequence({one, grammar.chars(CharSet::of('a')), one, one}));
+  grammar.define(never, grammar.sequence({one, grammar.reference(never)}));
+  grammar.define(later, grammar.choice({grammar.reference(never), grammar.literal("b")}));
+  grammar.set_root(root);
+  CHECK(grammar.productive_rules() == std::vector<bool>{true, true, false});
 }
 
 TEST_CASE("all schemas of a grammar have one limit") {
