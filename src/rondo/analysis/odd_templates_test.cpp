@@ -5,6 +5,7 @@
 
 #include "analysis/analyse.h"
 #include "analysis/explain.h"
+#include "analysis/probe.h"
 #include "format/escapes.h"
 #include "format/units.h"
 
@@ -509,6 +510,27 @@ TEST_CASE("bug: a result in the message of its call began with no stop") {
   const auto format = verified_format(source);
   CHECK(format->stops.tool == std::vector<std::string>{"~fin~", "<|got|>"});
   CHECK(format->stops.content == std::vector<std::string>{"~fin~"});
+}
+
+TEST_CASE("bug: every probe of a template that runs out of its limits was rendered to the limit") {
+  // One message is too much for this template, two are not.
+  const auto compiled = jinja::Template::compile(
+      "{%- if messages|length == 1 %}{{ ('a' * 10**6) * 10**6 }}{%- endif %}"
+      "{%- for m in messages %}{{ m.content }}{%- endfor %}",
+      {}, "invented");
+  REQUIRE(compiled.ok());
+  const Options options;
+  Prober fresh(*compiled.value(), options, false);
+  const json::Value one = probe::plain_message("user", "q");
+  CHECK(fresh.rendered({one, one}, {}).has_value());
+  Prober prober(*compiled.value(), options, false);
+  CHECK_FALSE(prober.rendered({one}, {}).has_value());
+  REQUIRE(prober.limit());
+  CHECK_FALSE(prober.rendered({one, one}, {}).has_value());
+  CHECK(prober.last_refusal() == prober.limit()->message);
+  const auto format = analyse(*compiled.value(), options);
+  REQUIRE_FALSE(format.ok());
+  CHECK(format.error().code == ErrorCode::kLimit);
 }
 
 }  // namespace

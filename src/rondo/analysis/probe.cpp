@@ -118,6 +118,10 @@ std::optional<jinja::Rendered> Prober::render(json::Array messages, const ProbeS
 }
 
 std::optional<jinja::Rendered> Prober::attempt(const chat::Conversation& conversation) {
+  if (limit_) {  // the analysis fails, and each further probe would take as long
+    last_refusal_ = limit_->message;
+    return std::nullopt;
+  }
   tmpl::ApplyOptions apply;
   apply.now = options_.now.value_or(jinja::LocalTime{2026, 1, 1, 12, 0, 0});
   apply.limits = options_.limits;

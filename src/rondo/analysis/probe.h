@@ -85,7 +85,7 @@ class Prober {
   [[nodiscard]] const std::string& last_refusal() const { return last_refusal_; }
   [[nodiscard]] const jinja::Template& chat_template() const { return template_; }
   [[nodiscard]] const Options& options() const { return options_; }
-  // Returns the error of the first render that exceeded its limits, if any.
+  // Returns the error of the first render that exceeded its limits, if any.  Nothing is rendered after it.
   [[nodiscard]] const std::optional<Error>& limit() const { return limit_; }
   // Returns the template's error for the first probe that it refused; "" if it refused none.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }

@@ -51,6 +51,7 @@ void JsonSink::check(std::size_t size) {
 void JsonSink::put_slowly(std::string_view bytes) {
   flush();
   if (bytes.size() > bytes_.size()) {
+    if (bytes.size() > kCheckBytes) check(size() + bytes.size());  // before they take memory
     text_.append_bytes(bytes);
   } else {
     copy(bytes_.data(), bytes);

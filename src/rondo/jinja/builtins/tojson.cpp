@@ -166,6 +166,7 @@ class JsonWriter {
     const std::size_t size = 1 + static_cast<std::size_t>(level) * style_.indent->size();
     if (new_line_.size() < size) {
       runtime_.heap.require(size);
+      runtime_.spend_bytes(size - new_line_.size());
       if (new_line_.empty()) new_line_ = "\n";
       while (new_line_.size() < size) new_line_ += *style_.indent;
     }
