@@ -182,6 +182,7 @@ class SchemaCompiler {
   NodeId string(const Parts& parts, const Speller& speller);
   NodeId string_content(const Parts& parts, const Speller& speller);
   NodeId numeric(const Parts& parts, const Speller& speller, bool integers_only);
+  [[nodiscard]] static std::size_t comparisons(const Parts& alternative, std::size_t names);
   void forbid_names(Properties& properties);
   NodeId extra_key(const Properties& properties, const Speller& speller);
   NumberRange range_of(const Parts& parts);

@@ -15,7 +15,8 @@ namespace {
 
 // The most elements of an array that have schemas of their own.
 constexpr std::size_t kMostPrefixItems = 1000;
-constexpr std::size_t kWorkOfName = 8;  // the name of a member takes the time of so many schemas
+constexpr std::size_t kNodesInStep = 16;  // matching a name takes a step for so many nodes of the grammar
+constexpr std::size_t kWorkOfName = 8;    // the name of a member takes the time of so many schemas
 
 // Writes a number without an exponent: "1e3" becomes "1000".  Returns nullopt if that takes too many digits.
 std::optional<std::string> plain_decimal(const json::Value& number) {
@@ -216,11 +217,22 @@ std::uint32_t SchemaCompiler::count_of(const Part& part, const char* keyword, st
 
 // ---- Objects
 
+// Returns how many names of members are compared with patterns.
+std::size_t SchemaCompiler::comparisons(const Parts& alternative, std::size_t names) {
+  std::size_t patterns = 0;
+  for (const Part& part : alternative) {
+    if (const json::Value* own = object_member(*part.schema, "patternProperties")) patterns += own->as_object().size();
+  }
+  return patterns * names;
+}
+
 // A member that one part names must also satisfy what all parts say of members that they do not name.
 Properties SchemaCompiler::properties(const Parts& alternative) {
   Properties out;
-  out.known = named_properties(alternative);
   out.has_extra = true;
+  std::vector<Property> known = named_properties(alternative);
+  if (!can_afford(comparisons(alternative, known.size()) * kWorkOfName, alternative)) return out;
+  out.known = std::move(known);
   for (const Part& part : alternative) {
     add_patterns(part, out);
     add_extra(part, out);
@@ -247,6 +259,7 @@ void SchemaCompiler::forbid_names(Properties& properties) {
   context_.work = context.work;
   Matcher matcher(grammar);
   for (Property& property : properties.known) {
+    if (!can_afford(grammar.node_count() / kNodesInStep, properties.names)) return;
     matcher.restart();
     const bool is_allowed = matcher.feed(property.name) || property.name.empty();
     if (!is_allowed || !matcher.is_complete()) property.parts = {{&kNothing, "", 0}};

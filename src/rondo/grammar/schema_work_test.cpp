@@ -125,6 +125,26 @@ TEST_CASE("bug: a union of 90 types that contain each other was refused, and a c
   CHECK(!accepts(plain.grammar, "null"));
 }
 
+TEST_CASE("comparing names with patterns is work") {
+  const auto members = [](int count, const std::string& before, const std::string& behind) {
+    std::string out;
+    for (int i = 0; i < count; ++i) out += (i > 0 ? "," : "") + before + std::to_string(i) + behind;
+    return out;
+  };
+  const auto matched = [&](int count) {
+    return cost_of(R"({"properties":{)" + members(count, "\"p", "\":{}") + R"(},"patternProperties":{)" +
+                   members(count, "\"^p.*", "$\":{}") + "}}");
+  };
+  CHECK(matched(50).context.limit.empty());
+  CHECK(matched(500).context.limit.find("1000000 steps") != std::string::npos);
+  const auto listed = [&](int count) {
+    return cost_of(R"({"properties":{)" + members(count, "\"p", "\":{}") + R"(},"propertyNames":{"enum":[)" +
+                   members(count, "\"p", "\"") + "]}}");
+  };
+  CHECK(listed(500).context.limit.empty());
+  CHECK(listed(4000).context.limit.find("1000000 steps") != std::string::npos);
+}
+
 TEST_CASE("bug: a long text took memory by the square of its length") {
   const auto bytes_of = [](const Grammar& grammar) {
     std::size_t out = 0;
