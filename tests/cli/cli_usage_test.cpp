@@ -176,6 +176,8 @@ TEST_CASE_FIXTURE(Shell, "tools that could not be called are refused where a cal
   CHECK(run("grammar model --tool-choice required" + tools).status == 0);
   CHECK(run("grammar model --tool-choice foo" + tools).err == "rondo: no tool has the name `foo`\n");
   CHECK(run("parse model --text x --tool-choice foo" + tools).err == "rondo: no tool has the name `foo`\n");
+  for (const std::string command : {"grammar model", "parse model --text x"})
+    CHECK(run(command + " --tool-choice requird").err == "rondo: no tool has the name `requird`: give --tools\n");
   CHECK(run("parse model --text x --tool-choice add" + tools).status == 0);
 }
 

@@ -17,7 +17,7 @@ struct ParseInput {
 Outcome<ParseInput> read_input(const Library& library, Fields& fields) {
   ParseInput out;
   out.call = read_call(library, fields, false);
-  protocol::ParseFields asked = protocol::read_parse(fields, out.call.conversation.tools.has_value());
+  protocol::ParseFields asked = protocol::read_parse(fields, out.call.conversation.tools);
   if (asked.corrections) fields.fail("`corrections` belong to the options of the model");
   if (Status status = fields.finish(); !status.ok()) return status.error();
   out.options = std::move(asked.call);

@@ -103,8 +103,10 @@ Status add_asked(json::Object& request, const AskedArguments& arguments) {
   const std::string& choice = arguments.tool_choice;
   const bool is_named = choice != "auto" && choice != "none" && choice != "required";
   if (is_named) {
-    if (request.find("tools") != nullptr && !has_tool(request, choice))
-      return Error(ErrorCode::kInvalidArgument, "no tool has the name `" + printing::excerpt(choice) + "`");
+    if (!has_tool(request, choice)) {
+      const std::string hint = request.find("tools") == nullptr ? ": give --tools" : "";
+      return Error(ErrorCode::kInvalidArgument, "no tool has the name `" + printing::excerpt(choice) + "`" + hint);
+    }
     request.set("tool_choice", json::Object{{std::string("name"), json::Value(choice)}});
   } else {
     request.set("tool_choice", choice);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/printing.h"
+#include "chat/conversation.h"
 #include "format/units.h"
 #include "grammar/gbnf.h"
 #include "grammar/lark.h"
@@ -173,6 +174,13 @@ Asked read_asked(Fields& fields) {
     out.response_schema = json::Value(fields.object("response_schema"));
   }
   return out;
+}
+
+Status check_tool_name(const Asked& asked, const std::optional<json::Value>& tools) {
+  if (asked.tool_choice != ToolChoice::kNamed) return Done{};
+  const std::vector<chat::ToolDefinition> known = chat::tool_definitions(tools.value_or(json::Value()));
+  if (std::ranges::find(known, asked.tool_name, &chat::ToolDefinition::name) != known.end()) return Done{};
+  return Error(ErrorCode::kInvalidArgument, "no tool has the name `" + printing::excerpt(asked.tool_name) + "`");
 }
 
 Result<std::string> text_pattern(std::string_view syntax, std::string_view definition) {

@@ -32,6 +32,9 @@ struct Asked {
 // Reads the fields `parallel_tool_calls`, `tool_choice` (a word or {"name": function}) and `response_schema`.
 [[nodiscard]] Asked read_asked(Fields& fields);
 
+// Fails with kInvalidArgument if a tool is asked for by name and no tool has that name, as make_grammar() does.
+[[nodiscard]] Status check_tool_name(const Asked& asked, const std::optional<json::Value>& tools);
+
 // Returns an ECMA-262 pattern for the texts of a custom tool.  `definition` is its grammar in `syntax`, which is
 // "regex" or "lark".  Fails with kUnsupported if no pattern can express the grammar, or with kInvalidArgument if
 // `definition` is not a grammar.

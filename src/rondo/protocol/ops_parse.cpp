@@ -24,7 +24,7 @@ ParseRequest read_parse_request(Fields& fields) {
   ParseRequest out;
   out.chat_template = read_template(fields, core::TokenizerUse::kOptional);
   out.input = read_conversation(fields, {.add_generation_prompt = true});
-  out.fields = read_parse(fields, out.input.conversation.tools.has_value());
+  out.fields = read_parse(fields, out.input.conversation.tools);
   return out;
 }
 

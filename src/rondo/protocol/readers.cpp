@@ -134,13 +134,14 @@ Status enter(const EncodeFields& fields, core::Call& call) {
   return Done{};
 }
 
-ParseFields read_parse(Fields& fields, bool has_tools) {
+ParseFields read_parse(Fields& fields, const std::optional<json::Value>& tools) {
   ParseFields out;
   const core::Asked asked = core::read_asked(fields);
+  if (const Status status = core::check_tool_name(asked, tools); !status.ok()) fields.fail(status.error().message);
   out.corrections = read_corrections(fields);
   out.call.by_spelling = true;
   parse::Options& options = out.call.options;
-  options = core::parse_options(asked, has_tools);
+  options = core::parse_options(asked, tools.has_value());
   options.partial = fields.flag("partial", false);
   options.strict = fields.flag("strict", false);
   options.inline_reasoning = fields.choice("reasoning", {"split", "inline"}) == "inline";

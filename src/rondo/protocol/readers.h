@@ -40,7 +40,7 @@ struct ParseFields {
   std::optional<json::Object> corrections;
   core::ParseCall call;
 };
-[[nodiscard]] ParseFields read_parse(Fields& fields, bool has_tools);
+[[nodiscard]] ParseFields read_parse(Fields& fields, const std::optional<json::Value>& tools);
 
 // The fields of `bridge`, except ids and messages.  `lossy` is the value of an absent field.
 struct BridgeFields {
