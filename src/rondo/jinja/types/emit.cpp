@@ -1,6 +1,8 @@
 #include "jinja/types/emit.h"
 
+#include <algorithm>
 #include <span>
+#include <vector>
 
 #include "jinja/types/markup.h"
 #include "jinja/types/repr.h"
@@ -114,9 +116,84 @@ void emit_leaf(Runtime& runtime, const String& string, ContextId stamp, ContextI
   }
 }
 
+// Texts of several messages that an iteration over another message put together, as templates do that merge turns once
+// the next message is there.  The iteration says nothing about whose the texts are: each is its own message's, and what
+// stands between two belongs to the second.
+class Joined {
+ public:
+  Joined(Runtime& runtime, const String& string) : runtime_(runtime) {
+    Leaves leaves(string);
+    for (Leaves::Leaf leaf; is_one_ && leaves.next(leaf);) {
+      runtime.spend();
+      for (const text::Run& run : std::span(leaf.string->runs, leaf.string->run_count)) note(run, leaf.stamp);
+    }
+    is_one_ = is_one_ && has_data();
+    text::PathId next = text::PathId::kNone;
+    for (auto path = paths_.rbegin(); path != paths_.rend(); ++path) {
+      if (*path == text::PathId::kNone) *path = next;
+      next = *path;
+    }
+  }
+
+  explicit operator bool() const { return is_one_; }
+
+  // The context of the next run.
+  ContextId next(ContextId made, ContextId under) {
+    const text::PathId path = paths_[at_++];
+    if (path == text::PathId::kNone) return under;
+    constexpr std::size_t kMessageDepth = 2;  // messages, [i]
+    Context context = runtime_.origins.contexts.at(under);
+    context.message = runtime_.origins.paths.message(path);
+    context.element = runtime_.origins.paths.prefix(path, kMessageDepth);
+    context.guard = text::kNoMessage;
+    const Context& joined_in = runtime_.origins.contexts.at(made);
+    context.generation_prompt = context.generation_prompt || joined_in.generation_prompt;
+    context.generation_block = context.generation_block || joined_in.generation_block;
+    return runtime_.origins.contexts.intern(context);
+  }
+
+ private:
+  void note(const text::Run& run, ContextId stamp) {
+    const ContextId made = run.context == ContextId::kNone ? stamp : run.context;
+    const std::int32_t in = runtime_.origins.contexts.at(made).message;
+    if (paths_.empty()) joiner_ = in;
+    const text::PathId path = is_input(run) ? static_cast<text::PathId>(run.origin) : text::PathId::kNone;
+    const std::int32_t from = runtime_.origins.paths.message(path);
+    if (in == text::kNoMessage || in != joiner_ || from == joiner_) is_one_ = false;
+    paths_.push_back(from == text::kNoMessage ? text::PathId::kNone : path);
+  }
+  [[nodiscard]] bool has_data() const {
+    return std::ranges::any_of(paths_, [](text::PathId path) { return path != text::PathId::kNone; });
+  }
+
+  Runtime& runtime_;
+  bool is_one_ = true;
+  std::int32_t joiner_ = text::kNoMessage;
+  std::vector<text::PathId> paths_;  // by run: the data whose message it belongs to
+  std::size_t at_ = 0;
+};
+
+// Writes what is joined.
+void emit_joined(Runtime& runtime, const String& string, Joined& joined, ContextId under, text::Text& out) {
+  Leaves leaves(string);
+  for (Leaves::Leaf leaf; leaves.next(leaf);) {
+    out.append_bytes({leaf.string->data, leaf.string->size});
+    for (const text::Run& run : std::span(leaf.string->runs, leaf.string->run_count)) {
+      const ContextId made = run.context == ContextId::kNone ? leaf.stamp : run.context;
+      out.append_old_run(run, joined.next(made, under), written_by(runtime, run));
+    }
+  }
+}
+
 // Writes text that has several pieces, or that may belong to a message although none is bound.
 [[gnu::noinline]] void emit_pieces(Runtime& runtime, const String& string, text::Text& out) {
   const ContextId under = emission_context(runtime, string);
+  if (runtime.origins.contexts.at(under).message == text::kNoMessage) {
+    if (Joined joined(runtime, string); joined) {
+      emit_joined(runtime, string, joined, under, out);
+      return;
+    }
+  }
   if (is_leaf(string)) {
     emit_leaf(runtime, string, ContextId::kNone, under, out);
     return;
