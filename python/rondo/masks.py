@@ -62,23 +62,45 @@ def _fill(row, model, entry, part, roles, field, kwargs, text, owners):
         raise InvalidArgumentError(f"the object has no `{field}`")
     variables = {**kwargs, **(given.get("kwargs") or {}), **(given.get("chat_template_kwargs") or {})}
     encoded = model.encode(given[field], tools=given.get("tools"), documents=given.get("documents"), kwargs=variables or None)
-    row["ids"], row["mask"] = encoded.ids, _learned(encoded, part, roles)
+    row["ids"], row["mask"] = encoded.ids, _learned(encoded, part, roles, given[field])
     if text:
         row["text"] = encoded.text
     if owners:
         row["owners"] = encoded.message_indices
 
 
-def _learned(encoded, part, roles):
+def _is_left_out(message):
+    """Whether the message itself says that it is not to be learned."""
+    if not isinstance(message, dict):
+        return False
+    weight = message.get("weight")
+    has_no_weight = isinstance(weight, (int, float)) and not isinstance(weight, bool) and weight == 0
+    return has_no_weight or message.get("training") is False or message.get("train") is False
+
+
+def _learned(encoded, part, roles, messages):
     # One entry more, false, for ids of no message (-1).
-    is_wanted = numpy.array([*(role in roles for role in encoded.roles), False])
-    of_roles = is_wanted[encoded.message_indices]
+    is_wanted = numpy.array(
+        [*(role in roles and not _is_left_out(message) for role, message in zip(encoded.roles, messages)), False]
+    )
     if part == "sampled":
-        # What is sampled is the assistant's, also where an id belongs to the message behind it.
-        return encoded.sampled_mask if "assistant" in roles else numpy.zeros_like(encoded.sampled_mask)
+        if "assistant" not in roles:
+            return numpy.zeros_like(encoded.sampled_mask)
+        if not any(map(_is_left_out, messages)):
+            return encoded.sampled_mask
+        return encoded.sampled_mask & is_wanted[_samplers(encoded)]
+    of_roles = is_wanted[encoded.message_indices]
     if part == "content":
         of_roles = of_roles & (encoded.content_mask != 0)
     return of_roles.astype(numpy.uint8)
+
+
+def _samplers(encoded):
+    """For each sampled id the assistant message that ends with it; it may belong to the message behind that one."""
+    is_assistant = numpy.array([*(role == "assistant" for role in encoded.roles), False])
+    own = (encoded.sampled_mask != 0) & is_assistant[encoded.message_indices]
+    last = numpy.maximum.accumulate(numpy.where(own, numpy.arange(len(own)), -1))
+    return numpy.where(last < 0, -1, encoded.message_indices[last])
 
 
 def _entries(source):

@@ -76,6 +76,33 @@ TEST_CASE_FIXTURE(Shell, "mask says which message the template leaves out, and e
   CHECK_MESSAGE(encoded.err == "rondo: messages[1].role: unknown role `critic`\n", encoded.err);
 }
 
+TEST_CASE_FIXTURE(Shell, "bug: mask by generation blocks was refused for every template") {
+  const std::string marked =
+      file("marked.jinja",
+           "{%- for m in messages %}{%- if m.role == 'assistant' %}{% generation %}{{ m.content }}{% endgeneration %}"
+           "{%- else %}{{ m.content }}{%- endif %}{%- endfor %}");
+  const std::string lines = R"([{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]
+[{"role": "user", "content": "x"}])";
+  const Run masked = run("mask model --mask generation --template '" + marked + "'", lines);
+  CHECK_MESSAGE(masked.status == 0, masked.err);
+  CHECK_MESSAGE(masked.err.find("2 lines, 0 failed; 1 of ") != std::string::npos, masked.err);
+  const std::string unmarked = file("unmarked.jinja", "{%- for m in messages %}{{ m.content }}{%- endfor %}");
+  const Run refused = run("mask model --mask generation --template '" + unmarked + "'", lines);
+  CHECK(refused.status == 1);
+  CHECK_MESSAGE(refused.err.find("the template marks nothing with {% generation %}") != std::string::npos, refused.err);
+}
+
+TEST_CASE_FIXTURE(Shell, "mask and batch skip blank lines, and a message may say that it is not learned") {
+  const std::string plain = file("plain.jinja", "{%- for m in messages %}[{{ m.role }}]{{ m.content }}{%- endfor %}");
+  const std::string lines = R"([{"role": "user", "content": "x"}, {"role": "assistant", "content": "y", "weight": 0}]
+  	
+[{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}])";
+  const Run masked = run("mask model --mask content --template '" + plain + "'", lines);
+  CHECK_MESSAGE(masked.status == 0, masked.out);
+  CHECK_MESSAGE(masked.err.find("2 lines, 0 failed; 1 of ") != std::string::npos, masked.err);
+  CHECK(count(run("batch", "  \n{\"op\":\"nothing\"}\n \n").out, "\n") == 1);
+}
+
 TEST_CASE_FIXTURE(Shell, "mask says the same on any number of threads") {
   std::string lines;
   for (int i = 0; i < 300; ++i) lines += kLines;

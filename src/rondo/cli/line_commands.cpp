@@ -50,8 +50,10 @@ void define_mask(CLI::App& app, MaskArguments& arguments, std::function<int()>& 
       ->check(is_mask_part())
       ->capture_default_str();
   command
-      .add_option("--role", arguments.roles,
-                  "the roles whose messages are learned (default: assistant); may be repeated")
+      .add_option(
+          "--role", arguments.roles,
+          "the roles whose messages are learned (default: assistant); may be repeated; a message with `weight` 0, or "
+          "with `training` or `train` false, is left out")
       ->allow_extra_args(false);
   command.add_flag("--text", arguments.text, "also write the prompt's text");
   command.add_flag("--owners", arguments.owners, "also write the message that each id belongs to");

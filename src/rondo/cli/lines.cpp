@@ -126,7 +126,7 @@ Status finish(const LineReader& reader, const Output& output) {
   return Done{};
 }
 
-// Lines with their numbers; empty ones are skipped.
+// Lines with their numbers; empty and blank ones are skipped.
 class Numbered {
  public:
   explicit Numbered(LineReader& reader) : reader_(reader) {}
@@ -135,7 +135,7 @@ class Numbered {
     do {
       if (!reader_.next(line.text)) return false;
       if (++number_ == 1) line.text.erase(0, line.text.size() - utf8::without_mark(line.text).size());
-    } while (line.text.empty());
+    } while (line.text.find_first_not_of(" \t\r\n") == std::string::npos);
     line.number = number_;
     line.end = reader_.bytes();
     return true;

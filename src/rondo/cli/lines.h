@@ -10,7 +10,7 @@
 namespace rondo::cli {
 
 struct Line {
-  std::size_t number = 0;  // from 1; empty lines are counted but not answered
+  std::size_t number = 0;  // from 1; empty and blank lines are counted but not answered
   std::size_t end = 0;     // offset after it in the input
   std::string text;
 };

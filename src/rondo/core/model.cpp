@@ -264,6 +264,13 @@ Result<render::Encoded> Model::encode(Call& call) const {
       const auto unwritten = unwritten_role(use.chat_template->compared_roles(), messages, encoded.message_indices);
       std::ranges::move(unwritten_fields(messages, call.shaping, made.value().rendered, unwritten),
                         std::back_inserter(encoded.notes));
+      const auto has_reasoning = [](const json::Value& message) { return !tmpl::reasoning_field(message).empty(); };
+      if (kept.value().notes.empty() && std::ranges::any_of(messages, has_reasoning)) {
+        const auto format = format_of(use, call.conversation);
+        if (format.ok())
+          std::ranges::move(render::unwritten_reasoning(messages, call.shaping, made.value().rendered, *format.value()),
+                            std::back_inserter(encoded.notes));
+      }
     }
     put_as_sent(call.shaping, encoded);
     return finished(std::move(encoded));

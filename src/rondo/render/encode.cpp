@@ -247,6 +247,19 @@ bool stops_with(SampledTurns& turns, const json::Array& messages, std::size_t in
   return turns.calls_stop == opener;
 }
 
+// The marker that closes a turn: the first one in its tail that stops the model.
+std::optional<Marker> first_stop(const SampledTurns& turns, std::string_view tail) {
+  const std::optional<Marker> closing = closing_marker(turns.context.tokenizer, tail);
+  const auto ends = turns.context.tokenizer.end_ids();
+  const auto is_stop = [&](const Marker& marker) {
+    return std::ranges::find(ends, marker.id) != ends.end() ||
+           (turns.plain.marker && turns.plain.marker->id == marker.id);
+  };
+  if (!closing || !is_stop(*closing)) return closing;
+  const std::vector<Marker> all = markers(turns.context.tokenizer, tail);
+  return *std::ranges::find_if(all, is_stop);
+}
+
 // The end of the stop of message `index`, whose data ends at `data_end`.  The template's text after the data ends at
 // `end`.
 std::size_t sampled_end(SampledTurns& turns, const json::Array& messages, std::size_t index, std::size_t data_end,
@@ -254,7 +267,7 @@ std::size_t sampled_end(SampledTurns& turns, const json::Array& messages, std::s
   const std::string_view text = turns.rendered.text.bytes();
   const std::string_view tail = text.substr(data_end, end - data_end);
   const auto ends = turns.context.tokenizer.end_ids();
-  const std::optional<Marker> marker = closing_marker(turns.context.tokenizer, tail);
+  const std::optional<Marker> marker = first_stop(turns, tail);
   const bool is_stop = marker && (turns.plain.marker || std::ranges::find(ends, marker->id) != ends.end());
   // If plain turns have no stop of their own, the text that closes a turn's calls is not a stop either.  The model
   // stops with what opens the next turn, which depends on what the model said.
@@ -276,6 +289,64 @@ std::size_t sampled_end(SampledTurns& turns, const json::Array& messages, std::s
     if (!behind.empty() && tail.ends_with(behind)) return end - behind.size();
   }
   return end;
+}
+
+// The end of the template's text behind byte `end`, where message `index` ends: a template that merges consecutive turns
+// may write their close for the first of them.
+std::size_t behind_merged(const jinja::Rendered& rendered, const json::Array& messages, std::size_t index,
+                          std::size_t end) {
+  for (std::size_t i = index; i > 0 && messages[i - 1].find_string("role") == kSampledRole; --i) {
+    const std::size_t behind = tail_end(rendered, static_cast<std::int32_t>(i - 1), end);
+    if (behind > end) return behind;
+  }
+  return end;
+}
+
+// Where the text of messages of other roles is, in order.
+std::vector<Extent> find_others(const jinja::Rendered& rendered, const json::Array& messages) {
+  const text::Origins& origins = rendered.origins;
+  const auto is_of_other = [&](std::int32_t message) {
+    const auto index =
+        static_cast<std::size_t>(message);  // as an unsigned number, kNoMessage is larger than all counts
+    return index < messages.size() && messages[index].find_string("role") != kSampledRole;
+  };
+  std::vector<Extent> out;
+  std::size_t at = 0;
+  for (const text::Run& run : rendered.text.runs()) {
+    const std::size_t begin = at;
+    at += run.size;
+    const bool is_foreign_data = is_message_data(run, origins) && is_of_other(origins.paths.message(run.path()));
+    if (!is_foreign_data && !is_of_other(owner(run, origins))) continue;
+    if (!out.empty() && out.back().end == begin) {
+      out.back().end = at;
+    } else {
+      out.push_back({begin, at});
+    }
+  }
+  return out;
+}
+
+// Adds what is left of `extent`, whose data ends at `data_end`, without the bytes of `others`, such as results that the
+// template writes inside the turn of their calls.  A token that opens such bytes stays if the model stops with it.
+void add_without(const std::vector<Extent>& others, SampledTurns& turns, const json::Array& messages,
+                 const SampledExtent& extent, std::size_t data_end, std::vector<SampledExtent>& out) {
+  const auto index = static_cast<std::size_t>(extent.message);
+  const std::string_view text = turns.rendered.text.bytes();
+  SampledExtent part = extent;
+  auto other = std::ranges::upper_bound(others, extent.begin, {}, &Extent::end);
+  // Behind the data there is only the stop, which may open the next turn.
+  for (; other != others.end() && other->begin < std::min(data_end, extent.end); ++other) {
+    if (other->begin > part.begin) {
+      part.end = other->begin;
+      const std::vector<Marker> opener = markers(turns.context.tokenizer, text.substr(part.end, kLongestToken));
+      const bool is_opened = has_calls(messages[index]) && !opener.empty() && opener.front().begin == 0;
+      if (is_opened && stops_with(turns, messages, index, opener.front().id)) part.end += opener.front().end;
+      out.push_back(part);
+    }
+    part.begin = other->end;
+  }
+  part.end = extent.end;
+  if (part.end > part.begin) out.push_back(part);
 }
 
 }  // namespace
@@ -345,6 +416,7 @@ std::vector<SampledExtent> sampled_extents(const TurnContext& context, const jin
   if (std::ranges::none_of(messages, is_sampled)) return out;
   SampledTurns turns{context, rendered};
   const std::vector<probe::TurnExtent> extents = probe::turn_extents(rendered, messages.size());
+  const std::vector<Extent> others = find_others(rendered, messages);
   std::size_t behind_data = 0;  // of the messages before
   std::size_t silent = 0;
   for (std::size_t i = 0; i < messages.size(); ++i) {
@@ -359,9 +431,9 @@ std::vector<SampledExtent> sampled_extents(const TurnContext& context, const jin
     extent.message = static_cast<std::int32_t>(i);
     extent.begin = sampled_begin(turns, messages, i, lead);
     const std::size_t data_end = turn.data ? turn.data->end : extent.begin;
-    extent.end = sampled_end(turns, messages, i, data_end,
-                             turn.data ? turn.tail_end : tail_end(rendered, extent.message, data_end));
-    out.push_back(extent);
+    const std::size_t own_end = turn.data ? turn.tail_end : tail_end(rendered, extent.message, data_end);
+    extent.end = sampled_end(turns, messages, i, data_end, behind_merged(rendered, messages, i, own_end));
+    add_without(others, turns, messages, extent, data_end, out);
   }
   return out;
 }
@@ -395,6 +467,7 @@ Encoded encode(const TurnContext& context, const jinja::Rendered& rendered, Cont
   Encoded out;
   add_pieces(out, rendered, {0, rendered.text.size()}, pieces,
              sampled_extents(context, rendered, context.base.messages));
+  out.has_generation_blocks = context.chat_template.has_generation_block();
   return out;
 }
 

@@ -81,6 +81,7 @@ struct Encoded {
   std::vector<std::uint8_t> generation_mask;  // 1: the first byte was written inside {% generation %}
   std::vector<OriginKind> origins;            // the source of the first byte
   std::vector<FieldSpan> fields;              // in the order of the ids
+  bool has_generation_blocks = false;         // whether the template has {% generation %} blocks
   // Sentences.  For raw turns: what was synthesised, and why (render/raw_turns.h).  For a continued message: what the
   // template does not write (core/prompt.h).
   std::vector<std::string> notes;
@@ -115,7 +116,9 @@ void add_pieces(Encoded& out, const jinja::Rendered& rendered, const Extent& ran
 [[nodiscard]] std::vector<std::uint8_t> piece_content(const jinja::Rendered& rendered, std::size_t begin,
                                                       const std::vector<tokenizer::Piece>& pieces);
 
-// Returns one extent for each assistant message that the template wrote.
+// Returns the extents of the assistant messages that the template wrote: one for each, or several where the template
+// writes a message of another role, such as a result, inside the turn.  No byte of that message is in an extent, except
+// a token that opens it and stops the model.
 [[nodiscard]] std::vector<SampledExtent> sampled_extents(const TurnContext& context, const jinja::Rendered& rendered,
                                                          const json::Array& messages);
 

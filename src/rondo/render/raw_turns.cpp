@@ -110,7 +110,9 @@ void truncate(Encoded& out, std::size_t count) {
 class RawPrompt {
  public:
   RawPrompt(const TurnContext& context, const RawReading& reading, ContentSpecials specials)
-      : context_(context), reading_(reading), specials_(specials), messages_(context.base.messages) {}
+      : context_(context), reading_(reading), specials_(specials), messages_(context.base.messages) {
+    out_.has_generation_blocks = context.chat_template.has_generation_block();
+  }
 
   // Starts with the text that the first raw turn was sampled after: the messages before it.
   Status start(std::size_t count) {

@@ -94,6 +94,10 @@ bool has_reasoning(const json::Value& message, const format::Format& format) {
   return format.reasoning.in_content && !close.empty() && content && content->find(close) != std::string_view::npos;
 }
 
+std::string unwritten_note(std::size_t message) {
+  return "messages[" + std::to_string(message) + "]: the template never writes its reasoning";
+}
+
 // How many bytes of message `index`'s reasoning are in the prompt; of its content, if the content holds the reasoning.
 std::size_t shown_reasoning(const jinja::Rendered& rendered, std::int32_t index, const format::Format& format) {
   const text::PathTable& paths = rendered.origins.paths;
@@ -152,6 +156,17 @@ void drop_reasoning(json::Array& messages, Retention retention, std::string_view
   for (std::size_t i = 0; i < cycle; ++i) remove_reasoning(messages[i], own_field);
 }
 
+std::vector<std::string> unwritten_reasoning(const json::Array& messages, const tmpl::Shaping& shaping,
+                                             const jinja::Rendered& rendered, const format::Format& format) {
+  std::vector<std::string> out;
+  if (format.reasoning.present) return out;
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    if (has_reasoning(messages[i], format) && shown_reasoning(rendered, static_cast<std::int32_t>(i), format) == 0)
+      out.push_back(unwritten_note(tmpl::sent_index(shaping, i)));
+  }
+  return out;
+}
+
 Result<KeptTurns> kept_turns(const TurnContext& context, const format::Format& format, Retention retention) {
   KeptTurns out;
   if (retention == Retention::kTemplate) return out;
@@ -167,8 +182,7 @@ Result<KeptTurns> kept_turns(const TurnContext& context, const format::Format& f
     const json::Array until(messages.begin(), messages.begin() + index + 1);
     Result<jinja::Rendered> last = render_messages(context, until, false);
     if (!last.ok() || shown_reasoning(last.value(), index, format) <= shown) {
-      if (shown == 0)
-        out.notes.push_back("messages[" + std::to_string(i) + "]: the template never writes its reasoning");
+      if (shown == 0) out.notes.push_back(unwritten_note(i));
       continue;
     }
     for (const SampledExtent& extent : sampled_extents(context, last.value(), until)) {

@@ -17,6 +17,7 @@
 #include "render/raw_turns.h"
 #include "render/turn.h"
 #include "rondo/result.h"
+#include "template/shape.h"
 
 namespace rondo::render {
 
@@ -41,6 +42,12 @@ enum class Retention : std::uint8_t {
 // Removes from `messages` the reasoning that `retention` drops whatever the template does.  `own_field` is a field for
 // reasoning that only this template has; "" if there is none.
 void drop_reasoning(json::Array& messages, Retention retention, std::string_view own_field);
+
+// Returns a sentence for each message whose reasoning the template writes under no circumstances, because it has no
+// reasoning in its format.  `rendered` is the prompt of `messages`, which `shaping` made.
+[[nodiscard]] std::vector<std::string> unwritten_reasoning(const json::Array& messages, const tmpl::Shaping& shaping,
+                                                           const jinja::Rendered& rendered,
+                                                           const format::Format& format);
 
 // The turns of a conversation whose reasoning `retention` keeps although the template drops it.
 struct KeptTurns {

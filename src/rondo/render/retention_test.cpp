@@ -80,5 +80,24 @@ TEST_CASE("an empty block stays where the template still writes one, and other t
         "[[user>>Hi~fin~[[assistant>>(*mull Done. mull*)Yo~fin~");
 }
 
+TEST_CASE("bug: reasoning that a template never writes was told of in some retentions only") {
+  const auto compiled =
+      jinja::Template::compile("{% for m in messages %}{{ m.content }}{% endfor %}", {}, "test").value();
+  const chat::Conversation base;
+  const tmpl::ApplyOptions options;
+  const auto tokenizer = test::byte_tokenizer({"~fin~"}, "~fin~");
+  const TurnContext context{*compiled, *tokenizer, base, options};
+  const json::Array messages = {json::Object{{"role", "user"}, {"content", "Q"}},
+                                json::Object{{"role", "assistant"}, {"content", "A"}, {"reasoning_content", "R"}},
+                                json::Object{{"role", "assistant"}, {"content", "B"}}};
+  const auto rendered = render_messages(context, messages, false);
+  REQUIRE(rendered.ok());
+  format::Format format;
+  CHECK(unwritten_reasoning(messages, {}, rendered.value(), format) ==
+        std::vector<std::string>{"messages[1]: the template never writes its reasoning"});
+  format.reasoning.present = true;
+  CHECK(unwritten_reasoning(messages, {}, rendered.value(), format).empty());
+}
+
 }  // namespace
 }  // namespace rondo::render

@@ -188,6 +188,85 @@ TEST_CASE_FIXTURE(Training, "turns without a header begin where the prompt ended
   CHECK(masked(encoded(true, source), {}) == " Yes~end~| Ok~end~");
 }
 
+TEST_CASE_FIXTURE(Training, "bug: a conversation in which no generation block was written was refused") {
+  messages = {json::Object{{"role", "user"}, {"content", "Hi"}}};
+  CHECK(masked(encoded(true), {.part = MaskPart::kGeneration}) == "");
+}
+
+TEST_CASE_FIXTURE(Training, "bug: results that the template writes inside the turn of their calls were learned") {
+  const char* const source =
+      "{% for m in messages %}{% if m.role == 'user' %}[user]{{ m.content }}~end~"
+      "{% elif m.role == 'assistant' %}[assistant]{% for c in m.tool_calls or [] %}<call>{{ c.name }}</call>{% endfor "
+      "%}"
+      "{% if m.tool_calls %}{% for t in messages[loop.index:] if t.role == 'tool' %}<see>{{ t.content }}</see>"
+      "{% endfor %}{% endif %}{{ m.content }}~end~{% endif %}{% endfor %}"
+      "{% if add_generation_prompt %}[assistant]{% endif %}";
+  messages = json::parse(R"([{"role": "user", "content": "Hi"},
+    {"role": "assistant", "content": "Hm", "tool_calls": [{"name": "add"}]}, {"role": "tool", "content": "4"}])")
+                 .value()
+                 .as_array();
+  const Encoded all = encoded(true, source);
+  CHECK(masked(all, {}) == "<call>add</call>|Hm~end~");
+  CHECK(masked(all, {.part = MaskPart::kContent}) == "add|Hm");
+  CHECK(masked(all, {.part = MaskPart::kTurn}) == "[assistant]<call>add</call>|Hm~end~");
+  CHECK(masked(all, {.part = MaskPart::kContent, .roles = {"tool"}}) == "4");
+}
+
+TEST_CASE_FIXTURE(Training, "bug: turns that a template merges once it meets the next message were not learned") {
+  const char* const source =
+      "{% set ns = namespace(out=[], role=none, group=[]) %}{% for m in messages + [{'role': 'end'}] %}"
+      "{% if m.role != ns.role %}{% if ns.group %}{% set p = namespace(t=[]) %}"
+      "{% for g in ns.group %}{% set p.t = p.t + [g.content] %}{% endfor %}"
+      "{% set ns.out = ns.out + [{'role': ns.role, 'content': p.t | join('--')}] %}{% endif %}"
+      "{% set ns.group = [m] %}{% set ns.role = m.role %}{% else %}{% set ns.group = ns.group + [m] %}{% endif %}"
+      "{% endfor %}{% for m in ns.out %}{% if m.role == 'user' %}[user]{{ m.content }}[/user]"
+      "{% else %}{{ m.content }}~end~{% endif %}{% endfor %}";
+  messages = json::parse(R"([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "one"},
+    {"role": "assistant", "content": "two"}, {"role": "user", "content": "No"},
+    {"role": "assistant", "content": "three"}])")
+                 .value()
+                 .as_array();
+  const Encoded all = encoded(true, source);
+  CHECK(masked(all, {}) == "one--two~end~|three~end~");
+  CHECK(masked(all, {.part = MaskPart::kContent}) == "one|two|three");
+  CHECK(masked(all, {.part = MaskPart::kTurn, .messages = {1, 0, 1, 1, 0}}).starts_with("--two"));
+}
+
+TEST_CASE_FIXTURE(Training, "bug: what follows the first stop token of a turn was sampled") {
+  const char* const source =
+      "{% for m in messages %}[{{ m.role }}]{{ m.content }}~end~{% if m.role == 'assistant' %} ~end~{% endif %}"
+      "{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}";
+  CHECK(masked(encoded(true, source), {}) == "Yes~end~|Ok~end~");
+}
+
+TEST_CASE_FIXTURE(Training, "bug: content was that of the turn in which it stands, not of its own message") {
+  const char* const source =
+      "{% for m in messages %}{% if m.role == 'user' %}[user]{% if loop.index0 == 1 %}{{ messages[0].content }} "
+      "{% endif %}{{ m.content }}~end~{% endif %}{% endfor %}";
+  messages =
+      json::parse(R"([{"role": "system", "content": "Brief"}, {"role": "user", "content": "Hi"}])").value().as_array();
+  const Encoded all = encoded(true, source);
+  CHECK(masked(all, {.part = MaskPart::kContent, .roles = {"user"}}) == "Hi");
+  CHECK(masked(all, {.part = MaskPart::kContent, .roles = {"system"}}) == "Brief");
+  CHECK(masked(all, {.part = MaskPart::kTurn, .roles = {"user"}}) == "[user]Brief Hi~end~");
+}
+
+TEST_CASE_FIXTURE(Training, "a message may say that it is not learned") {
+  const auto without = [&](const char* name, const json::Value& value) {
+    messages[1].as_object().set(name, value);
+    const std::string learned = masked(encoded(true), {});
+    messages[1].as_object().erase(name);
+    return learned;
+  };
+  CHECK(without("weight", 0) == "Ok~end~");
+  CHECK(without("weight", 0.0) == "Ok~end~");
+  CHECK(without("weight", 1) == "Yes~end~|Ok~end~");
+  CHECK(without("weight", false) == "Yes~end~|Ok~end~");
+  CHECK(without("training", false) == "Ok~end~");
+  CHECK(without("train", false) == "Ok~end~");
+  CHECK(without("train", true) == "Yes~end~|Ok~end~");
+}
+
 TEST_CASE_FIXTURE(Training, "the extents of all turns are those of each") {
   // Results search for the name of the call that they answer.  One message is written at the top, whatever its place.
   const char* const source =
