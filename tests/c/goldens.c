@@ -208,6 +208,7 @@ static void read_chat(example* at) {
   }
   if (is_op(at, "render") || is_op(at, "encode")) add_default(at, "add_generation_prompt", "false");
   if (is_op(at, "bridge")) add_default(at, "lossy", "false");
+  if (is_op(at, "parse_stream")) add_default(at, "by_spelling", "true");
   if (at->options.size != 0) buffer_say(&at->options, "}");
   at->chat.options.data = at->options.data;
   at->chat.options.size = at->options.size;
@@ -398,10 +399,7 @@ static int stream(example* at, rondo_result* result, rondo_error* error, rondo_s
 
 /* 0: the functions have no words for it. */
 static int call(example* at, rondo_result* result, rondo_error* error, rondo_status* status) {
-  if (is_op(at, "parse_stream")) {
-    add_default(at, "by_spelling", "true");
-    return stream(at, result, error, status);
-  }
+  if (is_op(at, "parse_stream")) return stream(at, result, error, status);
   if (is_op(at, "detokenize") || is_op(at, "bridge")) return with_ids(at, result, error, status);
   if (is_op(at, "parse") || is_op(at, "tokenize")) {
     *status = with_text(at, result, error);

@@ -12,9 +12,15 @@ namespace {
 
 // Engines cache blocks whose size is a power of two, usually 16 ids.
 constexpr std::size_t kLeastBlock = 16;
-constexpr std::size_t kMostBlock = 2048;
+constexpr std::size_t kMostBlock = 256;
 
+constexpr std::string_view kBlockRounding = "block-rounding";
+constexpr std::string_view kOtherReplica = "other-replica";
+constexpr std::string_view kEviction = "eviction";
+
+// Whether no more is missing than what whole blocks leave over.  An engine that held nothing has lost it all.
 bool is_rounded(std::size_t cached, std::size_t expected) {
+  if (cached == 0) return expected <= kLeastBlock;
   for (std::size_t block = kLeastBlock; block <= kMostBlock; block *= 2) {
     if (cached % block == 0 && expected - cached <= block) return true;
   }
@@ -98,6 +104,10 @@ class Diagnosis {
 
 }  // namespace
 
+bool is_of_engine(std::string_view cause) {
+  return cause == kBlockRounding || cause == kOtherReplica || cause == kEviction;
+}
+
 std::optional<spans::Loss> loss_in_engine(const spans::Plan& plan, const engine::Usage& usage,
                                           const std::string& replica) {
   // The last id is always computed, and the last sampled id never was.
@@ -106,13 +116,13 @@ std::optional<spans::Loss> loss_in_engine(const spans::Plan& plan, const engine:
   spans::Loss out;
   out.lost_tokens = plan.expected - cached;
   if (is_rounded(cached, plan.expected)) {
-    out.name = "block-rounding";
+    out.name = kBlockRounding;
     out.sentence = "the engine keeps whole blocks of ids alone";
   } else if (!replica.empty() && usage.expected_tokens < plan.expected) {
-    out.name = "other-replica";
+    out.name = kOtherReplica;
     out.sentence = "the request went to " + replica + ", which was given less of it before";
   } else {
-    out.name = "eviction";
+    out.name = kEviction;
     out.sentence = usage.reason.empty() ? "the engine did not hold these ids any more" : usage.reason;
   }
   return out;

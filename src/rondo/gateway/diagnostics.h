@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "apis/request.h"
 #include "engine/serving.h"
@@ -15,6 +16,9 @@ namespace rondo::gateway {
 // tell.  `replica` is the server that got the request; "" if there is only one.
 [[nodiscard]] std::optional<spans::Loss> loss_in_engine(const spans::Plan& plan, const engine::Usage& usage,
                                                         const std::string& replica);
+
+// Returns whether `cause` is the name of such a loss: the prompt is as it was, but the engine lacks its ids.
+[[nodiscard]] bool is_of_engine(std::string_view cause);
 
 // Returns what changes the prompt besides the messages of a request.  It is stored with the turn, and a later turn
 // compares itself with it.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/hex.h"
+#include "gateway/diagnostics.h"
 #include "json/parse.h"
 #include "json/print.h"
 
@@ -81,6 +82,12 @@ json::Value turn_row(const Turn& turn, std::size_t index, std::int64_t parent) {
                       {"time", turn.time_ms}};
 }
 
+// Whether the prompt itself broke.  What an engine did not hold any more is no fault of the prompt.
+bool is_break(const json::Value& cause) {
+  const std::string name = cause.find_string("name").value_or("");
+  return !name.empty() && !is_of_engine(name);
+}
+
 json::Value session_row(const spans::SessionInfo& info, const std::string& model, const std::vector<Turn>& turns) {
   const std::vector<std::int64_t> parents = parents_of(turns);
   std::size_t prompt = 0;
@@ -89,7 +96,7 @@ json::Value session_row(const spans::SessionInfo& info, const std::string& model
   for (const Turn& turn : turns) {
     prompt += turn.prompt.size();
     cached += count_of(turn, "cached");
-    breaks += facts_of(turn, "cause").is_null() ? 0 : 1;
+    breaks += is_break(facts_of(turn, "cause")) ? 1 : 0;
   }
   return json::Object{{"id", spans::to_hex(info.session)},
                       {"name", info.name},
@@ -227,6 +234,7 @@ net::Reply list(Service::State& state, const std::string& tenant, const net::Ser
   constexpr std::int64_t kUsual = 20;
   const auto asked = query_number(http, "limit");
   if (!asked.ok()) return refusal_of(asked.fault());
+  if (asked.value().value_or(kUsual) < 1) return refusal_of(apis::invalid("limit", "`limit` must be at least 1"));
   const auto limit = static_cast<std::size_t>(
       std::clamp<std::int64_t>(asked.value().value_or(kUsual), 1, static_cast<std::int64_t>(kMostListed)));
   std::uint64_t after = 0;

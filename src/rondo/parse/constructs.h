@@ -14,6 +14,7 @@
 #include "chat/conversation.h"
 #include "format/format.h"
 #include "json/value.h"
+#include "parse/fences.h"
 #include "parse/marker.h"
 #include "parse/markup.h"
 #include "parse/parser.h"
@@ -166,6 +167,7 @@ struct Foreign {
   std::vector<std::string> closes;           // what closes the wrappers around these calls, innermost last
   // Syntaxes of such calls that were made for this text, the latest last: making one takes longer than reading a call.
   std::vector<std::shared_ptr<const Syntax>> made = {};
+  Quoting quoting = {};  // what is before a place where such a call may begin
 };
 
 // How the text ended.

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "parse/constructs.h"
-#include "parse/fences.h"
 #include "parse/json_scan.h"
 #include "parse/marker.h"
 #include "parse/parser.h"
@@ -428,7 +427,6 @@ class Machine : private Reader {
   Parameter parameter_;
   JsonScanner scanner_;  // for arguments, or for a parameter's value
   std::optional<Held> held_;
-  Quoting quoting_;
 
   chat::AssistantMessage message_;
   Reported reported_;

@@ -136,7 +136,8 @@ Marker::Marker(std::string_view text, std::span<const std::string> tokens) {
 
 void Marker::keep_to_line() {
   const std::size_t line = lead_.rfind('\n');
-  line_lead_ = line == std::string::npos ? 0 : lead_.size() - line;
+  const std::size_t blanks = is_distinct_ ? 0 : lead_.size();  // in front of punctuation inside a line
+  line_lead_ = line == std::string::npos ? blanks : lead_.size() - line;
   needs_line_end_ = trail_.starts_with('\n');
 }
 

@@ -46,7 +46,7 @@ class Marker {
   explicit Marker(std::string_view text, std::span<const std::string> tokens = {});
 
   // Makes the marker match only where its text stands between line ends, as far as the template writes line ends around
-  // it.  MarkerSet looks at the text before it.
+  // it; punctuation also only behind the blanks that the template writes before it.  MarkerSet looks at the text before.
   void keep_to_line();
 
   // Returns true if the text is only white space; such a marker never matches.

@@ -49,7 +49,7 @@ void Machine::start_from_prompt(std::string_view tail) {
     reported_.events.clear();
     message_.reasoning.reset();
     message_.content.clear();
-    quoting_ = {};
+    foreign_.quoting = {};
     prompt_.inline_open = shown;
   }
 }

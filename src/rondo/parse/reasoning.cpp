@@ -198,7 +198,7 @@ void Machine::release() {
 void Machine::withdraw(std::size_t end) {
   head_ = held_->begin - base_;
   message_ = std::move(held_->before);
-  quoting_ = {};
+  foreign_.quoting = {};
   mistake_ = std::move(held_->mistake);
   held_.reset();
   section_.is_open = false;

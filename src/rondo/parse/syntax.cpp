@@ -46,8 +46,13 @@ const Marker* Syntax::add_marker(std::string_view text) {
   return markers_.back().get();
 }
 
-// A stop that ordinary text may contain ends a turn only on the line of its own that the template gives it.
+// A stop that ordinary text may contain ends a turn only on the line of its own, or at the end of a line, where the
+// template gives it that.  One stop may be known with and without the line end behind it.
 const Marker* Syntax::add_stop(std::string_view text) {
+  for (const std::vector<std::string>* known : {&format->stops.content, &format->stops.tool}) {
+    for (const std::string& other : *known)
+      if (other.size() > text.size() && other.starts_with(text) && other[text.size()] == '\n') text = other;
+  }
   (void)add_marker(text);
   if (format::is_plain(text)) markers_.back()->keep_to_line();
   return markers_.back().get();

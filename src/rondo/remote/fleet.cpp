@@ -148,7 +148,8 @@ class FleetRun final : public engine::Submission, public engine::Listener {
     if (std::exchange(has_begun_, true)) return;
     patience_.cancel();
     if (ticket_) fleet_.router_.progress(*ticket_, request_.prompt);
-    listener_.on_start({.expected_tokens = expected_, .replica = address()});
+    const bool is_one_of_several = fleet_.replicas_.size() > 1;
+    listener_.on_start({.expected_tokens = expected_, .replica = is_one_of_several ? address() : std::string()});
   }
 
   void finish(engine::Outcome outcome) {
