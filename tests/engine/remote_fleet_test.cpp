@@ -50,6 +50,7 @@ struct Engines {
 
   // Which server has computed most requests in its log with that prompt.
   std::size_t server_of(const std::string& url) const {
+    if (servers.size() == 1 && url.empty()) return 0;  // the only one is not named
     for (std::size_t i = 0; i < servers.size(); ++i) {
       if (servers[i]->url() == url) return i;
     }

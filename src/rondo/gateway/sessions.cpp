@@ -84,7 +84,7 @@ json::Value turn_row(const Turn& turn, std::size_t index, std::int64_t parent) {
 
 // Whether the prompt itself broke.  What an engine did not hold any more is no fault of the prompt.
 bool is_break(const json::Value& cause) {
-  const std::string name = cause.find_string("name").value_or("");
+  const std::string_view name = cause.find_string("name").value_or("");
   return !name.empty() && !is_of_engine(name);
 }
 

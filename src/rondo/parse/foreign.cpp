@@ -197,7 +197,8 @@ bool Machine::is_quoted(std::size_t at) {
   if (message_.content.size() < foreign_.quoting.content.size()) foreign_.quoting = {};
   const bool has_grown = message_.content.size() > foreign_.quoting.content.size();
   foreign_.quoting.content.take(std::string_view(message_.content).substr(foreign_.quoting.content.size()));
-  const std::size_t taken = foreign_.quoting.pending.size() - std::min(foreign_.quoting.content.size(), foreign_.quoting.pending.size());
+  const std::size_t taken =
+      foreign_.quoting.pending.size() - std::min(foreign_.quoting.content.size(), foreign_.quoting.pending.size());
   if (has_grown || foreign_.quoting.begin != base_ + head_ || taken > at - head_) {
     foreign_.quoting.pending = foreign_.quoting.content;
     foreign_.quoting.begin = base_ + head_;
