@@ -233,7 +233,9 @@ std::vector<bool> Grammar::productive_rules() const {
   std::vector<bool> out(rules_.size(), false);
   const auto tell = [&](const std::vector<std::size_t>& waiting) {
     for (const std::size_t node : waiting) {
-      if (needed[node] > 0 && --needed[node] == 0) open.push_back(node);
+      if (needed[node] == 0) continue;
+      --needed[node];
+      if (needed[node] == 0) open.push_back(node);
     }
   };
   while (!open.empty()) {

@@ -127,11 +127,9 @@ void Machine::end_without_arguments(std::size_t at, std::size_t end) {
 // Reads a name, id or index.
 bool Machine::piece_slot(CallPiece::Kind kind) {
   const bool is_name = kind == CallPiece::Kind::kName || kind == CallPiece::Kind::kNameInId;
-  const Match quoted = is_name ? quoted_tool(skip_space(pos_)) : Match{};
-  if (quoted.kind == MatchKind::kPartial) return false;
-  const std::size_t quote = quoted.kind == MatchKind::kFull ? 1 : 0;
+  std::size_t quote = 0;
+  const Match slot = slot_in_quotes(skip_space(pos_), is_name, quote);
   const std::size_t begin = skip_space(pos_) + quote;
-  const Match slot = quote > 0 ? quoted : slot_at(begin, is_name);
   if (slot.kind == MatchKind::kPartial) return false;
   const std::size_t end = begin + slot.size;
   if (slot.kind == MatchKind::kNone) {
@@ -145,8 +143,7 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
     return is_name && syntax_->options.tools && syntax_->is_known_tool(text) && syntax_->is_name_enough(call_.piece);
   };
   if (is_cut_off && attempt_.is_open && !is_whole_call()) return false;
-  const bool has_no_name = kind == CallPiece::Kind::kNameInId ? name_in_id(text).empty() : text.empty();
-  if (has_no_name && is_name && !call_.has_name) return fail_attempt(end, "a tool call has no name");
+  if (is_name && !call_.has_name && lacks_name(kind, text)) return fail_attempt(end, "a tool call has no name");
   pos_ = end + quote;
   ++call_.piece;
   if (is_name && !call_.has_name) {
@@ -160,6 +157,10 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
     }
   }
   return true;
+}
+
+bool Machine::lacks_name(CallPiece::Kind kind, const std::string& text) const {
+  return kind == CallPiece::Kind::kNameInId ? name_in_id(text).empty() : text.empty();
 }
 
 // Matches a name, id or index at `begin`.  Inside an escape nothing ends it.  kNone means that the byte at `size`

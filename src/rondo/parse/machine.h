@@ -220,6 +220,7 @@ class Machine : private Reader {
   bool piece_literal(const Marker& literal);
   [[nodiscard]] bool is_cut_off_in(const MarkerSet& set, std::size_t at) const;
   bool piece_slot(format::CallPiece::Kind kind);
+  [[nodiscard]] bool lacks_name(format::CallPiece::Kind kind, const std::string& text) const;
   [[nodiscard]] Match slot_at(std::size_t begin, bool is_name) const;
   [[nodiscard]] MatchKind slot_close_at(std::size_t begin, std::size_t end, bool is_name) const;
   void take_name(format::CallPiece::Kind kind, std::string text);
@@ -305,6 +306,12 @@ class Machine : private Reader {
   [[nodiscard]] ListedKey listed_key(std::size_t begin) const;
   [[nodiscard]] ListedKey key_written(std::size_t begin, std::string_view name) const;
   MatchKind take_listed_key(std::size_t begin);
+  struct Quotes {
+    MatchKind kind = MatchKind::kNone;
+    std::string_view open;
+    std::string_view close;
+  };
+  [[nodiscard]] Quotes quotes_at(std::size_t begin) const;
   MatchKind quoted_key(std::size_t begin);
   bool begins_object(std::size_t colon);
   MatchKind key_close(std::size_t begin, std::size_t end);
@@ -343,6 +350,8 @@ class Machine : private Reader {
   [[nodiscard]] MatchKind separates_words(const MarkerSet::Found& found) const;
   [[nodiscard]] std::optional<std::size_t> structured_end(bool& wait) const;
   bool begin_structured();
+  MatchKind end_structured();
+  MatchKind structured_byte();
   bool value_structured();
 
   // unclosed.cpp: values without their closing tag, and parameters that cannot be read
@@ -406,6 +415,7 @@ class Machine : private Reader {
   MatchKind damaged_name_tag(std::size_t at);
   void note_damaged_tag();
   [[nodiscard]] Match quoted_tool(std::size_t begin) const;
+  [[nodiscard]] Match slot_in_quotes(std::size_t begin, bool is_name, std::size_t& quote) const;
   void note_quoted_name();
   void look_for_tags(std::string_view value);
   void judge_call();

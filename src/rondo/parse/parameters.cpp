@@ -154,27 +154,32 @@ bool Machine::key() {
   return false;
 }
 
+// Looks for the quote of JSON or Python, or of the format's own strings, that opens a name at `begin`.
+Machine::Quotes Machine::quotes_at(std::size_t begin) const {
+  const std::string_view rest = std::string_view(buffer_).substr(begin);
+  const std::string_view first = rest.substr(0, 1);
+  if (first == "\"" || first == "'") return {MatchKind::kFull, first, first};
+  const NestedSyntax& own = syntax_->values.nested;
+  if (own.string_open.size() <= 1) return {};
+  if (rest.starts_with(own.string_open)) return {MatchKind::kFull, own.string_open, own.string_close};
+  const bool may_come = !is_end_ && own.string_open.starts_with(rest);
+  return {may_come ? MatchKind::kPartial : MatchKind::kNone, {}, {}};
+}
+
 // Takes a name in the quotes of JSON or Python, or of the format's own strings, where the format writes names bare: models
 // write the arguments as an object then.
 MatchKind Machine::quoted_key(std::size_t begin) {
   if (begin == buffer_.size() || !syntax_->parameter_open.empty() || syntax_->sets.key.empty()) return MatchKind::kNone;
-  const std::string_view rest = std::string_view(buffer_).substr(begin);
-  std::string_view open = rest.substr(0, 1);
-  std::string_view shut = open;
-  if (open != "\"" && open != "'") {
-    open = syntax_->values.nested.string_open;
-    shut = syntax_->values.nested.string_close;
-    if (open.size() > 1 && open.starts_with(rest)) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
-    if (open.size() <= 1 || !rest.starts_with(open)) return MatchKind::kNone;
-  }
-  const std::size_t name = begin + open.size();
-  const std::size_t end = buffer_.find(shut, name);
+  const Quotes quotes = quotes_at(begin);
+  if (quotes.kind != MatchKind::kFull) return quotes.kind;
+  const std::size_t name = begin + quotes.open.size();
+  const std::size_t end = buffer_.find(quotes.close, name);
   if (end == std::string::npos)
     return is_end_ || buffer_.size() - begin > kLongestKey ? MatchKind::kNone : MatchKind::kPartial;
-  const std::size_t next = skip_space(end + shut.size());
+  const std::size_t next = skip_space(end + quotes.close.size());
   if (next == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
   const MarkerSet::Found close = syntax_->sets.key.at(buffer_, next, is_end_, starts());
-  if (close.kind == MatchKind::kNone && open.size() == 1 && begins_object(next)) return MatchKind::kFull;
+  if (close.kind == MatchKind::kNone && quotes.open.size() == 1 && begins_object(next)) return MatchKind::kFull;
   if (close.kind != MatchKind::kFull || end == name || end - begin > kLongestKey) {
     return close.kind == MatchKind::kPartial ? close.kind : MatchKind::kNone;
   }

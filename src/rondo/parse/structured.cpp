@@ -199,6 +199,36 @@ bool Machine::begin_structured() {
   return true;
 }
 
+// Ends the value if it ends at pos_ or before it.  kPartial means that more text is needed.
+MatchKind Machine::end_structured() {
+  bool wait = false;
+  const std::optional<std::size_t> end = structured_end(wait);
+  if (wait) return MatchKind::kPartial;
+  if (!end) return MatchKind::kNone;
+  end_value(*end, *end);
+  return MatchKind::kFull;
+}
+
+// Takes the byte at pos_, or the string that begins there.  kFull means that the value has ended, kPartial that more text
+// is needed.
+MatchKind Machine::structured_byte() {
+  Nesting& nesting = parameter_.nesting;
+  if (nesting.take_quoted(buffer_[pos_])) return MatchKind::kNone;
+  // A text as it is may be empty, and what follows it may begin with a quote.
+  if (nesting.is_text || (!nesting.is_python && pos_ == head_)) {
+    const MatchKind end = end_structured();
+    if (end != MatchKind::kNone || nesting.is_text) return end;
+  }
+  if (const MatchKind unopened = unopened_value(); unopened != MatchKind::kNone) return unopened;
+  bool wait = false;
+  if (own_quoted(wait) || python_quoted(wait)) return wait ? MatchKind::kPartial : MatchKind::kNone;
+  if (nesting.depth == 0) {
+    if (const MatchKind end = end_structured(); end != MatchKind::kNone) return end;
+  }
+  nesting.take(buffer_[pos_]);
+  return MatchKind::kNone;
+}
+
 // Reads a value without markers around it.  It ends at a separator, or where the call ends, outside its own brackets
 // and quotes.
 bool Machine::value_structured() {
@@ -210,32 +240,7 @@ bool Machine::value_structured() {
     nesting.may_quote = !nesting.has_closed;
   }
   for (; pos_ < buffer_.size(); ++pos_) {
-    if (nesting.take_quoted(buffer_[pos_])) continue;
-    bool wait = false;
-    // A text as it is may be empty, and what follows it may begin with a quote.
-    if (nesting.is_text || (!nesting.is_python && pos_ == head_)) {
-      const std::optional<std::size_t> end = structured_end(wait);
-      if (wait) return false;
-      if (end) {
-        end_value(*end, *end);
-        return true;
-      }
-      if (nesting.is_text) continue;
-    }
-    if (const MatchKind unopened = unopened_value(); unopened != MatchKind::kNone) return unopened == MatchKind::kFull;
-    if (own_quoted(wait) || python_quoted(wait)) {
-      if (wait) return false;
-      continue;
-    }
-    if (nesting.depth == 0) {
-      const std::optional<std::size_t> end = structured_end(wait);
-      if (wait) return false;
-      if (end) {
-        end_value(*end, *end);
-        return true;
-      }
-    }
-    nesting.take(buffer_[pos_]);
+    if (const MatchKind end = structured_byte(); end != MatchKind::kNone) return end == MatchKind::kFull;
   }
   return false;
 }

@@ -224,6 +224,13 @@ Match Machine::quoted_tool(std::size_t begin) const {
   return {close, close == MatchKind::kFull ? name.size() : 0};
 }
 
+// Matches a name, id or index at `begin`, or the name of a tool behind a `quote` of one byte.
+Match Machine::slot_in_quotes(std::size_t begin, bool is_name, std::size_t& quote) const {
+  const Match quoted = is_name ? quoted_tool(begin) : Match{};
+  quote = quoted.kind == MatchKind::kFull ? 1 : 0;
+  return quoted.kind == MatchKind::kNone ? slot_at(begin, is_name) : quoted;
+}
+
 void Machine::note_quoted_name() {
   call_.problems.push_back(
       {Problem::Kind::kUnknownAttribute, "", "the name of the tool is in quotes, which the format does not write"});
