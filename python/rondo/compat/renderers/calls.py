@@ -33,8 +33,8 @@ def parsed_call(call, marks):
     )
 
 
-def take_attempts(model, ids, content, calls, call_tokens, stops):
-    """What begins with the token that opens calls and is none: text to rondo, calls that failed to the interface.
+def take_attempts(model, ids, reasoning, content, calls, call_tokens, stops):
+    """What begins with the token that opens calls and is none: text or markup to rondo, calls that failed to the interface.
 
     Returns the content without them, and all calls in their order.
     """
@@ -49,13 +49,21 @@ def take_attempts(model, ids, content, calls, call_tokens, stops):
         close = next((place for place in range(begin + 1, end) if ids[place] == closer), None)
         last = end if close is None else close + 1
         text = model.detokenize(ids[begin:last])
-        if text not in content:
-            continue  # in the reasoning
-        content = content.replace(text, "", 1)
         inside = model.detokenize(ids[begin + 1:end if close is None else close]).strip()
+        if text not in content and (text in (reasoning or "") or not _is_empty(inside)):
+            continue
+        content = content.replace(text, "", 1)
         found.append(ParsedToolCall(raw=inside, token_span=(begin, last), status=_fault(inside, close is not None)))
         spans.append((begin, last))
     return content, sorted([*calls, *found], key=lambda call: call.token_span or (0, 0)) if found else calls
+
+
+def _is_empty(text):
+    """Whether the inside of a call is JSON without anything in it, which rondo reads as markup."""
+    try:
+        return not json.loads(text)
+    except ValueError:
+        return False
 
 
 def _fault(text, is_closed):

@@ -215,8 +215,8 @@ class Renderer(abc.ABC):
         reasoning, content, marks = parsed.reasoning_content, parsed.content, self._facts.part("calls")
         calls = [parsed_call(call, marks) for call in parsed.tool_calls]
         if not parsed.reasoning_open:
-            content, calls = take_attempts(self.model, _plain_ids(token_ids), content, calls, self._facts.call_tokens,
-                                           self._facts.stops)
+            content, calls = take_attempts(self.model, _plain_ids(token_ids), reasoning, content, calls,
+                                           self._facts.call_tokens, self._facts.stops)
         if self._strips:
             content, reasoning = content.strip(), reasoning and reasoning.strip()
         return ParsedResponse(content, reasoning or None, calls, not parsed.reasoning_open)
