@@ -46,7 +46,7 @@ class _FormatToolParser:
         parsed = self._model.parse(ids, prompt_tail="")
         calls = [parsed_call(call, marks) for call in parsed.tool_calls]
         opener, closer = (self._model.find_token(marks[name].strip()) for name in ("call_open", "call_close"))
-        calls = take_attempts(self._model, ids, parsed.content, calls, (opener, closer), ())[1]
+        calls = take_attempts(self._model, ids, parsed.reasoning_content, parsed.content, calls, (opener, closer), ())[1]
         inside = {place for call in calls if call.token_span for place in range(*call.token_span)}
         section = {self._model.find_token(marks[name]) for name in ("section_open", "section_close") if marks.get(name)}
         return [token for place, token in enumerate(ids) if place not in inside and token not in section], calls
