@@ -128,8 +128,9 @@ void Machine::end_without_arguments(std::size_t at, std::size_t end) {
 bool Machine::piece_slot(CallPiece::Kind kind) {
   const bool is_name = kind == CallPiece::Kind::kName || kind == CallPiece::Kind::kNameInId;
   std::size_t quote = 0;
-  const Match slot = slot_in_quotes(skip_space(pos_), is_name, quote);
-  const std::size_t begin = skip_space(pos_) + quote;
+  const std::size_t start = skip_space(pos_);
+  const Match slot = slot_in_quotes(start, is_name, quote);
+  const std::size_t begin = start + quote;
   if (slot.kind == MatchKind::kPartial) return false;
   const std::size_t end = begin + slot.size;
   if (slot.kind == MatchKind::kNone) {

@@ -40,11 +40,27 @@ class Fences {
   bool is_open_ = false;
 };
 
-// What is before a place in the text: the content so far, and what has not been reported yet.
-struct Quoting {
-  Fences content = {};
-  Fences pending = {};    // the content and the bytes from `begin` on
-  std::size_t begin = 0;  // offset in the whole input
+// Whether a place in an answer is quoted: behind the content so far, and text that has not been reported yet.  Goes on
+// from the last question where it can.
+class Quoting {
+ public:
+  // `pending` is the text between `begin`, an offset in the whole input, and the place.
+  bool quotes(std::string_view content, std::string_view pending, std::size_t begin) {
+    if (content.size() < content_.size()) *this = {};
+    const bool has_grown = content.size() > content_.size();
+    content_.take(content.substr(content_.size()));
+    if (has_grown || begin != begin_ || pending_.size() > content_.size() + pending.size()) {
+      pending_ = content_;
+      begin_ = begin;
+    }
+    pending_.take(pending.substr(pending_.size() - content_.size()));
+    return pending_.quotes();
+  }
+
+ private:
+  Fences content_;
+  Fences pending_;  // the content and the bytes from begin_ on
+  std::size_t begin_ = 0;
 };
 
 }  // namespace rondo::parse

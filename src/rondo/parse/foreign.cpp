@@ -194,18 +194,7 @@ MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapp
 
 // Returns whether the text at `at` is quoted: an open fence contains it, or a backtick is before it.
 bool Machine::is_quoted(std::size_t at) {
-  if (message_.content.size() < foreign_.quoting.content.size()) foreign_.quoting = {};
-  const bool has_grown = message_.content.size() > foreign_.quoting.content.size();
-  foreign_.quoting.content.take(std::string_view(message_.content).substr(foreign_.quoting.content.size()));
-  const std::size_t taken =
-      foreign_.quoting.pending.size() - std::min(foreign_.quoting.content.size(), foreign_.quoting.pending.size());
-  if (has_grown || foreign_.quoting.begin != base_ + head_ || taken > at - head_) {
-    foreign_.quoting.pending = foreign_.quoting.content;
-    foreign_.quoting.begin = base_ + head_;
-  }
-  const std::size_t known = foreign_.quoting.pending.size() - foreign_.quoting.content.size();
-  foreign_.quoting.pending.take(std::string_view(buffer_).substr(head_ + known, at - head_ - known));
-  return foreign_.quoting.pending.quotes();
+  return foreign_.quoting.quotes(message_.content, std::string_view(buffer_).substr(head_, at - head_), base_ + head_);
 }
 
 // Finds out which kind of call begins at `at`, behind text and a wrapper that begins at `begin`.  An answer may quote

@@ -87,16 +87,19 @@ Machine::ListedKey Machine::listed_key(std::size_t begin) const {
   if (properties == nullptr || !properties->is_object()) return best;
   const bool is_marked = !syntax_->parameter_open.empty();
   const auto is_plain = [is_marked](char byte) { return is_key_byte(byte, is_marked); };
+  const auto consider = [&](const std::string& name, std::size_t quote) {
+    ListedKey found = key_written(begin, name);
+    if (found.kind == MatchKind::kNone || found.end < best.end) return;
+    found.quote = quote;
+    best = found;
+  };
+  const std::string quote = is_marked ? buffer_.substr(begin, 1) : "";
   for (const json::Member& property : properties->as_object()) {
-    for (const std::string_view quote : {"", "\"", "'"}) {
-      // Other names are read without the list.
-      const bool is_wanted = quote.empty() ? !std::ranges::all_of(property.key, is_plain) : is_marked;
-      if (!is_wanted || property.key.empty()) continue;
-      ListedKey found = key_written(begin, std::string(quote) + property.key + std::string(quote));
-      if (found.kind == MatchKind::kNone || found.end < best.end) continue;
-      found.quote = quote.size();
-      best = found;
-    }
+    const std::string& name = property.key;
+    if (name.empty()) continue;
+    // Other names are read without the list.
+    if (!std::ranges::all_of(name, is_plain)) consider(name, 0);
+    if (quote == "\"" || quote == "'") consider(std::string(quote).append(name).append(quote), 1);
   }
   return best;
 }
@@ -297,12 +300,11 @@ void Machine::select_forms(const std::string& open) {
   }
   const bool only_strings =
       std::ranges::all_of(parameter_.forms, [](const ValueForm* form) { return form->type == ValueType::kString; });
+  const bool is_string = parameter_.types && parameter_.types->is_only(TypeSet::kString);
+  const bool is_free_text = raw_string && !has_choices(parameter_.schema);
   parameter_.nesting.is_python = !raw_string;
-  parameter_.nesting.is_text = raw_string && parameter_.types && parameter_.types->is_only(TypeSet::kString) &&
-                               !has_choices(parameter_.schema) && syntax_->are_ends_distinct();
-  parameter_.is_streaming = raw_string && !parameter_.closer_set.empty() &&
-                            (only_strings || (parameter_.types && parameter_.types->is_only(TypeSet::kString))) &&
-                            !has_choices(parameter_.schema);
+  parameter_.nesting.is_text = is_free_text && is_string && syntax_->values.ends_are_distinct;
+  parameter_.is_streaming = is_free_text && !parameter_.closer_set.empty() && (only_strings || is_string);
   const bool is_nested = std::any_of(parameter_.forms.begin(), parameter_.forms.end(),
                                      [](const ValueForm* form) { return form->style == ValueStyle::kNested; });
   parameter_.markup.tagged = tagged_among(parameter_.forms);

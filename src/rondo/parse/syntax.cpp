@@ -321,7 +321,8 @@ bool Syntax::is_json_next(std::size_t piece) const {
   return format->calls.arguments != format::ArgumentStyle::kParameters && is_last_text(piece);
 }
 
-bool Syntax::are_ends_distinct() const {
+// Returns whether nobody writes by chance, inside a string that is written raw, what may follow it.
+bool Syntax::has_distinct_ends() const {
   const auto& forms = format->calls.parameters.forms;
   const auto form = std::ranges::find_if(forms, [](const format::ValueForm& one) {
     return one.type == format::ValueType::kString && one.style == format::ValueStyle::kRaw;
@@ -343,6 +344,7 @@ void Syntax::compile_values() {
     }
     values.nested.python = values.nested.python || form.style == format::ValueStyle::kPython;
   }
+  values.ends_are_distinct = has_distinct_ends();
 }
 
 // Registers openers that are found in reasoning that is not closed, and openers that models write in part.

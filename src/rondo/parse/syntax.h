@@ -39,6 +39,7 @@ struct ValueMarkers {
   std::vector<Marker> openers;
   std::vector<Marker> closers;  // used if the closer does not contain the key
   NestedSyntax nested;
+  bool ends_are_distinct = false;  // whether nobody writes by chance, inside a raw string, what may follow it
 };
 
 // Markers that few formats have.
@@ -98,8 +99,6 @@ class Syntax {
   [[nodiscard]] Marker make_marker(std::string_view text) const { return Marker(text, options.special_tokens); }
   // Returns whether a call may end directly after the name in piece `piece`.
   [[nodiscard]] bool is_name_enough(std::size_t piece) const;
-  // Returns whether nobody writes by chance, inside a string that is written raw, what may follow it.
-  [[nodiscard]] bool are_ends_distinct() const;
   // Returns whether JSON arguments follow piece `piece` directly.
   [[nodiscard]] bool is_json_next(std::size_t piece) const;
   // Models sometimes leave out a literal that an id or a counter follows.  Returns the piece at which such a call
@@ -140,6 +139,7 @@ class Syntax {
   [[nodiscard]] bool closes_call(const Marker& stop, const MarkerSet* set) const;
   void compile_calls();
   void compile_slots();
+  [[nodiscard]] bool has_distinct_ends() const;
   void compile_values();
   void compile_openers(const Marker& section_open);
   void compile_half_openers();

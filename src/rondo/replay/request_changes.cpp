@@ -6,6 +6,7 @@
 
 #include "base/utf8.h"
 #include "json/print.h"
+#include "replay/prompt_maker.h"
 #include "template/chat_template.h"
 
 namespace rondo::replay {
@@ -125,8 +126,7 @@ class Comparer {
       const std::vector<TextChange> changes =
           text_changes(chat::content_text(before_.messages[i]), chat::content_text(after_.messages[i]));
       for (const TextChange& change : changes) {
-        const auto same =
-            static_cast<std::size_t>(std::ranges::mismatch(change.before, change.after).in1 - change.before.begin());
+        const std::size_t same = common_prefix(change.before, change.after);
         add({change.is_time ? ChangeKind::kDate : ChangeKind::kVolatileHeader, static_cast<std::int32_t>(i),
              place(i) + ".content", "byte " + std::to_string(change.begin + same) + " of the system text changed",
              shown(change.before), shown(change.after)});
