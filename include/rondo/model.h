@@ -96,7 +96,8 @@ struct Parsed {
   std::string content;
   std::optional<std::string> reasoning;  // nullopt: there was no reasoning block
   std::vector<ParsedCall> tool_calls;
-  bool complete = false;  // false if the text ended inside something that it had opened
+  bool complete = false;    // false if the text ended inside something that it had opened
+  std::string behind_stop;  // text behind the stop, which is no part of the turn; "" where only markup is there
 };
 
 // One fault or property of a chat template.

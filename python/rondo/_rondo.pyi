@@ -243,6 +243,12 @@ class Parsed:
         """False if something that was opened is still open."""
 
     @property
+    def behind_stop(self) -> str:
+        """
+        Text behind the stop, which is no part of the turn; markup alone is left out.  Of ids, nothing behind the stop is read.
+        """
+
+    @property
     def stopped(self) -> bool:
         """A stop token was among the ids; what follows it was not read."""
 

@@ -76,7 +76,7 @@ TEST_CASE("markers that a model spells with ordinary tokens are text") {
   CHECK(parsed(f, {{"Hi." + call, true}, {kStop, false}}) == "C(Hi." + call + ")");
   CHECK(parsed(f, {{"Write ", false}, {call, true}, {" or", false}, {call, false}}) ==
         "C(Write " + call + " or) find{\"q\": 1}");
-  CHECK(parsed(f, {{"a ", false}, {kStop, true}, {" b" + kStop + " c", false}}) == "C(a " + kStop + " b)");
+  CHECK(parsed(f, {{"a ", false}, {kStop, true}, {" b" + kStop + " c", false}}) == "C(a " + kStop + " b) B( c)");
 }
 
 TEST_CASE("a token ends a string that was never closed") {

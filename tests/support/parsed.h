@@ -12,7 +12,7 @@
 
 namespace rondo::parse::testing {
 
-// One line: R(reasoning) C(content) nameARGUMENTS#id!status ... (the dots: not complete).
+// One line: R(reasoning) C(content) nameARGUMENTS#id!status ... (the dots: not complete) B(behind the stop).
 inline std::string show(const chat::AssistantMessage& message) {
   std::string out;
   if (message.reasoning) out += "R(" + *message.reasoning + ") ";
@@ -22,7 +22,8 @@ inline std::string show(const chat::AssistantMessage& message) {
     if (call.id) out += "#" + *call.id;
     if (call.status != chat::CallStatus::kOk) out += "!" + std::string(chat::to_string(call.status));
   }
-  return out + (message.complete ? "" : " ...");
+  if (!message.complete) out += " ...";
+  return out + (message.behind_stop.empty() ? "" : " B(" + message.behind_stop + ")");
 }
 
 // What the events say, joined; must equal show() of the message.  Also checks that they cover the text without overlap.
@@ -67,6 +68,7 @@ inline std::string run(const std::shared_ptr<const format::Format>& format, cons
   if (!options.partial) {
     auto plain = message.value();
     plain.complete = true;
+    plain.behind_stop.clear();
     if (plain.reasoning && plain.reasoning->empty()) plain.reasoning.reset();
     for (auto& call : plain.tool_calls) call.status = chat::CallStatus::kOk;
     CHECK(show_events(events, text) == show(plain));

@@ -102,7 +102,8 @@ struct AssistantMessage {
   std::optional<std::string> reasoning;  // nullopt: there was no reasoning block
   std::string reasoning_field;  // the field in which only this template reads it; "" if an API has a name for it
   std::vector<ToolCall> tool_calls;
-  bool complete = false;  // false if the text ended inside something that it had opened
+  bool complete = false;    // false if the text ended inside something that it had opened
+  std::string behind_stop;  // text behind the stop, which is no part of the turn; markup alone is left out
 };
 
 // The beginning of an id that to_history() makes for a call without one; the call's number follows.

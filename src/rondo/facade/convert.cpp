@@ -89,6 +89,7 @@ Parsed parsed_of(const chat::AssistantMessage& message) {
   out.content = message.content;
   out.reasoning = message.reasoning;
   out.complete = message.complete;
+  out.behind_stop = message.behind_stop;
   for (const chat::ToolCall& call : message.tool_calls) {
     ParsedCall& said =
         out.tool_calls.emplace_back(call.id, call.name, call.arguments, std::string(chat::to_string(call.status)));

@@ -29,6 +29,33 @@ bool Machine::end_turn(const MarkerSet::Found& stop) {
   return true;
 }
 
+// Keeps what stands behind the stop, which is no part of the turn.
+bool Machine::behind_stop() {
+  message_.behind_stop.append(buffer_, pos_);
+  pos_ = buffer_.size();
+  emit(EventKind::kMarker, pos_);
+  return false;
+}
+
+// Further stops, other control tokens that pad a turn, and white space between them are no text.
+void Machine::forget_blank_behind_stop() {
+  std::string_view rest = message_.behind_stop;
+  while (!rest.empty()) {
+    const MarkerSet::Found stop = syntax_->sets.stop.at(rest, 0, true, nullptr);
+    const Match token = control_token(rest, true);
+    if (stop.kind == MatchKind::kFull && stop.size > 0) {
+      rest.remove_prefix(stop.size);
+    } else if (token.kind == MatchKind::kFull) {
+      rest.remove_prefix(token.size);
+    } else if (format::is_space(rest.front())) {
+      rest.remove_prefix(1);
+    } else {
+      return;
+    }
+  }
+  message_.behind_stop.clear();
+}
+
 // Returns whether the content that begins here may be an answer in JSON.
 bool Machine::is_json_asked() const {
   return options().json_answer && message_.tool_calls.empty() && format::is_blank(message_.content);

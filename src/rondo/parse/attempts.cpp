@@ -232,4 +232,31 @@ MatchKind Machine::tool_name_at(std::size_t at, const std::function<MatchKind(st
   return MatchKind::kNone;
 }
 
+// Begins a second call in the markers of the call that ends at `at`.  Those markers are still open, so the call begins
+// with the end of the opener, `call:` of `<call>call:`, or with the tag of its second name.
+MatchKind Machine::second_call(std::size_t at) {
+  const bool is_tagged = syntax_->rare.inner_open.empty();
+  const Marker& open = is_tagged ? syntax_->rare.second_name_open : syntax_->rare.inner_open;
+  if (open.empty() || syntax_->format->calls.envelope != format::Envelope::kTags) return MatchKind::kNone;
+  const std::size_t begin = skip_space(at);
+  if (begin == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
+  const Match match = open.match(std::string_view(buffer_).substr(begin), is_end_, starts());
+  if (match.kind != MatchKind::kFull) return match.kind;
+  pos_ = at;
+  emit(EventKind::kMarker, pos_);
+  end_call(raw(head_));
+  pos_ = begin + match.size;
+  begin_attempt(section_.is_open, Opening::kMarker);
+  (void)start_body();
+  if (is_tagged) call_.piece = syntax_->rare.second_name;
+  return MatchKind::kFull;
+}
+
+// A format may write the name twice.  Where the two differ, the one beside the arguments counts, unless only the first is
+// a tool.
+bool Machine::is_nearer_name(const std::string& text) const {
+  return !text.empty() && text != call_.name &&
+         (!options().tools || syntax_->is_known_tool(text) || !syntax_->is_known_tool(call_.name));
+}
+
 }  // namespace rondo::parse

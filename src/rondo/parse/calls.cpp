@@ -150,6 +150,8 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
   if (is_name && !call_.has_name) {
     take_name(kind, std::move(text));
     if (quote > 0) note_quoted_name();
+  } else if (kind == CallPiece::Kind::kName && attempt_.is_open && is_nearer_name(text)) {
+    take_name(kind, std::move(text));
   } else if (kind == CallPiece::Kind::kId && !text.empty()) {
     call_.id = std::move(text);
     if (call_.is_reported) {
@@ -527,24 +529,6 @@ std::size_t Machine::behind_brackets(std::size_t at) const {
   return end;
 }
 
-// Begins a second call in the markers of the call that ends at `at`.  Those markers are still open, so the call begins
-// with the end of the opener: `call:` of `<call>call:`.
-MatchKind Machine::second_call(std::size_t at) {
-  const Marker& open = syntax_->rare.inner_open;
-  if (open.empty() || syntax_->format->calls.envelope != format::Envelope::kTags) return MatchKind::kNone;
-  const std::size_t begin = skip_space(at);
-  if (begin == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
-  const Match match = open.match(std::string_view(buffer_).substr(begin), is_end_, starts());
-  if (match.kind != MatchKind::kFull) return match.kind;
-  pos_ = at;
-  emit(EventKind::kMarker, pos_);
-  end_call(raw(head_));
-  pos_ = begin + match.size;
-  begin_attempt(section_.is_open, Opening::kMarker);
-  (void)start_body();
-  return MatchKind::kFull;
-}
-
 void Machine::set_status(chat::CallStatus status) {
   if (call().status == chat::CallStatus::kOk || call().status == chat::CallStatus::kUnknownTool) call().status = status;
 }
@@ -563,6 +547,11 @@ bool Machine::between() {
   if (at == buffer_.size()) return false;
   const MarkerSet::Found found = syntax_->sets.between.at(buffer_, at, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;
+  if (found.kind == MatchKind::kFull && found.id == kCallClose) {  // written twice
+    pos_ = at + found.size;
+    emit(EventKind::kMarker, pos_);
+    return true;
+  }
   const bool can_start = found.kind == MatchKind::kNone && syntax_->call_open.empty() && section_.is_open;
   const bool is_on_its_own_line = !syntax_->format->calls.separator.empty() && syntax_->separator.empty() && at > pos_;
   bool is_called = can_start && (section_.expects_call || is_json_at(at) || is_on_its_own_line);

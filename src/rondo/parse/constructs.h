@@ -151,6 +151,7 @@ struct Parameter {
   std::size_t edges_from = 0;    // offset in the whole input from which value_unclosed() looks
   std::size_t quoted_calls = 0;  // how many calls the value has begun to quote
   bool is_streaming = false;
+  bool is_unmarked = false;  // what the format writes around values is missing
   bool is_begun = false;     // the first sign of a value without markers has been seen
   bool is_json = false;      // read as JSON, because a string in it may contain the text that ends a value
   bool is_doubtful = false;  // ... and a string in it contains a line end: its quote may have been forgotten

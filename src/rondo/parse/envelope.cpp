@@ -111,10 +111,19 @@ bool Machine::is_string_forgotten(bool& wait) const {
   return found.kind == MatchKind::kFull;
 }
 
+// Returns whether a call of a list has ended and no other has begun.
+bool Machine::is_between_listed_calls() const {
+  return !attempt_.is_open && !call_.is_reported && scanner_.depth() == 1 && scanner_.is_array_at(1);
+}
+
 // Takes one character of a JSON envelope.  Returns false if the phase changed instead.  Sets `failed` if the character
 // is not allowed there.
 bool Machine::json_step(JsonUnit unit, bool& failed) {
-  const JsonScanner::Step step = scanner_.step(unit.byte);
+  JsonScanner::Step step = scanner_.step(unit.byte);
+  if (step.bad && unit.byte == '{' && is_between_listed_calls()) {  // models forget the comma
+    (void)scanner_.step(',');
+    step = scanner_.step(unit.byte);
+  }
   failed = step.bad;
   if (step.bad || !release_arguments()) return step.bad;
   if (step.ended_before && envelope_.capture != JsonCall::Capture::kNone && envelope_.captures_scalar &&

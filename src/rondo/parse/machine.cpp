@@ -152,6 +152,7 @@ void Machine::feed_special(std::string_view bytes) {
   is_end_ = false;
   phase_ = Phase::kEnded;
   feed(bytes, Input::kToken);
+  message_.behind_stop.clear();  // that was the stop itself
 }
 
 void Machine::close() {
@@ -168,6 +169,7 @@ void Machine::close() {
   release();
   if (syntax_->options.must_call && message_.tool_calls.empty()) complain(raw(buffer_.size()), "no tool is called");
   message_.complete = !ending_.is_open;
+  forget_blank_behind_stop();
 }
 
 void Machine::forget_events() {
@@ -204,10 +206,7 @@ bool Machine::step() {
     case Phase::kRecover: return recover();
     case Phase::kAfterCall: return after_call();
     case Phase::kBetween: return between();
-    case Phase::kEnded:
-      pos_ = buffer_.size();
-      emit(EventKind::kMarker, pos_);
-      return false;
+    case Phase::kEnded: return behind_stop();
   }
   return false;
 }
@@ -379,6 +378,7 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
       const auto is_same = [&found](const std::string& text) { return format::trimmed(text) == found.marker->core(); };
       if (!is_blank(syntax_->format->header) && std::any_of(closes.begin(), closes.end(), is_same))
         top_.is_blank = top_.is_layout = true;
+      top_.is_blank = top_.is_blank || syntax_->rare.content_open_is_reserved;
       break;
     }
     case kContentOpen:

@@ -143,6 +143,8 @@ class Machine : private Reader {
 
   // answers.cpp
   bool end_turn(const MarkerSet::Found& stop);
+  bool behind_stop();
+  void forget_blank_behind_stop();
   [[nodiscard]] bool is_json_asked() const;
   MatchKind answer_fence(std::size_t at);
   bool fenced_answer();
@@ -190,6 +192,8 @@ class Machine : private Reader {
   bool drop_prompt_part();
   bool fail_attempt(std::size_t resume, const char* why);
   bool repeated_open(bool& wait);
+  MatchKind second_call(std::size_t at);
+  [[nodiscard]] bool is_nearer_name(const std::string& text) const;
   bool section();
   bool end_empty_section();
 
@@ -250,7 +254,6 @@ class Machine : private Reader {
   bool after_call();
   MatchKind call_close(std::size_t at);
   [[nodiscard]] std::size_t behind_brackets(std::size_t at) const;
-  MatchKind second_call(std::size_t at);
   bool between();
   void end_call(std::size_t raw_end);
   [[nodiscard]] chat::ToolCall& call() { return message_.tool_calls.back(); }
@@ -290,6 +293,7 @@ class Machine : private Reader {
   bool json_call_ends();
   void emit_arguments(std::size_t begin, std::size_t end, bool is_loose);
   [[nodiscard]] bool is_string_forgotten(bool& wait) const;
+  [[nodiscard]] bool is_between_listed_calls() const;
   [[nodiscard]] bool ends_in_empty_list() const;
   bool json_bad();
   bool break_json();
@@ -415,6 +419,7 @@ class Machine : private Reader {
   MatchKind damaged_name_tag(std::size_t at);
   void note_damaged_tag();
   [[nodiscard]] Match quoted_tool(std::size_t begin) const;
+  [[nodiscard]] Match spelled_tool(std::size_t begin) const;
   [[nodiscard]] Match slot_in_quotes(std::size_t begin, bool is_name, std::size_t& quote) const;
   void note_quoted_name();
   void look_for_tags(std::string_view value);

@@ -216,6 +216,14 @@ MatchKind Machine::key_close(std::size_t begin, std::size_t end) {
     take_key(begin, end, found.size);
     return found.kind;
   }
+  if (!syntax_->rare.unmarked_key_close.empty()) {
+    const Match bare = syntax_->rare.unmarked_key_close.match(std::string_view(buffer_).substr(end), is_end_, starts());
+    if (bare.kind == MatchKind::kFull) {
+      take_key(begin, end, bare.size);
+      parameter_.is_unmarked = true;
+    }
+    if (bare.kind != MatchKind::kNone) return bare.kind;
+  }
   const Match damaged = damaged_key_close(end);
   if (damaged.kind == MatchKind::kFull) {
     take_key(begin, end, damaged.size);
@@ -226,6 +234,7 @@ MatchKind Machine::key_close(std::size_t begin, std::size_t end) {
 
 // Takes the key [begin, end).  The text that closes it has `close_size` bytes.
 void Machine::take_key(std::size_t begin, std::size_t end, std::size_t close_size) {
+  parameter_.is_unmarked = false;
   parameter_.key = format::unescaped(format::trimmed(std::string_view(buffer_).substr(begin, end - begin)),
                                      syntax_->format->calls.parameters.key_escapes);
   emit(EventKind::kArguments, end, (call_.parameters == 0 ? "{\"" : ",\"") + in_json(parameter_.key) + "\":");
@@ -284,6 +293,7 @@ void Machine::select_forms(const std::string& open) {
   Parameter fresh;
   fresh.key = std::move(parameter_.key);
   fresh.key_open = std::move(parameter_.key_open);
+  fresh.is_unmarked = parameter_.is_unmarked;
   parameter_ = std::move(fresh);
   keep_forms(open);
   if (const chat::ToolDefinition* tool = syntax_->tool(call_.name)) {
@@ -340,6 +350,7 @@ void Machine::keep_forms(const std::string& open) {
 
 // Collects what may close the value.  A closer that contains the key is made here.
 void Machine::add_value_closers() {
+  if (parameter_.is_unmarked) return;
   const format::Parameters& parameters = syntax_->format->calls.parameters;
   for (const ValueForm* form : parameter_.forms) {
     if (parameters.key_in_close.empty()) {

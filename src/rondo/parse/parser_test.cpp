@@ -458,7 +458,8 @@ TEST_CASE("the states say what is looked for where") {
   CHECK(out ==
         "start: <muse>->reasoning </muse>->start [bot]->start <eot>->end <do>->call; reasoning: </muse>->start "
         "<eot>->end; content: <eot>->end <do>->call; calls: <eot>->end <do>->call; behind a call: <eot>->end "
-        "</do>->behind a call <do>->call; between calls: <eot>->end <do>->call [bot]->start; broken call: "
+        "</do>->behind a call <do>->call; between calls: <eot>->end <do>->call </do>->behind a call [bot]->start; "
+        "broken call: "
         "<eot>->end </do>->behind a call <do>->call; ");
   Options no_calls;
   no_calls.calls = false;

@@ -45,6 +45,9 @@ void Machine::start_from_prompt(std::string_view tail) {
     return;
   }
   forget_blank_reasoning();
+  // Models repeat an opener that the prompt has already written.
+  if (is_generation_prompt && phase_ == Phase::kTop && top_.is_wrapped && syntax_->rare.content_open_is_reserved)
+    top_.is_blank = true;
   if (phase_ == Phase::kReasoning && inline_reasoning) {
     reported_.events.clear();
     message_.reasoning.reset();

@@ -114,7 +114,8 @@ void Syntax::compile_content() {
   const bool has_heading_close = !f.calls.heading_close.empty();
   const Marker* content_open = add_marker(f.content.open);
   sets.blank.add(kContentOpen, content_open);
-  if (content_open->is_reserved()) {
+  rare.content_open_is_reserved = content_open->is_reserved();
+  if (rare.content_open_is_reserved) {
     if (f.reasoning.present)
       sets.reasoning.add(kContentOpen, content_open);  // the answer begins, whatever was left open
     if (has_heading_close) sets.text.add(kContentOpen, content_open);
@@ -184,6 +185,28 @@ void Syntax::add_closers(MarkerSet& set) {
   set.add(kSectionClose, &section_close);
 }
 
+// Models write the last tag of a call's close twice.  `next_call` is what stands between two calls.
+void Syntax::compile_repeated_close(const Marker& next_call) {
+  const auto cuts = format::unit_boundaries(call_close.core(), format->atoms);
+  if (cuts.empty()) return;
+  const auto is_inside = [this](std::size_t cut) { return cut < call_close.core().size(); };
+  const auto last = std::find_if(cuts.rbegin(), cuts.rend(), is_inside);
+  const Marker* again = add_marker(call_close.core().substr(last != cuts.rend() ? *last : 0));
+  if (again->is_distinct() && again->match(next_call.core(), false).kind == MatchKind::kNone)
+    sets.between.add(kCallClose, again);
+}
+
+// Where values stand between two tags of one kind, models write numbers without them.
+void Syntax::compile_unmarked_values() {
+  const format::Parameters& parameters = format->calls.parameters;
+  const std::string_view around = parameters.close;
+  if (const std::string_view key_close = parameters.key_close;
+      !parameters.separator.empty() && key_close.size() > around.size() && key_close.ends_with(around)) {
+    if (make_marker(around).is_distinct() && around.find_first_of(" \n") == std::string_view::npos)
+      rare.unmarked_key_close = make_marker(key_close.substr(0, key_close.size() - around.size()));
+  }
+}
+
 // Registers what a value of a parameter shows if its closing tag is missing.
 void Syntax::compile_edges() {
   if (format->calls.arguments != format::ArgumentStyle::kParameters) return;
@@ -247,6 +270,7 @@ void Syntax::compile_calls() {
     if (part->match(next_call.core(), true).kind == MatchKind::kFull) continue;
     for (MarkerSet* set : {&sets.between, &sets.blank}) set->add(kSectionClose, part);
   }
+  compile_repeated_close(next_call);
   sets.between.add(kHeader, add_marker(format->header));
   for (MarkerSet* set : {&sets.recover, &sets.reasoning_recover}) {
     add_closers(*set);
@@ -261,6 +285,7 @@ void Syntax::compile_calls() {
   }
   compile_edges();
   sets.key.add(0, add_marker(calls.parameters.key_close));
+  compile_unmarked_values();
   for (const format::CallPiece& piece : calls.pieces)
     piece_markers.push_back(make_marker(piece.kind == format::CallPiece::Kind::kLiteral ? piece.text : ""));
   // An id may follow the arguments.
@@ -361,9 +386,29 @@ void Syntax::compile_openers(const Marker& section_open) {
   sets.reasoning_layout.add(kSectionClose, &section_close);
   if (const std::size_t tag = call_open.core().find_last_of(">]"); tag != std::string::npos)
     rare.inner_open = make_marker(std::string_view(call_open.core()).substr(tag + 1));
+  compile_second_name();
   if (!options.tools) return;
   compile_half_openers();
   compile_bare_openers();
+}
+
+// Finds the tag before the second of two names of a call.
+void Syntax::compile_second_name() {
+  bool is_named = false;
+  for (std::size_t i = 0; i < format->calls.pieces.size(); ++i) {
+    if (format->calls.pieces[i].kind != format::CallPiece::Kind::kName) continue;
+    if (is_named) {
+      const std::string& before = format->calls.pieces[i - 1].text;
+      const std::size_t tag = before.rfind('<');
+      if (tag == std::string::npos) return;
+      Marker open = make_marker(std::string_view(before).substr(tag));
+      if (!open.is_distinct()) return;
+      rare.second_name_open = std::move(open);
+      rare.second_name = i;
+      return;
+    }
+    is_named = true;
+  }
 }
 
 // Registers `part`, a part of a call's opener, unless it is mere punctuation.

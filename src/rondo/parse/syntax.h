@@ -44,16 +44,21 @@ struct ValueMarkers {
 
 // Markers that few formats have.
 struct RareMarkers {
-  Marker inner_open;  // the part of a call's opener after its last tag
-  Marker bare_close;  // ends a call without arguments behind its name
+  Marker inner_open;            // the part of a call's opener after its last tag
+  Marker second_name_open;      // where a call's name is written twice: the tag before the second one
+  std::size_t second_name = 0;  // ... and which piece that name is
+  Marker bare_close;            // ends a call without arguments behind its name
   // The rests of a call and of a parameter without a name, behind their openers.
   Marker nameless_call;
   Marker nameless_parameter;
+  // Where values stand between two tags of one kind, as between two quotes: the rest of a key's close where they are missing.
+  Marker unmarked_key_close;
   Marker preamble_open;
   Marker preamble_close;
   // Closes reasoning whose opener and close are punctuation, the close at the end of a line: ordinary text may well have
   // both.  nullptr in other formats.
   const Marker* light_close = nullptr;
+  bool content_open_is_reserved = false;  // the opener of content cannot be ordinary text
   // A call is a tag of its name, and its parameters are tags: without tools this is markup.
   bool names_are_tags = false;
 };
@@ -142,6 +147,9 @@ class Syntax {
   [[nodiscard]] bool has_distinct_ends() const;
   void compile_values();
   void compile_openers(const Marker& section_open);
+  void compile_second_name();
+  void compile_repeated_close(const Marker& next_call);
+  void compile_unmarked_values();
   void compile_half_openers();
   void compile_bare_openers();
   void compile_headings();

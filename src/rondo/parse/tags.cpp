@@ -228,7 +228,26 @@ Match Machine::quoted_tool(std::size_t begin) const {
 Match Machine::slot_in_quotes(std::size_t begin, bool is_name, std::size_t& quote) const {
   const Match quoted = is_name ? quoted_tool(begin) : Match{};
   quote = quoted.kind == MatchKind::kFull ? 1 : 0;
-  return quoted.kind == MatchKind::kNone ? slot_at(begin, is_name) : quoted;
+  if (quoted.kind != MatchKind::kNone) return quoted;
+  const Match spelled = is_name ? spelled_tool(begin) : Match{};
+  return spelled.kind == MatchKind::kNone ? slot_at(begin, is_name) : spelled;
+}
+
+// Matches the longest name of a tool at `begin`, whatever characters it has.
+Match Machine::spelled_tool(std::size_t begin) const {
+  const std::string_view text = std::string_view(buffer_).substr(begin);
+  Match best;
+  for (const chat::ToolDefinition& tool : syntax_->tools) {
+    if (tool.name.size() < best.size || tool.name.empty()) continue;
+    if (!is_end_ && tool.name.starts_with(text)) return {MatchKind::kPartial, 0};
+    if (!text.starts_with(tool.name)) continue;
+    const std::size_t end = begin + tool.name.size();
+    if (end == buffer_.size()) continue;
+    const MatchKind close = slot_close_at(begin, end, true);
+    if (close == MatchKind::kPartial) return {MatchKind::kPartial, 0};
+    if (close == MatchKind::kFull) best = {MatchKind::kFull, tool.name.size()};
+  }
+  return best;
 }
 
 void Machine::note_quoted_name() {

@@ -173,6 +173,7 @@ json::Object message_to_json(const chat::AssistantMessage& message) {
   out.set("reasoning_content", message.reasoning ? json::Value(*message.reasoning) : json::Value());
   out.set("tool_calls", std::move(calls));
   out.set("complete", message.complete);
+  if (!message.behind_stop.empty()) out.set("behind_stop", message.behind_stop);
   return out;
 }
 

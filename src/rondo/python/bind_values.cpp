@@ -241,6 +241,11 @@ void bind_parsed(nb::module_& module) {
       .def_prop_ro(
           "complete", [](const ParsedObject& self) { return self.message.complete; },
           "False if something that was opened is still open.")
+      .def_prop_ro(
+          "behind_stop", [](const ParsedObject& self) { return to_python_text(self.message.behind_stop); },
+          "Text behind the stop, which is no part of the turn; markup alone is left out.  Of ids, nothing behind the "
+          "stop is read.",
+          nb::sig("def behind_stop(self) -> str"))
       .def_ro("stopped", &ParsedObject::stopped, "A stop token was among the ids; what follows it was not read.")
       .def_ro("reasoning_open", &ParsedObject::reasoning_open, "The text ends inside of the reasoning.")
       .def_prop_ro(
