@@ -27,10 +27,15 @@ class LineReader {
  public:
   // `before_read` is called whenever more input is needed, which may take a while.
   explicit LineReader(const LineEnds& ends, std::function<void()> before_read = {})
-      : file_(ends.input), name_(ends.input_name), before_read_(std::move(before_read)) {}
+      : file_(ends.input),
+        name_(ends.input_name),
+        longest_line_(ends.longest_line),
+        before_read_(std::move(before_read)) {}
 
-  // The next line without its end; false at the end of input or after an error.
+  // The next line without its end; false at the end of input or after an error.  Of a line that is too long the text is
+  // empty.
   bool next(std::string& line) {
+    is_too_long_ = false;
     while (true) {
       const std::size_t end = buffer_.find('\n', searched_);
       if (end != std::string::npos) {
@@ -41,18 +46,20 @@ class LineReader {
       if (at_end_) break;
       fill();
     }
-    if (begin_ == buffer_.size()) return false;
+    if (begin_ == buffer_.size() && !is_too_long_) return false;
     take(line, buffer_.size(), buffer_.size());
     return true;
   }
 
+  [[nodiscard]] bool is_too_long() const { return is_too_long_; }  // whether the line returned last was
   [[nodiscard]] std::optional<Error> error() const { return error_; }
   [[nodiscard]] std::size_t bytes() const { return read_ - (buffer_.size() - begin_); }  // of the lines returned so far
 
  private:
   void take(std::string& line, std::size_t end, std::size_t next_begin) {
     const std::size_t length = end > begin_ && buffer_[end - 1] == '\r' ? end - 1 - begin_ : end - begin_;
-    line.assign(buffer_, begin_, length);
+    is_too_long_ = is_too_long_ || length > longest_line_;
+    line.assign(buffer_, begin_, is_too_long_ ? 0 : length);
     begin_ = searched_ = next_begin;
   }
 
@@ -61,6 +68,11 @@ class LineReader {
     buffer_.erase(0, begin_);
     searched_ -= begin_;
     begin_ = 0;
+    if (buffer_.size() > longest_line_) {  // the rest of such a line is read, and not kept
+      is_too_long_ = true;
+      buffer_.clear();
+      searched_ = 0;
+    }
     std::array<char, 65536> chunk{};
     const ssize_t size = ::read(file_, chunk.data(), chunk.size());
     if (size > 0) {
@@ -76,12 +88,14 @@ class LineReader {
 
   int file_;
   std::string name_;
+  std::size_t longest_line_;
   std::function<void()> before_read_;
   std::size_t read_ = 0;
   std::string buffer_;
   std::size_t begin_ = 0;     // of the next line
   std::size_t searched_ = 0;  // there is no newline between begin_ and here
   bool at_end_ = false;
+  bool is_too_long_ = false;
   std::optional<Error> error_;
 };
 
@@ -134,8 +148,9 @@ class Numbered {
   bool next(Line& line) {
     do {
       if (!reader_.next(line.text)) return false;
+      line.is_too_long = reader_.is_too_long();
       if (++number_ == 1) line.text.erase(0, line.text.size() - utf8::without_mark(line.text).size());
-    } while (line.text.find_first_not_of(" \t\r\n") == std::string::npos);
+    } while (!line.is_too_long && line.text.find_first_not_of(" \t\r\n") == std::string::npos);
     line.number = number_;
     line.end = reader_.bytes();
     return true;
@@ -266,6 +281,11 @@ Status answer_on_threads(const LineEnds& ends, int threads, const LineAnswer& an
 }
 
 }  // namespace
+
+Error too_long() {
+  return {ErrorCode::kInvalidArgument,
+          "a line has up to " + std::to_string(kLongestLine >> 20U) + " MiB; this one is longer"};
+}
 
 Status answer_lines(const LineEnds& ends, int threads, const LineAnswer& answer, const LineWritten& written) {
   std::signal(SIGPIPE, SIG_IGN);  // writing to a closed pipe then fails, and is reported as an error

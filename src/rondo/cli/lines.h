@@ -9,11 +9,16 @@
 
 namespace rondo::cli {
 
+inline constexpr std::size_t kLongestLine = std::size_t{512} << 20U;  // bytes
+
 struct Line {
   std::size_t number = 0;  // from 1; empty and blank lines are counted but not answered
   std::size_t end = 0;     // offset after it in the input
   std::string text;
+  bool is_too_long = false;  // it has more than LineEnds::longest_line bytes, and they were not kept
 };
+// What is said of a line that is too long.
+[[nodiscard]] Error too_long();
 
 // Open files, and their names in errors.
 struct LineEnds {
@@ -21,6 +26,7 @@ struct LineEnds {
   std::string input_name = "standard input";
   int output = 1;
   std::string output_name = "standard output";
+  std::size_t longest_line = kLongestLine;
 };
 
 // Returns the reply to a line, without a line end.  Called on many threads at once.

@@ -96,6 +96,7 @@ class Masking {
  private:
   Status masked(const Line& line, json::Object& out) {
     json::Object request = request_;
+    if (line.is_too_long) return too_long();
     auto parsed = json::parse(line.text);
     if (!parsed.ok()) return parsed.error();
     if (Status status = enter(parsed.value(), request, out); !status.ok()) return status;
