@@ -77,6 +77,8 @@ export interface Answer extends Fields {
   reasoning_content: string | null;
   tool_calls: Fields[];
   complete: boolean;
+  /** Text behind the stop, which is no part of the turn; absent where only markup is there. */
+  behind_stop?: string;
 }
 
 export type ParserEvent =
