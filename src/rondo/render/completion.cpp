@@ -58,6 +58,13 @@ std::vector<std::string> block_ends(const format::Format& format) {
   return out;
 }
 
+// Returns whether the last call is whole, has no arguments, and is of a format that closes such a call in another way.
+bool ends_bare(const format::Format& format, const ParsedCompletion& said) {
+  const std::vector<chat::ToolCall>& calls = said.message.tool_calls;
+  return !format.calls.bare_close.empty() && said.closing_text.empty() && !calls.empty() &&
+         calls.back().arguments == "{}";
+}
+
 parse::Options options_of(std::optional<json::Value> tools, std::vector<std::string> special_tokens) {
   parse::Options options;
   options.tools = std::move(tools);
@@ -284,6 +291,7 @@ Result<ParsedCompletion> CompletionReader::read(const TurnProfile& profile, std:
   out.calls_end = format::trimmed(format_->calls.call_close + format_->calls.section_close);
   out.input = format_->input;
   out.message = parser.message();
+  out.is_bare = ends_bare(*format_, out);
   out.reasoning = reading.reasoning(format::trimmed(format_->reasoning.close), is_opened);
   out.raw = std::move(reading.raw());
   out.ends = std::move(reading.ends());

@@ -36,6 +36,7 @@ struct ParsedCompletion {
   // If a turn consists of blocks with headings: the texts that end a block, including the last one.
   std::vector<std::string> block_ends;
   std::string calls_end;     // what the format writes at the end of its calls, with its counters; "" for nothing
+  bool is_bare = false;      // the last call has no arguments, and the format closes such a call in another way
   format::InputShape input;  // the shape in which the template needs the message in history
   std::string raw;           // the text up to the stop token; ranges in `message` refer to it
   std::optional<ReasoningSpan> reasoning;

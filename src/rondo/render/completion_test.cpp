@@ -246,6 +246,46 @@ TEST_CASE_FIXTURE(Fixture, "bug: the turn's end was written twice where it also 
   CHECK(out.value().text == "~done~\n[user]Go~done~\n");
 }
 
+TEST_CASE_FIXTURE(Fixture, "bug: what closes arguments was written behind a call that has none and closes itself") {
+  const char* const slashed =
+      "{% for m in messages %}[{{ m.role }}]{% for c in m.tool_calls or [] %}<call f=\"{{ c.function.name }}\""
+      "{% if c.function.arguments %}>{% for k, v in c.function.arguments.items() %}<a k=\"{{ k }}\">{{ v }}</a>"
+      "{% endfor %}</call>{% else %}/>{% endif %}{% endfor %}{{ m.content }}[end]{% endfor %}"
+      "{% if add_generation_prompt %}[assistant]{% endif %}";
+  chat_template = jinja::Template::compile(slashed, {}, "test").value();
+  tokenizer = test::byte_tokenizer({"[other]"}, "");
+  const TurnContext other{*chat_template, *tokenizer, base, options};
+  const TurnProfile ends = probe_turns(other);
+  using Kind = format::CallPiece::Kind;
+  const auto format = std::make_shared<format::Format>();
+  format->calls.present = format->calls.omits_arguments = true;
+  format->calls.call_open = "<call f=\"";
+  format->calls.call_close = "</call>";
+  format->calls.bare_close = "\"/>";
+  format->calls.pieces = {{Kind::kName, ""}, {Kind::kLiteral, "\">"}, {Kind::kArguments, ""}};
+  format->calls.arguments = format::ArgumentStyle::kParameters;
+  format->calls.parameters.open = "<a k=\"";
+  format->calls.parameters.key_close = "\">";
+  format->calls.parameters.close = "</a>";
+  format->calls.parameters.forms = {{format::ValueType::kString, format::ValueStyle::kRaw, "", "", "", {}}};
+  format->stops.content = format->stops.tool = {"[end]"};
+  const CompletionReader slash(format, *tokenizer, std::nullopt);
+  const std::vector<TokenId> before = ids("[user]Hi[end][assistant]");
+  const auto behind = [&](std::string_view text) {
+    const std::vector<TokenId> completion = ids(text);
+    const auto said = slash.read(ends, before, completion);
+    REQUIRE(said.ok());
+    BridgeRequest request{.prompt_ids = before, .completion_ids = completion, .completion = &said.value()};
+    request.messages = history;
+    request.new_messages = json::parse(R"([{"role": "tool", "content": "r"}])").value().as_array();
+    const auto out = append_turn(other, ends, request);
+    return out.ok() ? out.value().text : out.error().message;
+  };
+  CHECK(behind("<call f=\"now\"/>") == "[end][tool]r[end][assistant]");
+  CHECK(behind("<call f=\"now\"/>[end]") == "[tool]r[end][assistant]");
+  CHECK(behind("<call f=\"add\"><a k=\"n\">1</a></call>") == "[end][tool]r[end][assistant]");
+}
+
 // The bytes, a stop token, and one token for `><`.
 std::shared_ptr<const tokenizer::Tokenizer> merging_tokenizer() {
   json::Value source = test::byte_tokenizer_json({"~done~"});

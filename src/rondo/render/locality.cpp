@@ -106,7 +106,7 @@ const std::string* Locality::tail_alone(const ParsedCompletion& completion) cons
   const chat::AssistantMessage& message = completion.message;
   const std::size_t calls = message.tool_calls.size();
   const bool is_plain = calls == 0 ? !format::is_blank(message.content) : format::is_blank(message.content);
-  if (calls >= tails_.size() || !are_tails_fixed_[calls] || !is_plain) return nullptr;
+  if (calls >= tails_.size() || !are_tails_fixed_[calls] || !is_plain || completion.is_bare) return nullptr;
   return &tails_[calls];
 }
 

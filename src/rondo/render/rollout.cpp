@@ -61,8 +61,8 @@ Result<Appended> RolloutModel::append(PreparedTurn turn, Step step) const {
       !messages.empty() && (has_role(messages.front(), "system") || has_role(messages.front(), "developer"));
   const json::Array& window = locality_.window(has_system);
   PreparedTurn near = turn;
-  // The text after several calls may differ from the text after one.
-  const bool is_tail_known = said.message.tool_calls.size() <= 1;
+  // The text after several calls, or after one without arguments, may differ from the text after one.
+  const bool is_tail_known = said.message.tool_calls.size() <= 1 && !said.is_bare;
   near.history = {.messages = window, .tail_alone = is_tail_known ? &locality_.tail_alone(step) : nullptr};
   Result<Appended> appended = append_turn(window_context_, profile_.plain, near);
   // If the window refuses, or shows something other than was asked, the whole history decides.

@@ -71,6 +71,12 @@ json::Array stand_in_calls(const ParsedCompletion& completion, std::span<const j
   if (rung.calls == Rung::Calls::kFirst) calls.resize(1);
   const json::Value arguments = probe::small_arguments(completion.input.arguments_as_text != rung.other_arguments);
   for (json::Value& call : calls) call.as_object().find("function")->as_object().set("arguments", arguments);
+  const bool ends_bare =
+      completion.is_bare && (rung.calls == Rung::Calls::kOwn || rung.calls == Rung::Calls::kOwnWithIds);
+  if (ends_bare) {
+    const json::Value none = arguments.is_string() ? json::Value("{}") : json::Value(json::Object{});
+    calls.back().as_object().find("function")->as_object().set("arguments", none);
+  }
   return calls;
 }
 
