@@ -158,6 +158,15 @@ bool Machine::is_named_by_marker() const {
   return false;
 }
 
+// Returns whether arguments as the format writes them begin at `at`, or an object, or a call without any ends there.
+MatchKind Machine::arguments_at(std::size_t at) const {
+  if (at == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
+  if (buffer_[at] == '{') return MatchKind::kFull;
+  if (syntax_->format->calls.arguments != format::ArgumentStyle::kParameters) return MatchKind::kNone;
+  const MatchKind found = syntax_->sets.parameter.at(buffer_, at, is_end_, starts()).kind;
+  return found == MatchKind::kNone && syntax_->parameter_open.empty() ? key_at(at) : found;
+}
+
 // Begins a call that only its name announces, at the start of the text or after another call.
 MatchKind Machine::named_call(std::size_t at) {
   const format::Calls& calls = syntax_->format->calls;

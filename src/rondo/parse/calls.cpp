@@ -13,8 +13,6 @@ namespace {
 using format::CallPiece;
 using format::is_space;
 
-constexpr std::size_t kMostBrackets = 64;  // bytes of surplus closing brackets, with the white space between them
-
 bool is_name_byte(char byte) {
   return static_cast<unsigned char>(byte) > 0x20 &&
          std::string_view("<>{}[]()\"'`,=|").find(byte) == std::string_view::npos;
@@ -259,10 +257,10 @@ bool Machine::start_arguments() {
     if (found.kind == MatchKind::kPartial) return false;
     if (found.kind == MatchKind::kNone) return fail_attempt(pos_, "the tool call does not go on as its format says");
   }
-  if (attempt_.is_open && is_json && needs_evidence()) {
-    const std::size_t at = skip_space(pos_);
-    if (at == buffer_.size() && !is_end_) return false;
-    if (at == buffer_.size() || buffer_[at] != '{') return fail_attempt(pos_, "a tool call has no arguments");
+  if (attempt_.is_open && needs_evidence()) {
+    const MatchKind arguments = arguments_at(skip_space(pos_));
+    if (arguments == MatchKind::kPartial) return false;
+    if (arguments == MatchKind::kNone) return fail_attempt(pos_, "a tool call has no arguments");
   }
   if (!commit(pos_)) return true;
   if (!is_json) {
@@ -518,15 +516,6 @@ MatchKind Machine::call_close(std::size_t at) {
     complain(raw(at), "a tool call is not closed");
   }
   return MatchKind::kNone;
-}
-
-// Returns where the closing brackets at `at` end, with the white space after them.  Models write too many brackets;
-// they belong to the call if the call's close follows them.
-std::size_t Machine::behind_brackets(std::size_t at) const {
-  std::size_t end = at;
-  while (end < buffer_.size() && end - at < kMostBrackets && (buffer_[end] == '}' || buffer_[end] == ']'))
-    end = skip_space(end + 1);
-  return end;
 }
 
 void Machine::set_status(chat::CallStatus status) {

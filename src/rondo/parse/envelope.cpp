@@ -431,6 +431,21 @@ bool Machine::json_bad() {
   return true;
 }
 
+// Returns where the closing brackets at `at` end, with the white space after them, or where the call's close begins, which
+// may itself begin with a bracket.  Models write too many brackets; they belong to the call if the close follows them.
+std::size_t Machine::behind_brackets(std::size_t at) const {
+  constexpr std::size_t kMostBrackets = 64;  // bytes, with the white space between them
+  const auto begins_close = [this](std::size_t from) {
+    const std::string_view text = std::string_view(buffer_).substr(from);
+    return syntax_->call_close.match(text, is_end_, starts()).kind != MatchKind::kNone;
+  };
+  std::size_t end = at;
+  while (end < buffer_.size() && end - at < kMostBrackets && (buffer_[end] == '}' || buffer_[end] == ']') &&
+         !begins_close(end))
+    end = skip_space(end + 1);
+  return end;
+}
+
 // Breaks the call at pos_, where a byte is not allowed.  If the turn ends there, the call is cut off; otherwise its
 // JSON is invalid.  Returns false if more text is needed.
 bool Machine::break_json() {

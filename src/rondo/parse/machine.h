@@ -229,6 +229,7 @@ class Machine : private Reader {
   [[nodiscard]] MatchKind slot_close_at(std::size_t begin, std::size_t end, bool is_name) const;
   void take_name(format::CallPiece::Kind kind, std::string text);
   [[nodiscard]] std::string name_in_id(const std::string& id) const;
+  [[nodiscard]] MatchKind arguments_at(std::size_t at) const;
   bool start_arguments();
   bool skip_to_arguments(std::size_t at);
   MatchKind bare_call_ends(std::size_t at);

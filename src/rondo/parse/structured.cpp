@@ -180,6 +180,11 @@ std::optional<std::size_t> Machine::structured_end(bool& wait) const {
   // The white space before a marker that the template writes on a new line is the template's.
   const std::string_view value = std::string_view(buffer_).substr(head_, pos_ - head_);
   const bool begins_line = found.marker != nullptr && found.marker->lead().find('\n') != std::string::npos;
+  if (begins_line && is_blank(value) && value.find('\n') == std::string_view::npos && buffer_[pos_] == '-') {
+    // A number that begins as the marker does.
+    wait = pos_ + 1 == buffer_.size() && !is_end_;
+    if (wait || (pos_ + 1 < buffer_.size() && format::is_digit(buffer_[pos_ + 1]))) return std::nullopt;
+  }
   if (begins_line && !is_blank(value) &&
       value.substr(value.find_last_not_of(" \t\r\n")).find('\n') == std::string::npos)
     return std::nullopt;
@@ -214,8 +219,10 @@ MatchKind Machine::end_structured() {
 MatchKind Machine::structured_byte() {
   Nesting& nesting = parameter_.nesting;
   if (nesting.take_quoted(buffer_[pos_])) return MatchKind::kNone;
-  // A text as it is may be empty, and what follows it may begin with a quote.
-  if (nesting.is_text || (!nesting.is_python && pos_ == head_)) {
+  // A text as it is may be empty, and what follows it, or a string, may begin with a quote.
+  const bool is_quote = buffer_[pos_] == '"' || buffer_[pos_] == '\'';
+  const bool is_behind_string = is_quote && nesting.depth == 0 && nesting.is_behind_string;
+  if (nesting.is_text || is_behind_string || (!nesting.is_python && pos_ == head_)) {
     const MatchKind end = end_structured();
     if (end != MatchKind::kNone || nesting.is_text) return end;
   }

@@ -148,6 +148,10 @@ Machine::NameTagEnd Machine::name_tag_end(std::size_t at, std::size_t piece) con
   if (!is_quoted && format::trimmed(pieces[piece].text) != kTagEnd) return {};
   const std::size_t quote = is_quoted && (text.front() == '"' || text.front() == '\'') ? 1 : 0;
   text.remove_prefix(quote);
+  // Without quotes, only white space tells a name from an attribute behind it.
+  const bool may_have_attributes = is_quoted || (at > 0 && is_space(buffer_[at - 1])) || text.empty() ||
+                                   std::string_view("/>").find(text.front()) != std::string_view::npos;
+  if (!may_have_attributes) return {};
   if (text.empty()) return {{is_end_ ? MatchKind::kNone : MatchKind::kPartial, 0}, false};
   for (const std::string_view end : {kTagEnd, kEmptyTagEnd}) {
     const Match match = AttributeReader(text, is_end_).up_to(end, 0);
@@ -161,6 +165,10 @@ MatchKind Machine::damaged_name_tag(std::size_t at) {
   const NameTagEnd end = name_tag_end(at, call_.piece);
   if (end.match.kind != MatchKind::kFull) return end.match.kind;
   if (end.is_empty_tag) {
+    if (attempt_.is_open && needs_evidence()) {
+      (void)fail_attempt(at, "a tool call has no arguments");
+      return MatchKind::kFull;
+    }
     end_without_arguments(at, at + end.match.size);
     return MatchKind::kFull;
   }
