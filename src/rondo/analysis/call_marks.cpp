@@ -182,7 +182,8 @@ void trim_around_arguments(format::Calls& calls) {
   auto begin = end;
   while (begin != pieces.cbegin() && is_text(*std::prev(begin))) --begin;
   const std::string before = joined(begin, end);
-  const std::string& open = calls.parameters.open;
+  std::string_view open = calls.parameters.open;
+  if (open.ends_with('"') && !before.ends_with(open)) open.remove_suffix(1);  // the quote of a key is part of the slot
   if (!open.empty() && before.ends_with(open))
     replace(pieces, begin, end, std::string_view(before).substr(0, before.size() - open.size()));
 }

@@ -71,6 +71,7 @@ void find_roles(const json::Value& value, const std::vector<std::string>& path, 
     here.push_back(member.key);
     if (member.key == name_mark(0)) {
       roles.name_is_key = true;
+      roles.name = path;
     } else if (member.value.is_string() && member.value.as_string() == name_mark(0)) {
       roles.name = here;
     } else if (member.value.is_string() && member.value.as_string() == id_mark(0)) {
@@ -85,6 +86,27 @@ void find_roles(const json::Value& value, const std::vector<std::string>& path, 
   }
 }
 
+// Which value of a call's JSON is the call.  What stands around it is the same for each call and belongs to the markers.
+enum class Depth : std::uint8_t { kWhole, kElement, kNamed };
+
+// A list that each call has alone is no list of calls.  An object whose key is the name may stand inside of others.
+Depth depth_of(const Extent& first, const std::string& text, std::size_t calls_in_turn) {
+  const bool is_list = first.value.is_array() && !first.value.as_array().empty();
+  format::JsonRoles roles;
+  find_roles(is_list ? first.value.as_array().front() : first.value, {}, roles);
+  if (roles.name_is_key && !roles.name.empty()) return Depth::kNamed;
+  const std::size_t second = calls_in_turn > 1 ? text.find(name_mark(1), first.end) : std::string::npos;
+  const bool is_alone = is_list && first.value.as_array().size() == 1 && second != std::string::npos &&
+                        json_around(text, second, first.end);
+  return is_alone ? Depth::kElement : Depth::kWhole;
+}
+
+// Returns the value at `depth` in the call `whole`, which has its name or another slot at `at`.
+std::optional<Extent> inside(const std::string& text, std::size_t at, std::optional<Extent> whole, Depth depth) {
+  if (!whole || depth == Depth::kWhole) return whole;
+  return json_around(text, at, depth == Depth::kElement ? whole->begin + 1 : text.rfind('{', at));
+}
+
 }  // namespace
 
 // Finds the JSON around the first call's name, the roles in it, and the literals around it.
@@ -94,7 +116,10 @@ std::optional<JsonCall> find_json_call(const Turn& turn, const Turn& lead_turn, 
   const std::string all = marked(turn);
   const std::size_t name = all.find(name_mark(0));
   if (name == std::string::npos) return std::nullopt;
-  const auto first = json_around(all, name, 0);
+  const auto whole_first = json_around(all, name, 0);
+  if (!whole_first) return std::nullopt;
+  const Depth depth = depth_of(*whole_first, all, calls_in_turn);
+  const auto first = inside(all, name, whole_first, depth);
   if (!first) return std::nullopt;
   const std::size_t id = all.find(id_mark(0));  // one beside the JSON makes it a part of the call's text
   if (id != std::string::npos && (id < first->begin || id >= first->end)) return std::nullopt;
@@ -103,6 +128,7 @@ std::optional<JsonCall> find_json_call(const Turn& turn, const Turn& lead_turn, 
   JsonCall out{is_array ? format::Envelope::kJsonArray : format::Envelope::kJsonObject, {}, around};
   find_roles(is_array ? first->value.as_array().front() : first->value, {}, out.roles);
   if (out.roles.name_is_key) {
+    out.roles.name.clear();
     out.roles.arguments.clear();
     out.roles.shares_object = !is_array && calls_in_turn > 1 && all.find(name_mark(1)) < first->end;
   }
@@ -110,14 +136,17 @@ std::optional<JsonCall> find_json_call(const Turn& turn, const Turn& lead_turn, 
   const std::string lead_all = marked(lead_turn);
   const std::size_t slot = std::min(
       {lead_all.find(name_mark(0)), lead_all.find(id_mark(0)), lead_all.find("{\"" + std::string(kArgumentsMark))});
-  const auto lead = slot == std::string::npos ? std::nullopt : json_around(lead_all, slot, 0);
+  const auto lead =
+      slot == std::string::npos ? std::nullopt : inside(lead_all, slot, json_around(lead_all, slot, 0), depth);
   if (!lead) return std::nullopt;
   const std::string& before = around.before.text;
   out.text.before = around.before.before(before.size() - std::min(slot - lead->begin, before.size()));
   std::size_t end = first->end;
   if (!is_array && calls_in_turn > 1) {
     const std::size_t second_name = all.find(name_mark(1));
-    const auto second = second_name == std::string::npos ? std::nullopt : json_around(all, second_name, first->end);
+    const auto second = second_name == std::string::npos
+                            ? std::nullopt
+                            : inside(all, second_name, json_around(all, second_name, first->end), depth);
     if (second) {
       out.text.between = whole.before(second->begin).from(first->end);
       end = second->end;

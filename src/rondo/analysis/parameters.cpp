@@ -30,12 +30,30 @@ void add_part(std::vector<Element>& elements, const ArgumentPart& part) {
   const bool is_key = part.is_key && part.path.size() == 1;
   const auto kind = is_key ? Element::Kind::kKey : Element::Kind::kValue;
   const std::string key = part.path.empty() ? "" : part.path.front();
-  const bool goes_on = !is_key && !elements.empty() && elements.back().kind == kind && elements.back().key == key;
+  const bool goes_on = !elements.empty() && elements.back().kind == kind && elements.back().key == key;
   if (goes_on) {
     elements.back().text += part.text;
   } else {
     elements.push_back({kind, key, part.text});
   }
+}
+
+// Makes literals of the quotes of keys that are strings of JSON: they belong to the format.
+std::vector<Element> with_bare_keys(std::vector<Element> elements) {
+  std::vector<Element> out;
+  for (Element& element : elements) {
+    const std::string& text = element.text;
+    const bool is_quoted = element.kind == Element::Kind::kKey && text.size() > 2 && text.starts_with('"') &&
+                           text.ends_with('"') && !element.key.starts_with('"');
+    if (!is_quoted) {
+      out.push_back(std::move(element));
+      continue;
+    }
+    out.push_back({Element::Kind::kLiteral, "", "\""});
+    out.push_back({Element::Kind::kKey, element.key, text.substr(1, text.size() - 2)});
+    out.push_back({Element::Kind::kLiteral, "", "\""});
+  }
+  return out;
 }
 
 // Returns the pieces of the turn in their order.  Only the name and the arguments of the first call are told apart from
@@ -54,7 +72,7 @@ std::vector<Element> elements_of(const Turn& turn) {
       out.push_back({Element::Kind::kOther, is_name ? "name" : "", token.text});
     }
   }
-  return out;
+  return with_bare_keys(std::move(out));
 }
 
 // Where the key and the value of one parameter are, as indices of elements.
