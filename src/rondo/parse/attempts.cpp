@@ -25,6 +25,19 @@ void Machine::begin_attempt(bool in_section, Opening opening) {
   section_.expects_call = top_.has_header = false;
 }
 
+// Turns an attempt that the end of the text cuts off into text.
+void Machine::finish_attempt() {
+  ending_.is_open = true;
+  if (!syntax_->options.partial) {
+    if (attempt_.opening == Opening::kMarker && !thoughts_.have_call)
+      complain(attempt_.begin, "a tool call was begun and its name never came");
+    pos_ = buffer_.size();
+    emit_prompt_part();
+    emit(thoughts_.have_call ? EventKind::kReasoning : EventKind::kContent, buffer_.size());
+  }
+  attempt_.is_open = false;
+}
+
 // Returns whether the call may be reported, now that its name is known.  A whole opener proves a call.  In reasoning it
 // does not, because a model may just talk about calls there, and neither does half an opener.  Then the name must be a
 // tool's.  Without a list of tools, reasoning needs an opener in the shape of a control token, and other text must

@@ -125,6 +125,32 @@ MatchKind Machine::heading(std::size_t at) {
   return MatchKind::kFull;
 }
 
+// Reads the heading of a call behind text, if its opener ends at `at` and a known tool is named.  kPartial means that
+// more text is needed.
+MatchKind Machine::heading_behind_text(std::size_t at) {
+  const format::Calls& calls = syntax_->format->calls;
+  if (calls.heading_close.empty() || section_.is_open || !options().tools || !options().calls) return MatchKind::kNone;
+  const MatchKind named = tool_name_at(at, [](std::size_t) { return MatchKind::kFull; });
+  if (named != MatchKind::kFull) return named;
+  const std::string_view text = std::string_view(buffer_).substr(at);
+  const std::size_t end = text.substr(0, kLongestHeading).find(calls.heading_close);
+  if (end == std::string_view::npos)
+    return text.size() < kLongestHeading && !is_end_ ? MatchKind::kPartial : MatchKind::kNone;
+  const std::string_view words = text.substr(0, end);
+  if (!syntax_->is_known_tool(format::unescaped(heading_name(words, calls), calls.name_escapes)))
+    return MatchKind::kNone;
+  // No heading contains the end of a block, or the header of another one.
+  const std::string_view header = format::trimmed(syntax_->format->header);
+  if (!header.empty() && words.find(header) != std::string_view::npos) return MatchKind::kNone;
+  if (syntax_->sets.stop.find(words, 0, true, nullptr).kind == MatchKind::kFull) return MatchKind::kNone;
+  thoughts_.have_call = false;
+  foreign_.closes.clear();
+  const bool was_wrapped = std::exchange(top_.is_wrapped, false);
+  if (!call_heading(words, at + end + calls.heading_close.size())) return MatchKind::kNone;
+  attempt_.was_wrapped = was_wrapped;
+  return MatchKind::kFull;
+}
+
 // Decides about `text`, which begins as a heading does and has no close.  If the turn ends there, the heading is open.
 MatchKind Machine::unfinished_heading(std::string_view text) {
   const std::string& open = syntax_->heading_open;

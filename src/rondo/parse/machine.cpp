@@ -278,6 +278,11 @@ bool Machine::top() {
   }
   MarkerSet::Found found;
   if (!scan(syntax_->sets.text, EventKind::kContent, found)) return false;
+  if (found.id == kCallOpen) {
+    const MatchKind heading = heading_behind_text(pos_);
+    if (heading == MatchKind::kPartial) pos_ = found.begin;
+    if (heading != MatchKind::kNone) return heading == MatchKind::kFull;
+  }
   if (found.id != kWrapper) return top_marker(found);
   pos_ = found.begin;
   const MatchKind kind = foreign(found.begin);
@@ -368,7 +373,10 @@ bool Machine::ends_content(const MarkerSet::Found& found) {
 bool Machine::top_marker(const MarkerSet::Found& found) {
   trail_.of_reasoning = false;
   top_.has_header = found.id == kHeader;
-  switch (found.id) {
+  // The text that closes a section may also open one, as a fence does, or close reasoning or content.
+  const bool closes_section = section_.is_open && !top_.is_wrapped && found.id != kStop &&
+                              found.marker->core() == syntax_->section_close.core();
+  switch (closes_section ? static_cast<int>(kSectionClose) : found.id) {
     case kReasoningOpen: return reasoning_opened(*found.marker);
     case kReasoningClose: {
       if (ends_content(found)) break;
@@ -465,24 +473,12 @@ void Machine::finish_open() {
   if (attempt_.is_open) return finish_attempt();
   if (call_.is_reported) return finish_call();
   const bool is_reasoning_open = phase_ == Phase::kReasoning && !thoughts_.is_layout;
-  const bool is_section_open = section_.is_open && !syntax_->section_close.empty();
+  const bool may_stay_open = syntax_->format->calls.may_stay_open && !message_.tool_calls.empty();
+  const bool is_section_open = section_.is_open && !syntax_->section_close.empty() && !may_stay_open;
   ending_.is_open = ending_.is_open || is_reasoning_open || top_.is_wrapped || is_section_open;
   if (is_reasoning_open) complain(raw(pos_), "the reasoning is not closed");
   if (is_section_open) complain(raw(pos_), "the tool calls are not closed");
   if (!syntax_->options.partial) emit(EventKind::kMarker, buffer_.size());
-}
-
-// Turns an attempt that the end of the text cuts off into text.
-void Machine::finish_attempt() {
-  ending_.is_open = true;
-  if (!syntax_->options.partial) {
-    if (attempt_.opening == Opening::kMarker && !thoughts_.have_call)
-      complain(attempt_.begin, "a tool call was begun and its name never came");
-    pos_ = buffer_.size();
-    emit_prompt_part();
-    emit(thoughts_.have_call ? EventKind::kReasoning : EventKind::kContent, buffer_.size());
-  }
-  attempt_.is_open = false;
 }
 
 // Ends a call that the end of the text cuts off.

@@ -151,6 +151,7 @@ class Machine : private Reader {
 
   // headings.cpp
   MatchKind heading(std::size_t at);
+  MatchKind heading_behind_text(std::size_t at);
   [[nodiscard]] MatchKind heading_open(std::string_view text) const;
   MatchKind unfinished_heading(std::string_view text);
   [[nodiscard]] bool names_recipient(std::string_view words) const;

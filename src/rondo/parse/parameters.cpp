@@ -458,7 +458,10 @@ bool Machine::value_line() {
   for (; pos_ < buffer_.size(); ++pos_) {
     const std::size_t next = skip_space(pos_);
     const bool is_line_end = buffer_[pos_] == '\n';
-    if (next == buffer_.size() && is_line_end) return false;
+    if (next == buffer_.size() && is_line_end) {
+      if (is_end_) end_value(pos_, pos_);
+      return is_end_;
+    }
     // The value's own lines are indented.
     if (is_line_end) {
       const std::size_t unit = format::unit_size(std::string_view(buffer_).substr(pos_), parameter_.escapes);
