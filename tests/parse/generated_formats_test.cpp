@@ -38,6 +38,7 @@ constexpr Bound kBounds[] = {
     {Law::kPieces, 0},
     // 0: calls that the prompt forces behind reasoning whose marks begin as theirs do.
     {Law::kAccepts, 0.5},
+    {Law::kIsRead, 0},
     // 0.3: two marks that touch and share a sign.
     {Law::kRefuses, 2},
     // 0.03: a token that ends both a call and content.

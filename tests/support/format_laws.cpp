@@ -18,6 +18,7 @@
 #include "tests/support/parsed.h"
 #include "tests/support/random_message.h"
 #include "tests/support/read_back.h"
+#include "tests/support/read_law.h"
 
 namespace rondo::test {
 namespace {
@@ -200,6 +201,15 @@ std::string check_grammar(const Question& question) {
     return std::string(name) + ": refused at " + std::to_string(at) + ", before " + shown(text.substr(at, 60));
   }
   return "";
+}
+
+std::string check_samples(const Question& question, std::uint64_t seed) {
+  static const json::Value kTools = tools_of_every_type();
+  constexpr std::size_t kTexts = 1;
+  ReadTally tally;
+  for (const GrammarQuestion& asked : grammar_questions(question.specimen.format, kTools, question.turn.prompt))
+    count_readings(asked, kTexts, seed, tally);
+  return tally.objections.empty() ? "" : tally.objections.front();
 }
 
 // Offsets in the turn of visible characters that the template itself wrote around a call: those behind the name of the last
@@ -444,6 +454,7 @@ std::string_view to_string(Law law) {
     case Law::kKeepsAll: return "keeps all";
     case Law::kPieces: return "pieces";
     case Law::kAccepts: return "accepts";
+    case Law::kIsRead: return "is read";
     case Law::kRefuses: return "refuses";
     case Law::kReadsIds: return "reads ids";
     case Law::kBridges: return "bridges";
@@ -469,7 +480,7 @@ Verdict check_law(Law law, const Specimen& specimen, const MessageParts& wanted,
   if (law == Law::kTravels) return {true, check_travel(*specimen.format)};
   Question question{specimen, wanted, message_of(*specimen.format, wanted), tools_for(wanted), {}, {}};
   // Of a template without calls, or whose turn the grammar would not know, there is nothing to say.
-  if (law == Law::kRefuses && wanted.calls.empty()) return {false, ""};
+  if ((law == Law::kRefuses || law == Law::kIsRead) && wanted.calls.empty()) return {false, ""};
   // The markup of content behind calls is none of theirs.
   if (law == Law::kRefuses && specimen.shape.content_behind && !wanted.content.empty()) return {false, ""};
   if (const std::string why = write(question); !why.empty()) return {true, why};
@@ -482,6 +493,7 @@ Verdict check_law(Law law, const Specimen& specimen, const MessageParts& wanted,
     case Law::kKeepsAll: return {true, check_reading(question, false)};
     case Law::kPieces: return {true, check_pieces(question, seed)};
     case Law::kAccepts: return {true, check_grammar(question)};
+    case Law::kIsRead: return {true, check_samples(question, seed)};
     case Law::kRefuses: return {true, check_refusal(question, seed)};
     case Law::kReadsIds:
     case Law::kBridges: return BridgeLaw(law, question).check(seed);

@@ -21,14 +21,15 @@ enum class Law : std::uint8_t {
   kKeepsAll,  // ... without such an excuse, for these templates lose nothing
   kPieces,    // text in any pieces gives the message and the events of the whole
   kAccepts,   // the grammar takes the turn
+  kIsRead,    // what the grammar takes is read: as calls that are right
   kRefuses,   // and takes none in which a visible character of the calls' markup is missing
   kReadsIds,  // the turn as ids, its marks as tokens, is the message too
   kBridges,   // a bridge exists, and is the re-render where that only appends
   kReturns,   // what the parser gives, sent as history, is the same turn again
   kTravels,   // the format as JSON goes out and in unchanged
 };
-inline constexpr std::array kLaws = {Law::kReads,    Law::kKeepsAll, Law::kPieces,  Law::kAccepts, Law::kRefuses,
-                                     Law::kReadsIds, Law::kBridges,  Law::kReturns, Law::kTravels};
+inline constexpr std::array kLaws = {Law::kReads,   Law::kKeepsAll, Law::kPieces,  Law::kAccepts, Law::kIsRead,
+                                     Law::kRefuses, Law::kReadsIds, Law::kBridges, Law::kReturns, Law::kTravels};
 [[nodiscard]] std::string_view to_string(Law law);
 
 // A template and the format that was inferred from it.

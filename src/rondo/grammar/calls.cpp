@@ -44,7 +44,11 @@ CharSet name_characters() {
 
 CallBuilder::CallBuilder(Grammar& grammar, const format::Format& format, std::vector<chat::ToolDefinition> tools,
                          SchemaContext& context)
-    : grammar_(grammar), format_(format), context_(context), is_open_ended_(leaves_open(format.calls.parameters)) {
+    : grammar_(grammar),
+      format_(format),
+      context_(context),
+      is_open_ended_(leaves_open(format.calls.parameters)),
+      has_no_close_(has_no_close(format.calls.parameters)) {
   for (chat::ToolDefinition& tool : tools) {
     const bool is_known =
         std::any_of(tools_.begin(), tools_.end(), [&](const Tool& known) { return known.name == tool.name; });
@@ -227,7 +231,7 @@ NodeId CallBuilder::arguments(const Tool& tool) {
   if (found != arguments_.end()) return found->second;
   const bool has_parameters = format_.calls.arguments == format::ArgumentStyle::kParameters;
   const RuleId rule = grammar_.declare(tool.name);
-  grammar_.define(rule, has_parameters ? parameters(tool) : json_arguments(tool));
+  grammar_.define(rule, has_parameters ? parameters(tool) : json_arguments(tool, format_.calls.argument_escapes));
   return arguments_.emplace(tool.name, grammar_.reference(rule)).first->second;
 }
 
@@ -236,7 +240,9 @@ NodeId CallBuilder::call(const Tool& tool, Start start, bool name_is_read) {
   const format::Calls& calls = format_.calls;
   Line line(grammar_);
   if (start == Start::kNothing || start == Start::kSectionOpen) line.marker(trimmed(calls.call_open));
+  if (start == Start::kCallOpen) line.behind(trimmed(calls.call_open));
   if (start != Start::kFirstPiece && !name_is_read) line.marker(trailing_space(calls.call_open));
+  if (start == Start::kFirstPiece && ends_with_word(text_of(start))) line.space(1);
   const auto close = [&](Line& rest) {
     if (!is_blank(calls.call_close)) behind_value(rest, calls.call_close);
   };
@@ -266,19 +272,25 @@ bool CallBuilder::may_omit_arguments(const Tool& tool) const {
 }
 
 void CallBuilder::body(Line& line, const Tool& tool, std::size_t first_piece, std::size_t end, bool name_is_read) {
-  const std::vector<CallPiece>& pieces = format_.calls.pieces;
+  const format::Calls& calls = format_.calls;
+  const std::vector<CallPiece>& pieces = calls.pieces;
   for (std::size_t i = first_piece; i < end; ++i) {
     const CallPiece& piece = pieces[i];
     switch (piece.kind) {
       case CallPiece::Kind::kLiteral:
-        if (i > 0 && pieces[i - 1].kind == CallPiece::Kind::kName) {
+        if (i > 0 && pieces[i - 1].kind == CallPiece::Kind::kName && !is_blank(format_.calls.heading_close)) {
           line.add(heading(piece.text));
+        } else if (i > 0 && pieces[i - 1].kind == CallPiece::Kind::kArguments && has_no_close_) {
+          behind_value(line, piece.text);
+          line.marker(trailing_space(piece.text));
         } else {
           line.marker(piece.text);
         }
         break;
       case CallPiece::Kind::kArguments:
-        line.space().add(arguments(tool));
+        line.space();
+        if (calls.arguments == format::ArgumentStyle::kParameters) line.apart();
+        line.add(arguments(tool));
         if (!is_open_ended_) line.space();
         break;
       default:
@@ -294,8 +306,11 @@ NodeId CallBuilder::heading(const std::string& literal) {
   Grammar& g = grammar_;
   const NodeId as_written = marker(g, literal);
   const std::string end(trimmed(format_.calls.heading_close));
-  if (end.empty() || !trimmed(literal).ends_with(end)) return as_written;
-  const NodeId rest = g.text({}, end);
+  if (!trimmed(literal).ends_with(end)) return as_written;
+  std::vector<std::string> ends{std::string(trimmed(format_.header))};
+  for (const auto* stops : {&format_.stops.content, &format_.stops.tool})
+    for (const std::string& stop : *stops) ends.emplace_back(trimmed(stop));
+  const NodeId rest = g.text(ends, end);
   std::vector<NodeId> ways{g.literal(end), g.sequence({g.chars(CharSet::any_of(" \t\r\n")), rest})};
   const std::string_view first = trimmed(literal).substr(0, trimmed(literal).find_first_of(" \t\r\n"));
   if (first != end && first.find(end) != std::string_view::npos) {
@@ -317,7 +332,7 @@ void CallBuilder::slot(Line& line, const Tool& tool, const CallPiece& piece, std
   const NodeId character = g.chars(characters);
   switch (piece.kind) {
     case CallPiece::Kind::kName: line.literal(tool.written); return;
-    case CallPiece::Kind::kId: line.add(g.token(g.repeat(character, 1, kUnbounded))); return;
+    case CallPiece::Kind::kId: line.apart().add(g.token(g.repeat(character, 1, kUnbounded))); return;
     case CallPiece::Kind::kIndex: line.number(); return;
     case CallPiece::Kind::kNameInId: {
       CharSet word = name_characters().without(CharSet::any_of(".:"));
@@ -325,7 +340,8 @@ void CallBuilder::slot(Line& line, const Tool& tool, const CallPiece& piece, std
       const NodeId any = g.sequence({g.repeat(g.chars(word), 1, kUnbounded), between});
       const NodeId prefix = g.optional(piece.front.empty() ? any : g.literal(piece.front));
       const NodeId counted = g.literal(piece.text.empty() ? ":" : piece.text);
-      line.add(g.token(g.sequence({prefix, g.literal(tool.written), g.optional(g.sequence({counted, number(g)}))})));
+      line.apart().add(
+          g.token(g.sequence({prefix, g.literal(tool.written), g.optional(g.sequence({counted, number(g)}))})));
       return;
     }
     default: return;

@@ -75,7 +75,7 @@ class CallBuilder {
   [[nodiscard]] NodeId call_member(const Tool& tool);
   [[nodiscard]] NodeId call_object(const Tool& tool);
   [[nodiscard]] NodeId json_or_text(const Tool& tool);
-  [[nodiscard]] NodeId json_arguments(const Tool& tool);
+  [[nodiscard]] NodeId json_arguments(const Tool& tool, const std::vector<format::Escape>& escapes);
 
   // calls_parameters.cpp
   [[nodiscard]] NodeId parameters(const Tool& tool);
@@ -97,6 +97,8 @@ class CallBuilder {
                                    const std::string& name);
   // Returns whether a value ends only where the next marker begins, so that white space before the marker is its own.
   [[nodiscard]] static bool leaves_open(const format::Parameters& syntax);
+  // Returns whether nothing but its own quotes and brackets ends any value.
+  [[nodiscard]] static bool has_no_close(const format::Parameters& syntax);
   // Adds a marker that may follow a value.
   void behind_value(Line& line, const std::string& text) const;
   // Adds the text before a parameter's name.
@@ -108,6 +110,7 @@ class CallBuilder {
   std::vector<Tool> tools_;
   SchemaContext& context_;
   const bool is_open_ended_;                 // as leaves_open() says of the format
+  const bool has_no_close_;                  // as has_no_close() says of it
   std::map<std::string, NodeId> arguments_;  // by name of the tool
   std::map<Start, NodeId> any_call_;
   bool is_exhausted_ = false;

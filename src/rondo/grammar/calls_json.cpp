@@ -30,20 +30,27 @@ void put(Slot& at, const std::vector<std::string>& path, NodeId value) {
   slot->value = value;
 }
 
-// Members that the format does not name are constants of the template, such as `"type": "function"`.  Any scalar is
-// accepted there.
-NodeId object_of(const Speller& speller, const Slot& slot) {
+bool has_parameter(const json::Value& parameters, std::string_view key) {
+  const json::Value* properties = parameters.find("properties");
+  return properties != nullptr && properties->is_object() && properties->as_object().find(key) != nullptr;
+}
+
+// The members named `others` are accepted too, with any scalar.
+NodeId object_of(const Speller& speller, const Slot& slot, const std::vector<std::string_view>& others) {
   Grammar& g = speller.grammar();
   const NodeId space = speller.space();
   const NodeId colon = g.sequence({space, g.literal(":"), space});
   Members members;
   for (std::size_t i = 0; i < slot.keys.size(); ++i) {
     const Slot& inner = slot.members[i];
-    const NodeId value = inner.value ? *inner.value : object_of(speller, inner);
+    const NodeId value = inner.value ? *inner.value : object_of(speller, inner, others);
     members.required.push_back(g.sequence({speller.key(slot.keys[i]), colon, value}));
   }
   const NodeId scalar = g.choice({speller.any_string(), speller.number(), speller.boolean(), speller.null()});
-  members.others.push_back(g.sequence({speller.key_except(slot.keys), colon, scalar}));
+  for (const std::string_view key : others) {
+    if (std::ranges::find(slot.keys, key) == slot.keys.end())
+      members.others.push_back(g.sequence({speller.key(key), colon, scalar}));
+  }
   const NodeId list = in_any_order(g, members, g.sequence({space, g.literal(","), space}), "call");
   return g.sequence({g.literal("{"), space, list, space, g.literal("}")});
 }
@@ -73,13 +80,14 @@ NodeId CallBuilder::call_member(const Tool& tool) {
   return grammar_.sequence({speller.key(tool.written), space, grammar_.literal(":"), space, json_or_text(tool)});
 }
 
-// The arguments; where the template copies a text, also one that a string spells.
+// The arguments; where the template copies a text, also in a string, because a message may have them as one.
 NodeId CallBuilder::json_or_text(const Tool& tool) {
   const NodeId made = arguments(tool);
   if (format_.calls.arguments != format::ArgumentStyle::kJsonText) return made;
-  // A message may have its arguments as a string, and the template then writes that string.
-  context_.warnings.add("arguments that are written as a string of JSON are not held to their schema");
-  return grammar_.choice({made, Speller(grammar_, Spelling::json()).any_string()});
+  static const std::vector<format::Escape> kInString = {
+      {"\"", "\\\""}, {"\\", "\\\\"}, {"\n", "\\n"}, {"\r", "\\r"}, {"\t", "\\t"}};
+  const NodeId quote = grammar_.literal("\"");
+  return grammar_.choice({made, grammar_.sequence({quote, json_arguments(tool, kInString), quote})});
 }
 
 NodeId CallBuilder::call_object(const Tool& tool) {
@@ -90,18 +98,36 @@ NodeId CallBuilder::call_object(const Tool& tool) {
     const NodeId space = speller.space();
     return g.sequence({g.literal("{"), space, call_member(tool), space, g.literal("}")});
   }
+  // Of members that the format does not name, those are accepted that calls of the public APIs have, such as
+  // `"type": "function"`, unless a parameter has that name.  Where nothing announces a call, they would hide it.
+  std::vector<std::string_view> others{chat::kCallTypeKey};
+  if (!may_be_bare()) others.insert(others.end(), {chat::kCallIdKey, chat::kCallIndexKey});
+  std::erase_if(others, [&](std::string_view key) {
+    const auto ends_so = [key](const std::vector<std::string>& role) { return !role.empty() && role.back() == key; };
+    return has_parameter(tool.parameters, key) || ends_so(roles.name) || ends_so(roles.id) || ends_so(roles.arguments);
+  });
   Slot call;
   if (!roles.id.empty()) put(call, roles.id, speller.any_string());
   put(call, roles.name, speller.string(tool.written));
-  const Slot bare = call;
-  if (!roles.arguments.empty()) put(call, roles.arguments, json_or_text(tool));
-  const NodeId whole = object_of(speller, call);
-  return may_omit_arguments(tool) ? g.choice({whole, object_of(speller, bare)}) : whole;
+  std::vector<Slot> shapes{call};
+  if (!roles.arguments.empty()) {
+    put(shapes[0], roles.arguments, json_or_text(tool));
+    if (may_omit_arguments(tool)) shapes.push_back(call);
+  }
+  std::vector<NodeId> ways;
+  for (const Slot& shape : shapes) {
+    ways.push_back(object_of(speller, shape, others));
+    if (roles.reasoning.empty()) continue;
+    Slot reasoned = shape;
+    put(reasoned, roles.reasoning, speller.any_string());
+    ways.push_back(object_of(speller, reasoned, others));
+  }
+  return g.choice(ways);
 }
 
-NodeId CallBuilder::json_arguments(const Tool& tool) {
+NodeId CallBuilder::json_arguments(const Tool& tool, const std::vector<format::Escape>& escapes) {
   SchemaCompiler schema(grammar_, tool.parameters, "tool `" + tool.name + "`", context_);
-  const EscapedText as_written(grammar_, format_.calls.argument_escapes);
+  const EscapedText as_written(grammar_, escapes);
   const Speller speller(grammar_, Spelling::json());
   const NodeId made = tool.parameters.is_null()
                           ? schema.anything(speller, kObjectType)

@@ -50,6 +50,19 @@ std::vector<std::string> key_openers(const format::Parameters& syntax) {
   return out;
 }
 
+// Returns `marker` with other white space in place of the first that it has: a parser reads these as well.
+std::vector<std::string> respaced(const std::string& marker) {
+  const std::size_t begin = marker.find_first_of(" \t\r\n");
+  if (begin == std::string::npos) return {};
+  const std::size_t end = marker.find_first_not_of(" \t\r\n", begin);
+  std::vector<std::string> out;
+  for (const char* space : {"", " ", "\n"}) {
+    std::string other = marker.substr(0, begin) + space + marker.substr(std::min(end, marker.size()));
+    if (other != marker) out.push_back(std::move(other));
+  }
+  return out;
+}
+
 // Returns what stands before each further line of a string; "" where its lines are not indented.
 std::string indentation_of(const std::vector<format::Escape>& escapes) {
   const auto found = std::ranges::find(escapes, "\n", &format::Escape::text);
@@ -61,6 +74,22 @@ std::string indentation_of(const std::vector<format::Escape>& escapes) {
 void mark(Line& line, std::string_view text) {
   if (!text.empty() && format::is_space(text.front())) line.space();
   line.marker(trimmed(text));
+  if (ends_with_word(text)) line.space(1);
+}
+
+// Adds the text that closes a value.  Where it is white space, the value does not end without it; a line end stands for
+// itself.
+void close_value(Line& line, const std::string& ending) {
+  const bool is_line = is_blank(ending) && ending.find('\n') != std::string::npos;
+  line.space(is_blank(ending) && !is_line && !ending.empty() ? 1 : 0);
+  line.literal(is_line ? "\n" : "").marker(trimmed(ending));
+}
+
+// Returns whether each escape of JSON in the form stands for one ASCII character, as grammars can write it.
+bool may_escape(const ValueForm& form) {
+  return form.style == ValueStyle::kJson && std::ranges::all_of(form.escapes, [](const format::Escape& one) {
+           return one.text.size() == 1 && static_cast<unsigned char>(one.text.front()) < 0x80;
+         });
 }
 
 // Adds the text after a parameter's name.
@@ -97,8 +126,17 @@ bool CallBuilder::leaves_open(const format::Parameters& syntax) {
   });
 }
 
+bool CallBuilder::has_no_close(const format::Parameters& syntax) {
+  return !syntax.forms.empty() && std::ranges::all_of(syntax.forms, [&syntax](const ValueForm& form) {
+    const std::string ending = form.close + syntax.key_in_close + syntax.close;
+    return is_blank(ending) && ending.find('\n') == std::string::npos;
+  });
+}
+
 void CallBuilder::behind_value(Line& line, const std::string& text) const {
-  if (!is_open_ended_) {
+  if (!is_open_ended_ && has_no_close_ && begins_line(text)) {
+    line.space().literal("\n").space().marker(trimmed(text));
+  } else if (!is_open_ended_) {
     line.space().marker(trimmed(text));
   } else if (begins_line(text)) {
     line.add(grammar_.token(Line(grammar_).literal("\n").marker(trimmed(text)).node()));
@@ -111,7 +149,8 @@ void CallBuilder::open_parameter(Line& line, const std::string& open) const {
   behind_value(line, open);
   // What separates two parameters may end with white space, which then stands before the next key.
   const std::string& before_key = open.empty() ? format_.calls.parameters.separator : open;
-  if (!format::trailing_space(before_key).empty()) line.space();
+  const bool is_needed = ends_with_word(open) || (is_blank(open) && !open.empty());
+  if (!format::trailing_space(before_key).empty()) line.space(is_needed ? 1 : 0);
 }
 
 // Returns the texts that may follow a value and its closing.
@@ -147,7 +186,7 @@ NodeId CallBuilder::raw_text(const std::string& closing, const std::vector<forma
   constexpr std::size_t kWeak = 2;
   const std::string head(before_counter(core));
   if (head.size() > (head == core ? kWeak : 0))
-    return Line(g).add(g.token(g.text({}, head))).marker(std::string_view(core).substr(head.size())).node();
+    return Line(g).add(g.token(g.text(respaced(head), head))).marker(std::string_view(core).substr(head.size())).node();
   if (core.empty() && closing.find('\n') != std::string::npos) {
     const NodeId line = g.text({}, "\n");
     const std::string indentation = indentation_of(escapes);
@@ -181,7 +220,7 @@ NodeId CallBuilder::markup_text(const std::string& closing, const std::vector<fo
   const std::string key =
       closing.substr(key_begin, std::max(key_begin, closing.size() - syntax.close.size()) - key_begin);
   if (key.empty()) return raw_text(closing, escapes);
-  const std::string open = std::string(trimmed(syntax.open)) + key + std::string(trimmed(syntax.key_close));
+  const std::string open(trimmed(syntax.open + key + syntax.key_close));
   const std::string close(trimmed(closing));
   const RuleId rule = g.declare(name + "-markup");
   const NodeId inner = g.reference(rule);
@@ -215,7 +254,7 @@ NodeId CallBuilder::raw_form(SchemaCompiler& schema, const Parts& parts, const V
   if (values) spelling.escapes = form.escapes;
   if (!values) spelling.close = before_counter(trimmed(ending));  // text of a pattern may not begin the closing
   line.space().add(schema.value(parts, Speller(g, spelling), name, kStringType));
-  line.space().marker(trimmed(ending));
+  close_value(line, ending);
   return line.node();
 }
 
@@ -246,13 +285,14 @@ NodeId CallBuilder::form(SchemaCompiler& schema, const Parts& parts, const Value
   mark(line, form.open);
   const bool has_marks =
       form.style == ValueStyle::kNested && (!is_blank(format_.calls.parameters.item_open) || !is_blank(form.open));
-  if (has_marks || !form.escapes.empty()) {
+  if (has_marks || (!form.escapes.empty() && !may_escape(form))) {
     context_.warnings.add("values inside objects and arrays are not held to their schema in this format");
-    if ((schema.types(parts) & types) == 0) return g.never();
+    if ((schema.types(parts) & types) == 0 || is_excluded(form.type, schema.enumerated(parts, types))) return g.never();
     line.add(has_marks ? markup_text(ending, form.escapes, name) : raw_text(ending, form.escapes));
     return line.node();
   }
   const auto compiled = [&](const Spelling& spelling) {
+    const EscapedText as_written(g, form.escapes);
     return schema.value(parts, Speller(g, spelling), name, types);
   };
   switch (form.style) {
@@ -268,7 +308,7 @@ NodeId CallBuilder::form(SchemaCompiler& schema, const Parts& parts, const Value
       break;
     case ValueStyle::kNested: line.space().add(compiled(nested_spelling())); break;
   }
-  line.space().marker(trimmed(ending));
+  close_value(line, ending);
   return line.node();
 }
 

@@ -68,6 +68,7 @@ class Grammar {
   //
   // REQUIRES: each escape stands for one ASCII character.
   std::vector<format::Escape> set_escapes(std::vector<format::Escape> escapes);
+  [[nodiscard]] const std::vector<format::Escape>& escapes() const { return escapes_; }
   NodeId sequence(const std::vector<NodeId>& parts);
   NodeId choice(const std::vector<NodeId>& alternatives);
   NodeId repeat(NodeId item, std::uint32_t least, std::uint32_t most);

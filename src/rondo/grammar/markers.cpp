@@ -16,7 +16,7 @@ bool is_word(char byte) {
 Line& Line::add(NodeId node) {
   if (node == grammar_->empty()) return *this;
   parts_.push_back(node);
-  ends_with_space_ = false;
+  ends_with_space_ = has_blank_ = is_behind_word_ = false;
   return *this;
 }
 
@@ -27,9 +27,23 @@ Line& Line::word(NodeId node) {
   return add(grammar_->token(grammar_->sequence({space, node})));
 }
 
-Line& Line::literal(std::string_view text) { return text.empty() ? *this : word(grammar_->literal(text)); }
+Line& Line::literal(std::string_view text) {
+  if (text.empty()) return *this;
+  if (is_word(text.front())) apart();
+  word(grammar_->literal(text));
+  return behind(text);
+}
 
-Line& Line::number() { return word(grammar_->token(grammar::number(*grammar_))); }
+Line& Line::number() { return apart().word(grammar_->token(grammar::number(*grammar_))).behind("0"); }
+
+Line& Line::behind(std::string_view text) {
+  if (text.empty()) return *this;
+  is_behind_word_ = is_word(text.back());
+  has_blank_ = false;
+  return *this;
+}
+
+Line& Line::apart() { return is_behind_word_ && has_blank_ ? space(1) : *this; }
 
 Line& Line::space(std::size_t least) {
   if (ends_with_space_ && least > 0) parts_.pop_back();
@@ -57,6 +71,7 @@ Line& Line::marker(std::string_view text) {
         add(white_space(*grammar_, 1, kMostSpace));
       } else {
         space();
+        has_blank_ = true;
       }
     }
     at = end;

@@ -22,8 +22,13 @@ class Line {
   Line& number();
   // Adds `least` (0 or 1) to kMostSpace characters of white space.
   Line& space(std::size_t least = 0);
-  // Adds the words of a marker, with white space wherever the marker has some, and numbers for its counters.
+  // Adds the words of a marker, with white space wherever the marker has some, and numbers for its counters.  Two words
+  // that the white space of a marker parts must stay apart.
   Line& marker(std::string_view text);
+  // Says that `text`, which is not of this line, stands before what is added next.
+  Line& behind(std::string_view text);
+  // Says that a word is added next.
+  Line& apart();
   [[nodiscard]] NodeId node() const { return grammar_->sequence(parts_); }
 
  private:
@@ -32,6 +37,8 @@ class Line {
   Grammar* grammar_;
   std::vector<NodeId> parts_;
   bool ends_with_space_ = false;
+  bool is_behind_word_ = false;  // but for white space
+  bool has_blank_ = false;       // a marker has white space there
 };
 
 // Returns a number of any value.

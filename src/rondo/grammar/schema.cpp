@@ -335,7 +335,8 @@ std::string SchemaCompiler::memo_key(const Parts& parts, const Speller& speller,
   std::string out = std::to_string(static_cast<int>(spelling.strings)) + spelling.open + "\n" + spelling.close + "\n" +
                     spelling.true_word + "\n" + spelling.false_word + "\n" + spelling.null_word + "\n" +
                     std::to_string(types);
-  for (const format::Escape& escape : spelling.escapes) out += "\n" + escape.text + "\n" + escape.written;
+  for (const auto* escapes : {&spelling.escapes, &grammar_.escapes()})
+    for (const format::Escape& escape : *escapes) out += "\n" + escape.text + "\n" + escape.written;
   for (const Part& part : parts) {
     out += ' ';
     out += std::to_string(reinterpret_cast<std::uintptr_t>(part.schema));

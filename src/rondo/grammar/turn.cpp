@@ -112,8 +112,9 @@ class TurnBuilder {
     if (is_reasoning_open()) return rest();
     const std::string_view open = reasoning_to_open();
     if (open.empty()) return body_without;
-    const NodeId opening =
-        g_.token(g_.sequence({white_space(g_, 0, kMostSpace), g_.literal(open.substr(begun(open)))}));
+    const std::size_t least = ends_with_word(format_.reasoning.open) ? 1 : 0;
+    const NodeId opening = g_.token(g_.sequence({white_space(g_, 0, kMostSpace), g_.literal(open.substr(begun(open))),
+                                                 least > 0 ? white_space(g_, least, kMostSpace) : g_.empty()}));
     return g_.choice({g_.sequence({opening, rest()}), body_without});
   }
 
@@ -121,11 +122,13 @@ class TurnBuilder {
   // them before content alone.
   std::optional<NodeId> reasoning_up_to_calls(const Openings& openings) {
     const std::string close(trimmed(format_.reasoning.close));
-    if (!format_.reasoning.present || close.empty() || !format::is_plain(close)) return std::nullopt;
+    // What names a block's calls in other words than the template's is read only outside of reasoning.
+    const bool has_headings = !is_blank(format_.calls.heading_close);
+    if (!format_.reasoning.present || close.empty() || !format::is_plain(close) || has_headings) return std::nullopt;
     std::vector<NodeId> ways;
     for (const CallBuilder::Opening& opening : openings) {
       if (std::ranges::any_of(opening.word, format::is_word))
-        ways.push_back(g_.sequence({until(openings, opening.word, close), opening.rest, after_calls(openings)}));
+        ways.push_back(g_.sequence({until(openings, opening.word, close), opening.rest, end_of_calls(stop())}));
     }
     return ways.empty() ? std::nullopt : std::optional(g_.choice(ways));
   }
@@ -160,15 +163,22 @@ class TurnBuilder {
     std::vector<NodeId> ways;
     for (const auto* stops : {&format_.stops.content, &format_.stops.tool, &format_.stops.history_close}) {
       for (const std::string& text : *stops) {
-        if (!is_blank(text)) ways.push_back(Line(g_).space().marker(trimmed(text)).node());
+        if (is_blank(text)) continue;
+        const std::size_t line = text.substr(0, text.find(trimmed(text))).rfind('\n');
+        // A stop that text may contain ends a turn only on a line of its own, where the template gives it that.
+        const bool is_on_line = format::is_plain(text) && line != std::string::npos;
+        ways.push_back(Line(g_).space().literal(is_on_line ? "\n" : "").marker(trimmed(text)).node());
       }
     }
-    const NodeId stops = g_.repeat(g_.choice(ways), 0, 2);
+    const NodeId one = g_.choice(ways);
+    const NodeId stops = g_.repeat(one, 0, 2);
     const NodeId end = Line(g_).space().node();
     const bool opens_calls = format_.calls.separator.find(trimmed(format_.header)) != std::string::npos;
     if (is_blank(format_.header) || opens_calls || options_.is_direct) return g_.sequence({stops, end});
     const NodeId rest = g_.token(g_.text({}, ""));
-    return g_.sequence({stops, g_.choice({end, Line(g_).space().marker(trimmed(format_.header)).add(rest).node()})});
+    const NodeId next = Line(g_).space().marker(trimmed(format_.header)).add(rest).node();
+    const NodeId ended = ways.empty() ? stops : g_.repeat(one, 1, 2);
+    return g_.choice({g_.sequence({stops, end}), g_.sequence({ended, next})});
   }
 
   // ---- An answer in the shape of a schema
@@ -288,7 +298,9 @@ class TurnBuilder {
       return;
     }
     std::vector<NodeId> ways{Line(g_).space().add(all).node()};
-    const bool takes_text = !options_.response_schema && (!is_required || !options_.is_direct);
+    // Behind text a tool's name is text.
+    const bool is_named = format_.calls.envelope == format::Envelope::kTags;
+    const bool takes_text = !options_.response_schema && !is_named && (!is_required || !options_.is_direct);
     if (takes_text) ways.push_back(g_.sequence({text_before_bracket(), all}));
     if (!is_required && !options_.response_schema) ways.push_back(plain_text());
     const auto either = [&](Opener opener) {

@@ -128,6 +128,104 @@ TEST_CASE("a word at the end of an opener and a name stay apart") {
   CHECK(!accepts(grammar, "<s>\n```runfind<args>{\"q\": \"x\"}\n```\n</s>"));
 }
 
+// A format in tags whose calls have `more` members; `forms` says how it writes values.
+std::string with_parameters(const std::string& calls, const std::string& parameters,
+                            const std::string& forms = R"({"type": "string", "style": "json"})") {
+  return R"({"header": "[bot]", "stops": {"content": ["<eot>"]}, "calls": {"present": true, "envelope": "tags",
+    "arguments": "parameters", )" +
+         calls + R"(, "parameters": {)" + parameters + R"(, "forms": [)" + forms + "]}}}";
+}
+
+TEST_CASE("bug: a name could run into the word before it, which a parser takes for another word") {
+  const std::string pieces =
+      R"("pieces": [{"kind": "name"}, {"kind": "literal", "text": " with "}, {"kind": "arguments"}])";
+  const Grammar call = required_call(R"({"header": "[bot]", "stops": {"content": ["<eot>"]}, "calls": {"present": true,
+    "call_open": "<<do ", "call_close": " >>", "envelope": "tags", "arguments": "json", )" +
+                                     pieces + "}}");
+  CHECK(accepts(call, "<<do find with {\"q\": \"x\"} >>"));
+  CHECK(accepts(call, "Well. <<do\nfind with{\"q\": \"x\"}>>"));
+  CHECK(!accepts(call, "<<dofind with {\"q\": \"x\"} >>"));
+  CHECK(!accepts(call, "<<do findwith {\"q\": \"x\"} >>"));
+  const Grammar keys = required_call(with_parameters(
+      R"("call_open": "<do ", "call_close": "</do>", "pieces": [{"kind": "name"}, {"kind": "arguments"}])",
+      R"("open": "\n%key ", "key_close": " %text ", "close": " %end")", R"({"type": "string", "style": "raw"})"));
+  CHECK(accepts(keys, "<do find\n%key q %text x %end</do>"));
+  CHECK(!accepts(keys, "<do find\n%keyq %text x %end</do>"));
+  CHECK(!accepts(keys, "<do find\n%key q %textx %end</do>"));
+}
+
+TEST_CASE("bug: values and parameters that only a line end parts were taken without it") {
+  const std::string calls =
+      R"("call_open": "<do ", "call_close": "</do>", "pieces": [{"kind": "name"}, {"kind": "literal", "text": "\n"},
+         {"kind": "arguments"}])";
+  const Grammar closed = required_call(with_parameters(calls, R"("key_close": " = ", "close": "\n")"));
+  CHECK(accepts(closed, "<do find\nq = \"x\"\nk = [1]\n</do>"));
+  CHECK(!accepts(closed, "<do find\nq = \"x\" k = [1]\n</do>"));
+  CHECK(!accepts(closed, "<do findq = \"x\"\n</do>"));
+  const Grammar opened = required_call(with_parameters(
+      R"("call_open": "<do ", "call_close": "\n</do>", "pieces": [{"kind": "name"}, {"kind": "arguments"}])",
+      R"("open": "\n- ", "key_close": ": ")"));
+  CHECK(accepts(opened, "<do find\n- q: \"x\"\n- k: [1]\n</do>"));
+  CHECK(!accepts(opened, "<do find\n- q: \"x\" - k: [1]\n</do>"));
+  CHECK(!accepts(opened, "<do find\n- q: \"x\"</do>"));
+}
+
+TEST_CASE("bug: a call in JSON could have any members, which a parser takes for misplaced arguments") {
+  const std::string roles = R"("roles": {"name": ["name"], "arguments": ["arguments"]}}})";
+  const std::string marked = R"({"header": "[bot]", "calls": {"present": true, "call_open": "<c>", "call_close": "</c>",
+    "envelope": "json_object", )";
+  const Grammar grammar = required_call(marked + roles);
+  CHECK(accepts(grammar, R"(<c>{"type": "function", "id": "a", "name": "find", "arguments": {"q": ""}}</c>)"));
+  CHECK(!accepts(grammar, R"(<c>{"q": "x", "name": "find", "arguments": {"q": ""}}</c>)"));
+  // Where nothing announces the call, an object that begins with an id is none.
+  const Grammar bare =
+      required_call(R"({"header": "[bot]", "calls": {"present": true, "envelope": "json_object", )" + roles);
+  CHECK(accepts(bare, R"({"type": "function", "name": "find", "arguments": {"q": ""}})"));
+  CHECK(!accepts(bare, R"({"id": "a", "name": "find", "arguments": {"q": ""}})"));
+}
+
+TEST_CASE("bug: arguments in a string of JSON were any text") {
+  const Grammar grammar = required_call(R"({"header": "[bot]", "calls": {"present": true, "call_open": "<c>",
+    "call_close": "</c>", "envelope": "json_object", "arguments": "json_text",
+    "roles": {"name": ["name"], "arguments": ["arguments"]}}})");
+  CHECK(accepts(grammar, R"(<c>{"name": "find", "arguments": {"q": "x"}}</c>)"));
+  CHECK(accepts(grammar, R"(<c>{"name": "find", "arguments": "{\"q\": \"a\\n\\\"b\\\"\"}"}</c>)"));
+  CHECK(!accepts(grammar, R"(<c>{"name": "find", "arguments": ""}</c>)"));
+  CHECK(!accepts(grammar, R"(<c>{"name": "find", "arguments": "{\"q\": 1}"}</c>)"));
+}
+
+TEST_CASE("bug: an object whose signs the template escapes was any text") {
+  const char* tools = R"([{"name": "find", "parameters": {"type": "object", "additionalProperties": false,
+    "required": ["o"], "properties": {"o": {"type": "object", "additionalProperties": false,
+    "properties": {"n": {"type": "string"}}}}}}])";
+  const Grammar grammar = required_call(
+      with_parameters(
+          R"("call_open": "<do:", "call_close": "</do>", "pieces": [{"kind": "name"}, {"kind": "literal", "text": ">"},
+             {"kind": "arguments"}])",
+          R"("open": "<p:", "key_close": ">", "close": "</p>")",
+          R"({"type": "object", "style": "json", "escapes": [{"text": "<", "written": "&lt;"}]})"),
+      tools);
+  CHECK(accepts(grammar, R"(<do:find><p:o>{"n": "a &lt; b"}</p></do>)"));
+  CHECK(!accepts(grammar, R"(<do:find><p:o>{"n": "a < b"}</p></do>)"));
+  CHECK(!accepts(grammar, R"(<do:find><p:o>{"m": "a"}</p></do>)"));
+  CHECK(!accepts(grammar, R"(<do:find><p:o>text</p></do>)"));
+}
+
+TEST_CASE("bug: the next turn's header could follow calls without the stop before it") {
+  const std::string call = R"(<call>find<args>{"q": "x"}</call>)";
+  const Grammar grammar = required_call(kTagged + "}}");
+  CHECK(accepts(grammar, call));
+  CHECK(accepts(grammar, call + "<eot>[bot]"));
+  CHECK(!accepts(grammar, call + "[bot]"));
+}
+
+TEST_CASE("bug: behind text a tool's name began a call, which nobody reads there") {
+  const Grammar grammar = required_call(R"({"header": "[bot]", "calls": {"present": true, "envelope": "tags",
+    "arguments": "json", "pieces": [{"kind": "name"}, {"kind": "literal", "text": " => "}, {"kind": "arguments"}]}})");
+  CHECK(accepts(grammar, "find => {\"q\": \"x\"}"));
+  CHECK(!accepts(grammar, "Well, find => {\"q\": \"x\"}"));
+}
+
 TEST_CASE("a call of an unknown tool is not text before the calls, also where only its name tells it from text") {
   const Grammar grammar = required_call(R"({"header": "[bot]", "stops": {"content": ["<eot>"]},
     "content": {"open": " to=you<|>"}, "calls": {"present": true, "call_open": " to=",
