@@ -38,7 +38,8 @@ constexpr Bound kBounds[] = {
     {Law::kPieces, 0},
     // 0: calls that the prompt forces behind reasoning whose marks begin as theirs do.
     {Law::kAccepts, 0.5},
-    {Law::kIsRead, 0},
+    // 7: raw values whose last sign is the one that closes them.
+    {Law::kIsRead, 16},
     // 0.3: two marks that touch and share a sign.
     {Law::kRefuses, 2},
     // 0.03: a token that ends both a call and content.
