@@ -112,7 +112,7 @@ class TurnBuilder {
     if (is_reasoning_open()) return rest();
     const std::string_view open = reasoning_to_open();
     if (open.empty()) return body_without;
-    const std::size_t least = ends_with_word(format_.reasoning.open) ? 1 : 0;
+    const std::uint32_t least = ends_with_word(format_.reasoning.open) ? 1 : 0;
     const NodeId opening = g_.token(g_.sequence({white_space(g_, 0, kMostSpace), g_.literal(open.substr(begun(open))),
                                                  least > 0 ? white_space(g_, least, kMostSpace) : g_.empty()}));
     return g_.choice({g_.sequence({opening, rest()}), body_without});
