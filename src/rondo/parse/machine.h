@@ -120,6 +120,7 @@ class Machine : private Reader {
 
   // prompt_start.cpp
   void start_from_prompt(std::string_view tail);
+  void expect_repeated_open();
   void forget_blank_reasoning();
   [[nodiscard]] bool has_unopened_reasoning(std::string_view begun) const;
   void go_on_behind(std::string_view begun);
@@ -337,6 +338,8 @@ class Machine : private Reader {
   [[nodiscard]] bool is_structured() const;
   bool value_marked();
   bool value_line();
+  [[nodiscard]] MatchKind value_end_inside_line(std::size_t at) const;
+  [[nodiscard]] MatchKind value_line_end(std::size_t at) const;
   [[nodiscard]] MatchKind key_at(std::size_t begin) const;
   [[nodiscard]] const MarkerSet& value_ends() const;
   bool json_in_value();

@@ -468,16 +468,25 @@ bool Machine::value_line() {
       pos_ += unit - 1;
       if (unit > 1) continue;
     }
-    const MarkerSet::Found found = syntax_->sets.follower.at(buffer_, is_line_end ? next : pos_, is_end_, starts());
-    MatchKind kind = found.kind;
-    if (kind == MatchKind::kFull && !is_line_end && !found.marker->is_distinct()) kind = MatchKind::kNone;
-    if (kind == MatchKind::kNone && is_line_end) kind = key_at(next);
-    if (kind == MatchKind::kPartial) return false;
-    if (kind == MatchKind::kNone) continue;
+    const MatchKind behind = is_line_end ? value_line_end(next) : value_end_inside_line(pos_);
+    if (behind == MatchKind::kPartial) return false;
+    if (behind == MatchKind::kNone) continue;
     end_value(pos_, pos_);
     return true;
   }
   return false;
+}
+
+// Matches what the format writes behind a value, at `at`, inside the value's line: a distinct marker.
+MatchKind Machine::value_end_inside_line(std::size_t at) const {
+  const MarkerSet::Found found = syntax_->sets.follower.at(buffer_, at, is_end_, starts());
+  return found.kind == MatchKind::kFull && !found.marker->is_distinct() ? MatchKind::kNone : found.kind;
+}
+
+// The same behind the value's line: any marker, or the name of the next parameter.
+MatchKind Machine::value_line_end(std::size_t at) const {
+  const MatchKind kind = syntax_->sets.follower.at(buffer_, at, is_end_, starts()).kind;
+  return kind == MatchKind::kNone ? key_at(at) : kind;
 }
 
 // Matches the name of a parameter at `begin`, with the text that closes it, in a format where nothing opens parameters.

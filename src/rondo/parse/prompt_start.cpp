@@ -45,9 +45,7 @@ void Machine::start_from_prompt(std::string_view tail) {
     return;
   }
   forget_blank_reasoning();
-  // Models repeat an opener that the prompt has already written.
-  if (is_generation_prompt && phase_ == Phase::kTop && top_.is_wrapped && syntax_->rare.content_open_is_reserved)
-    top_.is_blank = true;
+  if (is_generation_prompt) expect_repeated_open();
   if (phase_ == Phase::kReasoning && inline_reasoning) {
     reported_.events.clear();
     message_.reasoning.reset();
@@ -55,6 +53,11 @@ void Machine::start_from_prompt(std::string_view tail) {
     foreign_.quoting = {};
     prompt_.inline_open = shown;
   }
+}
+
+// Models repeat the opener of an answer that the prompt has already written.
+void Machine::expect_repeated_open() {
+  if (phase_ == Phase::kTop && top_.is_wrapped && syntax_->rare.content_open_is_reserved) top_.is_blank = true;
 }
 
 // Removes reasoning that the prompt both opened and closed.
