@@ -289,7 +289,8 @@ bool Machine::is_beside_arguments(std::size_t frames) const {
 // Takes the captured value, [envelope_.capture_begin, pos_).  Returns false if the attempt failed.
 bool Machine::json_value_ends() {
   const std::size_t begin = envelope_.capture_begin - base_;
-  const JsonCall::Capture what = std::exchange(envelope_.capture, JsonCall::Capture::kNone);
+  JsonCall::Capture what = std::exchange(envelope_.capture, JsonCall::Capture::kNone);
+  if (what == JsonCall::Capture::kStray && is_usual_name(begin)) what = JsonCall::Capture::kName;
   if (what == JsonCall::Capture::kId) {
     const bool is_string = buffer_[begin] == '"' || buffer_[begin] == '\'';
     const std::string text = buffer_.substr(begin, pos_ - begin);
@@ -391,6 +392,14 @@ bool Machine::is_stray_key(const std::string& key) const {
   const auto leads_to = [&key](const std::vector<std::string>& role) { return role.size() > 1 && role.front() == key; };
   if (roles.name_is_key || leads_to(roles.name) || leads_to(roles.arguments) || leads_to(roles.id)) return false;
   return !is_usual_key(key) || has_parameter(key);
+}
+
+// Returns whether the value of a stray key, from `begin` to pos_, is the name of a tool where the public APIs have it:
+// models write their shape into the format's markers.
+bool Machine::is_usual_name(std::size_t begin) const {
+  if (!options().tools || !attempt_.is_open || call_.has_name || envelope_.stray_key != "name") return false;
+  return buffer_[begin] == '"' &&
+         syntax_->is_known_tool(decoded_string(std::string_view(buffer_).substr(begin, pos_ - begin)));
 }
 
 // Keeps [begin, end), the value of a stray key.

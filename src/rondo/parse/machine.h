@@ -291,6 +291,7 @@ class Machine : private Reader {
   [[nodiscard]] bool is_call_key(const std::string& key) const;
   [[nodiscard]] bool is_beside_arguments(std::size_t frames) const;
   [[nodiscard]] bool is_stray_key(const std::string& key) const;
+  [[nodiscard]] bool is_usual_name(std::size_t begin) const;
   void keep_stray(std::size_t begin, std::size_t end);
   void report_strays();
   bool json_call_ends();
