@@ -180,6 +180,19 @@ MatchKind Machine::arguments_at(std::size_t at) const {
   return found == MatchKind::kNone && syntax_->parameter_open.empty() ? key_at(at) : found;
 }
 
+// Returns kFull if what stands behind the name shows that this is a call, or need not show it.  Behind an opener of
+// punctuation, text that names a tool goes on in other ways than a call: `[find] is a tool`.
+MatchKind Machine::proof_of_arguments() const {
+  const bool is_doubtful = syntax_->format->calls.arguments == format::ArgumentStyle::kParameters &&
+                           attempt_.opening == Opening::kHalf && !section_.is_open && !syntax_->call_open.empty() &&
+                           !syntax_->call_open.is_distinct();
+  if (!attempt_.is_open || !(needs_evidence() || is_doubtful)) return MatchKind::kFull;
+  const std::size_t at = skip_space(pos_);
+  const MatchKind arguments = arguments_at(at);
+  const bool may_break_off = !needs_evidence() && at == buffer_.size() && is_end_;
+  return arguments == MatchKind::kNone && may_break_off ? MatchKind::kFull : arguments;
+}
+
 // Begins a call that only its name announces, at the start of the text or after another call.
 MatchKind Machine::named_call(std::size_t at) {
   const format::Calls& calls = syntax_->format->calls;

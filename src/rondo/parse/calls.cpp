@@ -257,11 +257,8 @@ bool Machine::start_arguments() {
     if (found.kind == MatchKind::kPartial) return false;
     if (found.kind == MatchKind::kNone) return fail_attempt(pos_, "the tool call does not go on as its format says");
   }
-  if (attempt_.is_open && needs_evidence()) {
-    const MatchKind arguments = arguments_at(skip_space(pos_));
-    if (arguments == MatchKind::kPartial) return false;
-    if (arguments == MatchKind::kNone) return fail_attempt(pos_, "a tool call has no arguments");
-  }
+  if (const MatchKind proof = proof_of_arguments(); proof != MatchKind::kFull)
+    return proof == MatchKind::kNone && fail_attempt(pos_, "a tool call has no arguments");
   if (!commit(pos_)) return true;
   if (!is_json) {
     call_.parameters = 0;

@@ -231,6 +231,7 @@ class Machine : private Reader {
   [[nodiscard]] MatchKind slot_close_at(std::size_t begin, std::size_t end, bool is_name) const;
   void take_name(format::CallPiece::Kind kind, std::string text);
   [[nodiscard]] std::string name_in_id(const std::string& id) const;
+  [[nodiscard]] MatchKind proof_of_arguments() const;
   [[nodiscard]] MatchKind arguments_at(std::size_t at) const;
   bool start_arguments();
   bool skip_to_arguments(std::size_t at);
