@@ -298,10 +298,9 @@ class TurnBuilder {
       return;
     }
     std::vector<NodeId> ways{Line(g_).space().add(all).node()};
-    // Behind text a tool's name is text.
-    const bool is_named = format_.calls.envelope == format::Envelope::kTags;
-    const bool takes_text = !options_.response_schema && !is_named && (!is_required || !options_.is_direct);
-    if (takes_text) ways.push_back(g_.sequence({text_before_bracket(), all}));
+    const bool takes_text = !options_.response_schema && (!is_required || !options_.is_direct);
+    if (const auto text = takes_text ? text_before_bare() : std::nullopt; text)
+      ways.push_back(g_.sequence({*text, all}));
     if (!is_required && !options_.response_schema) ways.push_back(plain_text());
     const auto either = [&](Opener opener) {
       std::vector<NodeId> all_ways = ways;
@@ -391,9 +390,14 @@ class TurnBuilder {
     return g_.token(g_.text(std::move(words), word));
   }
 
-  // Content before calls that no marker announces.
-  NodeId text_before_bracket() {
-    return g_.token(g_.repeat(g_.chars(CallBuilder::bare_begin().complement()), 1, kUnbounded));
+  // Content before calls that no marker announces.  A tool's name behind text is text, unless what the format writes
+  // between two calls is before it.
+  std::optional<NodeId> text_before_bare() {
+    if (format_.calls.envelope != format::Envelope::kTags)
+      return g_.token(g_.repeat(g_.chars(CallBuilder::bare_begin().complement()), 1, kUnbounded));
+    const std::string between(trimmed(format_.calls.separator));
+    if (between.empty() || format::is_plain(between)) return std::nullopt;
+    return g_.sequence({g_.token(g_.text({between}, between)), white_space(g_, 0, kMostSpace)});
   }
 
   // Text that cannot be a call, although no marker announces calls: it does not begin with a bracket.
