@@ -26,6 +26,13 @@ bool is_plain_words(std::string_view header) {
   return std::ranges::all_of(core, is_plain) && (ends_with_colon || std::ranges::all_of(core, is_ascii));
 }
 
+// Returns where the last unit of a marker begins.  `cuts`: its unit boundaries.
+std::size_t last_unit(std::string_view core, const std::vector<std::size_t>& cuts) {
+  const auto last =
+      std::find_if(cuts.rbegin(), cuts.rend(), [core](std::size_t cut) { return !is_blank(core.substr(cut)); });
+  return last != cuts.rend() ? *last : 0;
+}
+
 }  // namespace
 
 Syntax::Syntax(std::shared_ptr<const format::Format> of, Options with)
@@ -187,11 +194,9 @@ void Syntax::add_closers(MarkerSet& set) {
 
 // Models write the last tag of a call's close twice.  `next_call` is what stands between two calls.
 void Syntax::compile_repeated_close(const Marker& next_call) {
-  const auto cuts = format::unit_boundaries(call_close.core(), format->atoms);
-  if (cuts.empty()) return;
-  const auto is_inside = [this](std::size_t cut) { return cut < call_close.core().size(); };
-  const auto last = std::find_if(cuts.rbegin(), cuts.rend(), is_inside);
-  const Marker* again = add_marker(call_close.core().substr(last != cuts.rend() ? *last : 0));
+  const std::string_view core = call_close.core();
+  if (core.empty()) return;
+  const Marker* again = add_marker(core.substr(last_unit(core, format::unit_boundaries(core, format->atoms))));
   if (again->is_distinct() && again->match(next_call.core(), false).kind == MatchKind::kNone)
     sets.between.add(kCallClose, again);
 }
@@ -200,11 +205,10 @@ void Syntax::compile_repeated_close(const Marker& next_call) {
 void Syntax::compile_unmarked_values() {
   const format::Parameters& parameters = format->calls.parameters;
   const std::string_view around = parameters.close;
-  if (const std::string_view key_close = parameters.key_close;
-      !parameters.separator.empty() && key_close.size() > around.size() && key_close.ends_with(around)) {
-    if (make_marker(around).is_distinct() && around.find_first_of(" \n") == std::string_view::npos)
-      rare.unmarked_key_close = make_marker(key_close.substr(0, key_close.size() - around.size()));
-  }
+  const std::string_view key_close = parameters.key_close;
+  const bool is_tag = make_marker(around).is_distinct() && around.find_first_of(" \n") == std::string_view::npos;
+  if (parameters.separator.empty() || !is_tag || key_close == around || !key_close.ends_with(around)) return;
+  rare.unmarked_key_close = make_marker(key_close.substr(0, key_close.size() - around.size()));
 }
 
 // Registers what a value of a parameter shows if its closing tag is missing.
@@ -394,21 +398,18 @@ void Syntax::compile_openers(const Marker& section_open) {
 
 // Finds the tag before the second of two names of a call.
 void Syntax::compile_second_name() {
-  bool is_named = false;
-  for (std::size_t i = 0; i < format->calls.pieces.size(); ++i) {
-    if (format->calls.pieces[i].kind != format::CallPiece::Kind::kName) continue;
-    if (is_named) {
-      const std::string& before = format->calls.pieces[i - 1].text;
-      const std::size_t tag = before.rfind('<');
-      if (tag == std::string::npos) return;
-      Marker open = make_marker(std::string_view(before).substr(tag));
-      if (!open.is_distinct()) return;
-      rare.second_name_open = std::move(open);
-      rare.second_name = i;
-      return;
-    }
-    is_named = true;
-  }
+  const std::vector<format::CallPiece>& pieces = format->calls.pieces;
+  const auto is_name = [](const format::CallPiece& piece) { return piece.kind == format::CallPiece::Kind::kName; };
+  const auto first = std::ranges::find_if(pieces, is_name);
+  const auto second = first != pieces.end() ? std::find_if(first + 1, pieces.end(), is_name) : first;
+  if (second == pieces.end()) return;
+  const std::string_view before = std::prev(second)->text;
+  const std::size_t tag = before.rfind('<');
+  if (tag == std::string_view::npos) return;
+  Marker open = make_marker(before.substr(tag));
+  if (!open.is_distinct()) return;
+  rare.second_name_open = std::move(open);
+  rare.second_name = static_cast<std::size_t>(second - pieces.begin());
 }
 
 // Registers `part`, a part of a call's opener, unless it is mere punctuation.
@@ -422,9 +423,8 @@ void Syntax::add_half_opener(std::string_view part, std::initializer_list<Marker
 void Syntax::compile_half_openers() {
   const std::string_view core = call_open.core();
   const std::vector<std::size_t> cuts = format::unit_boundaries(core);
-  const auto is_inside = [core](std::size_t cut) { return cut != 0 && !is_blank(core.substr(cut)); };
-  if (const auto last = std::find_if(cuts.rbegin(), cuts.rend(), is_inside); last != cuts.rend())
-    add_half_opener(core.substr(*last), {&sets.blank, &sets.text, &sets.between});
+  if (const std::size_t last = last_unit(core, cuts); last > 0)
+    add_half_opener(core.substr(last), {&sets.blank, &sets.text, &sets.between});
   // A word between two tags makes the opener one unit, but models still leave out the first tag.
   const std::size_t tag = core.find('>');
   if (tag != std::string_view::npos && tag + 1 < core.size() && is_word(core[tag + 1]) && core.ends_with('>'))
