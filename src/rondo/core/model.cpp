@@ -496,9 +496,10 @@ Result<ParsedIds> Model::parse_ids(Call& call, ParseCall options, std::span<cons
   const auto end = text.feed_turn(ids, *parsing.value()->profile, parser, parsing.value()->reasoning_close, take);
   if (!end.ok()) return end.error();
   out.stopped = end.value().stop.has_value();
-  if (end.value().closes_reasoning) {
+  if (out.stopped) {
     const parse::Piece stop{*end.value().stop, tokenizer.token_bytes(*end.value().stop), true};
-    static_cast<void>(parser.feed(std::span(&stop, 1)));
+    if (end.value().closes_reasoning || parser.ends_turn(out.text, stop.bytes))
+      static_cast<void>(parser.feed(std::span(&stop, 1)));
   }
   out.ends = std::move(text.ends());
   out.ids.emplace(ids.begin(), ids.end());

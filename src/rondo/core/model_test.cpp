@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/files.h"
+#include "core/stream.h"
 #include "tests/support/core_models.h"
 #include "tests/support/own_folder.h"
 
@@ -450,6 +451,26 @@ TEST_CASE("the prompt's tail says what is open: given as text, or as ids") {
   CHECK(parsed(model, "hm", {.prompt_ids = prompt}).message.reasoning == "hm");
   prompt[0] = -1;  // too far back to be looked at
   CHECK(parsed(model, "hm", {.prompt_ids = prompt}).message.reasoning == "hm");
+}
+
+TEST_CASE("bug: what the template writes before the stop was content if the stop came as an id") {
+  MemoryModel memory = testing::memory();
+  memory.tokenizer_json = json::to_compact(test::byte_tokenizer_json({"<end>"}));
+  memory.chat_template =
+      "{%- for m in messages %}{{- '[' + m.role + ']' + m.content + '\n<end>\n' }}{%- endfor %}"
+      "{%- if add_generation_prompt %}{{- '[assistant]' }}{%- endif %}";
+  memory.config = json::parse(R"({"eos_token": "<end>"})").value();
+  const auto model = testing::made(Model::from_memory(memory, {}));
+  CHECK(parsed(model, "Hello.\n\n<end>").message.content == "Hello.\n");
+  CHECK(parsed(model, "Hello.\n").message.content == "Hello.\n");
+
+  Call call = user_call();
+  ParserStream stream(model, std::move(model->parser(call, {})).value());
+  CHECK(stream.feed(model->tokenize("Hello.\n", true).value()).ok());
+  CHECK_FALSE(stream.end_turn(model->tokenize("<end>", true).value().front()).empty());
+  CHECK(stream.close().empty());
+  CHECK(stream.parser().message().content == "Hello.");
+  CHECK(stream.text() == "Hello.\n");
 }
 
 TEST_CASE("bug: a prompt's end was not known where its ids are spelled with blanks between them") {

@@ -44,6 +44,13 @@ ParserStream::Events ParserStream::feed(std::string_view text) {
   return out;
 }
 
+ParserStream::Events ParserStream::end_turn(TokenId stop) {
+  Events out = end_ids();
+  const parse::Piece piece{stop, model_->tokenizer()->token_bytes(stop), true};
+  if (parser_.ends_turn(text_, piece.bytes)) note(parser_.feed(std::span(&piece, 1)), out);
+  return out;
+}
+
 ParserStream::Events ParserStream::close() {
   if (is_closed_) return {};
   Events out = end_ids();

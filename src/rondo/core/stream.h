@@ -36,6 +36,10 @@ class ParserStream {
   [[nodiscard]] Result<Events> feed(std::span<const TokenId> ids);
   // Feeds text.  First ends a character that earlier ids left incomplete.
   [[nodiscard]] Events feed(std::string_view text);
+  // Feeds the stop token of the turn, but only if the template ends turns with it.
+  //
+  // REQUIRES: takes_ids(), and the id is in the vocabulary.
+  [[nodiscard]] Events end_turn(TokenId stop);
   // Ends the text and returns the events that were held back.  A second call returns none.
   [[nodiscard]] Events close();
 

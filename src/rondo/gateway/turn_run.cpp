@@ -132,7 +132,7 @@ void TurnRun::take(std::size_t index, const engine::SampledToken& token) {
   apis::Tokens tokens = told_of(choice, token);
   const auto logprobs = std::exchange(tokens.logprobs, {});  // the client gets those of content alone
   if (profile_->is_stop(token.id)) {
-    tell(choice.builder->feed({}, std::move(tokens)));
+    tell(read_events(choice, choice.parser->end_turn(token.id), std::move(tokens), false));
     return;
   }
   if (choice.parser->parser().place() == parse::Place::kReasoning) ++reasoning_tokens_;

@@ -106,4 +106,34 @@ bool Machine::fenced_answer() {
   return true;
 }
 
+// Returns whether the close of content closes nothing.  Without an opener, punctuation and a quote are text.
+bool Machine::is_stray_content_close(const Marker& close) const {
+  if (&close == &syntax_->rare.preamble_close) return !(top_.is_wrapped && top_.is_preamble);
+  const bool is_text = !close.is_distinct() || close.core().starts_with('"');
+  return !top_.is_wrapped && is_text && !format::is_blank(syntax_->format->content.open);
+}
+
+// Returns whether the close of content, which ends at pos_, is one: the turn ends there, or a marker follows.  Otherwise
+// plain text of the answer has the same spelling.
+MatchKind Machine::content_ends(const MarkerSet::Found& found) const {
+  const format::Calls& calls = syntax_->format->calls;
+  const bool has_unmarked_calls =
+      calls.present && format::is_blank(calls.section_open) && format::is_blank(calls.call_open);
+  if (!top_.is_wrapped || found.marker->is_reserved() || has_unmarked_calls) return MatchKind::kFull;
+  const std::size_t next = skip_space(pos_);
+  if (next == buffer_.size()) return is_end_ ? MatchKind::kFull : MatchKind::kPartial;
+  return syntax_->sets.blank.at(buffer_, next, is_end_, starts()).kind;
+}
+
+// If the close of reasoning ends with that of the open content, what it has before that is content.
+bool Machine::ends_content(const MarkerSet::Found& found) {
+  const std::string_view close = format::trimmed(content_close());
+  if (!top_.is_wrapped || close.empty() || !found.marker->core().ends_with(close)) return false;
+  emit(EventKind::kContent, pos_ - close.size());
+  emit(EventKind::kMarker, pos_);
+  top_.is_wrapped = false;
+  top_.is_blank = top_.is_layout = true;
+  return true;
+}
+
 }  // namespace rondo::parse

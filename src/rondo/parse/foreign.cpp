@@ -166,6 +166,19 @@ MatchKind Machine::begin_foreign(std::size_t body, bool in_section, Opening open
   return start_body() ? MatchKind::kFull : MatchKind::kNone;
 }
 
+// Returns whether the object at `brace` begins as a call of the public APIs does, with a member that no call of the
+// format has.
+MatchKind Machine::begins_usual_call(std::size_t brace) const {
+  const std::size_t quote = skip_space(brace + 1);
+  const std::size_t end = quote < buffer_.size() ? buffer_.find_first_of("\"'", quote + 1) : std::string::npos;
+  if (end == std::string::npos) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
+  const std::string key = buffer_.substr(quote + 1, end - quote - 1);
+  if (key != "name" && key != chat::kCallFunctionKey) return MatchKind::kNone;
+  const format::JsonRoles& roles = syntax_->format->calls.roles;
+  const auto begins = [&key](const std::vector<std::string>& role) { return !role.empty() && role.front() == key; };
+  return begins(roles.name) || begins(roles.arguments) || begins(roles.id) ? MatchKind::kNone : MatchKind::kFull;
+}
+
 // Finds out which kind of call begins at `at`.  `begin` is before its wrappers, if any.
 MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapped) {
   const MatchKind open = is_end_ ? MatchKind::kNone : MatchKind::kPartial;
@@ -176,8 +189,10 @@ MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapp
   const format::Calls& calls = syntax_->format->calls;
   const bool is_own = calls.present && calls.envelope != format::Envelope::kTags;
   if (buffer_[inner] == '{') {
-    if (is_own && !is_wrapped) return MatchKind::kNone;
-    if (!is_own) adopt(json_calls());
+    const MatchKind usual = is_own ? begins_usual_call(inner) : MatchKind::kFull;
+    if (usual == MatchKind::kPartial) return usual;
+    if (usual == MatchKind::kNone && !is_wrapped) return MatchKind::kNone;
+    if (usual == MatchKind::kFull) adopt(json_calls());
     return begin_foreign(at, false, Opening::kBare);
   }
   const std::string_view rest = std::string_view(buffer_).substr(inner);
@@ -205,7 +220,10 @@ MatchKind Machine::quoted_body(std::size_t begin, std::size_t at) {
   if (inner == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
   if (buffer_[inner] != '{' || is_quoted(begin)) return MatchKind::kNone;
   const format::Calls& calls = syntax_->format->calls;
-  if (!calls.present || calls.envelope == format::Envelope::kTags) adopt(json_calls());
+  const bool is_own = calls.present && calls.envelope != format::Envelope::kTags;
+  const MatchKind usual = is_own ? begins_usual_call(inner) : MatchKind::kFull;
+  if (usual == MatchKind::kPartial) return usual;
+  if (usual == MatchKind::kFull) adopt(json_calls());
   return begin_foreign(at, false, Opening::kInText);
 }
 

@@ -351,24 +351,6 @@ bool Machine::stray_close(const MarkerSet::Found& found) {
   return true;
 }
 
-// Returns whether the close of content closes nothing.  Without an opener, punctuation and a quote are text.
-bool Machine::is_stray_content_close(const Marker& close) const {
-  if (&close == &syntax_->rare.preamble_close) return !(top_.is_wrapped && top_.is_preamble);
-  const bool is_text = !close.is_distinct() || close.core().starts_with('"');
-  return !top_.is_wrapped && is_text && !is_blank(syntax_->format->content.open);
-}
-
-// If the close of reasoning ends with that of the open content, what it has before that is content.
-bool Machine::ends_content(const MarkerSet::Found& found) {
-  const std::string_view close = format::trimmed(content_close());
-  if (!top_.is_wrapped || close.empty() || !found.marker->core().ends_with(close)) return false;
-  emit(EventKind::kContent, pos_ - close.size());
-  emit(EventKind::kMarker, pos_);
-  top_.is_wrapped = false;
-  top_.is_blank = top_.is_layout = true;
-  return true;
-}
-
 // Acts on a marker outside reasoning and calls, which ends at pos_.
 bool Machine::top_marker(const MarkerSet::Found& found) {
   trail_.of_reasoning = false;
@@ -397,6 +379,11 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
       break;
     case kContentClose:
       if (is_stray_content_close(*found.marker)) return stray_close(found);
+      if (const MatchKind end = content_ends(found); end != MatchKind::kFull) {
+        if (end == MatchKind::kNone) return stray_close(found);
+        pos_ = found.begin;
+        return false;
+      }
       [[fallthrough]];
     case kHistoryClose:  // another block of the same turn may follow
       emit(EventKind::kMarker, pos_);

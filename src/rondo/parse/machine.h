@@ -55,6 +55,7 @@ class Machine : private Reader {
   [[nodiscard]] std::string closing_text() const;
   [[nodiscard]] bool closes_from_end() const;
   [[nodiscard]] const Options& options() const { return syntax_->options; }
+  [[nodiscard]] const Syntax& syntax() const { return *syntax_; }
 
  private:
   enum class Phase {
@@ -93,6 +94,7 @@ class Machine : private Reader {
   MatchKind blank_marker(std::size_t at);
   void keep_blank(const MarkerSet::Found& found);
   [[nodiscard]] bool is_answer_text(const MarkerSet::Found& found) const;
+  [[nodiscard]] MatchKind content_ends(const MarkerSet::Found& found) const;
   bool stray_close(const MarkerSet::Found& found);
   [[nodiscard]] bool is_stray_content_close(const Marker& close) const;
   bool top_marker(const MarkerSet::Found& found);
@@ -206,6 +208,7 @@ class Machine : private Reader {
   MatchKind begin_foreign(std::size_t body, bool in_section, Opening opening);
   [[nodiscard]] bool is_quoted(std::size_t at);
   MatchKind quoted_body(std::size_t begin, std::size_t at);
+  [[nodiscard]] MatchKind begins_usual_call(std::size_t brace) const;
   MatchKind foreign_body(std::size_t begin, std::size_t at, bool is_wrapped);
   MatchKind python_call(std::size_t at, std::string name, bool is_list, bool is_wrapped);
   MatchKind list_call(std::size_t list, bool is_own);

@@ -65,6 +65,9 @@ Result<chat::AssistantMessage> Parser::finish() {
 
 Place Parser::place() const { return state_->machine->place(); }
 bool Parser::ended() const { return state_->machine->ended(); }
+bool Parser::ends_turn(std::string_view text, std::string_view stop) const {
+  return state_->machine->syntax().ends_turn(text, stop);
+}
 std::string Parser::closing_text() const { return state_->machine->closing_text(); }
 bool Parser::closes_from_end() const { return state_->machine->closes_from_end(); }
 

@@ -478,6 +478,16 @@ bool Syntax::is_stop(std::string_view text) const {
   return false;
 }
 
+bool Syntax::ends_turn(std::string_view text, std::string_view stop) const {
+  const auto is_it = [&](std::string_view known) {
+    const std::string_view core = format::trimmed(known);
+    if (!core.ends_with(stop)) return false;
+    return format::trimmed(text).ends_with(format::trimmed(core.substr(0, core.size() - stop.size())));
+  };
+  return !stop.empty() && (is_it(format->content.close) || std::ranges::any_of(format->stops.content, is_it) ||
+                           std::ranges::any_of(format->stops.tool, is_it));
+}
+
 std::size_t Syntax::behind_optional(std::size_t literal) const {
   const std::vector<format::CallPiece>& all = format->calls.pieces;
   if (literal + 2 >= all.size() || all[literal + 2].kind != format::CallPiece::Kind::kLiteral) return 0;

@@ -93,6 +93,8 @@ class Syntax {
   };
 
   [[nodiscard]] bool is_stop(std::string_view text) const;
+  // Returns whether the token `stop` behind `text` is the end of what the template writes behind a turn.
+  [[nodiscard]] bool ends_turn(std::string_view text, std::string_view stop) const;
   // Returns true for a known tool, and for any name if no tools are given.
   [[nodiscard]] bool is_known_tool(std::string_view name) const { return !options.tools || tool(name) != nullptr; }
   // Returns the tool with that name; nullptr if there is none.

@@ -37,17 +37,6 @@ void collect_strings(const json::Value& value, std::string& out) {
   }
 }
 
-// Whether this stop, behind the text `raw`, is the end of a text that closes a turn's content.  What stands before it
-// there is not content.
-bool ends_closing_text(const format::Format& format, std::string_view raw, std::string_view stop) {
-  const auto is_it = [&](std::string_view known) {
-    const std::string_view core = format::trimmed(known);
-    if (known.starts_with(stop) || !core.ends_with(stop)) return false;
-    return format::trimmed(raw).ends_with(format::trimmed(core.substr(0, core.size() - stop.size())));
-  };
-  return is_it(format.content.close) || std::ranges::any_of(format.stops.content, is_it);
-}
-
 // The texts that end a block of a turn.  One text may end any of them, and the turn together with the last.
 std::vector<std::string> block_ends(const format::Format& format) {
   std::vector<std::string> out;
@@ -280,8 +269,8 @@ Result<ParsedCompletion> CompletionReader::read(const TurnProfile& profile, std:
   const std::optional<TokenId> stop = end.value().stop;
   out.stops_from = end.value().stops_from;
   if (!stop) out.closing_text = closing_text(tokenizer_, parser, reading.pending());
-  const bool is_read = stop && (end.value().closes_reasoning ||
-                                ends_closing_text(*format_, reading.raw(), tokenizer_.token_bytes(*stop)));
+  const bool is_read =
+      stop && (end.value().closes_reasoning || parser.ends_turn(reading.raw(), tokenizer_.token_bytes(*stop)));
   if (is_read) {
     reading.stop({*stop, tokenizer_.token_bytes(*stop), true});
   } else {
