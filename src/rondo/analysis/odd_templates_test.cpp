@@ -112,6 +112,23 @@ TEST_CASE("arguments that are left out where there are none") {
   CHECK_FALSE(parameters->calls.omits_arguments);
 }
 
+TEST_CASE("bug: a tag was torn where the close of a call begins with the same sign") {
+  const auto keyed =
+      verified_format(with_calls("{%- for c in m.tool_calls or [] %}\n<do={{ c.function.name }}>\n{%- for k, v in "
+                                 "c.function.arguments.items() %}\n<p:{{ k "
+                                 "}}>\n{{ v }}\n</p:{{ k }}>\n{%- endfor %}\n</do>{%- endfor %}"));
+  CHECK(keyed->calls.parameters.open == "<p:");
+  CHECK(keyed->calls.parameters.key_in_close == "\n</p:");
+  CHECK(keyed->calls.call_close == "</do>");
+  const auto slashed = verified_format(
+      with_calls("{%- for c in m.tool_calls or [] %}\\do{{ '{' }}{{ c.function.name }}{{ '}' }}{%- for k, v in "
+                 "c.function.arguments.items() "
+                 "%}\\arg{{ '{' }}{{ k }}{{ '}{' }}{{ v }}{{ '}' }}{%- endfor %}\\end{%- endfor %}"));
+  CHECK(slashed->calls.parameters.open == "\\arg{");
+  CHECK(slashed->calls.parameters.close == "}");
+  CHECK(slashed->calls.call_close == "\\end");
+}
+
 TEST_CASE("content before calls, and a message without reasoning, may have markers of their own") {
   const auto format = verified_format(
       "{%- for m in messages %}{{- '[' + m.role + '>' }}"

@@ -302,7 +302,9 @@ Cut cut_by_empty_call(const Around& around, const std::string& none, std::span<c
   const std::string_view between = around.between.text;
   const std::string_view after = around.after.text;
   if (format::is_blank(between) && between.find('\n') == std::string_view::npos) return by_units;
+  const std::vector<std::size_t> units = cuts_of(around.between, atoms);
   std::optional<Cut> best;
+  bool is_whole = false;  // the best cut tears no unit
   for (std::size_t open = 0; open <= std::min(after_name.size(), between.size()); ++open) {
     const std::string_view kept = after_name.substr(0, after_name.size() - open);
     const std::string_view rest = std::string_view(none).substr(std::min(kept.size(), none.size()));
@@ -315,7 +317,10 @@ Cut cut_by_empty_call(const Around& around, const std::string& none, std::span<c
     const std::string_view opening = between.substr(between.size() - open);
     const bool is_closer = open > 0 && std::string_view(">])}").find(opening.front()) != std::string::npos &&
                            std::ranges::none_of(atoms, [&](const auto& atom) { return opening.starts_with(atom); });
-    if (const Cut cut{open, close}; !best || (cut == by_units && !is_closer)) best = cut;
+    const Cut cut{open, close};
+    const bool is_unit = !is_closer && std::ranges::binary_search(units, between.size() - open);
+    if (!best || (cut == by_units && !is_closer) || (is_unit && !is_whole && *best != by_units)) best = cut;
+    is_whole = is_whole || is_unit;
   }
   return best.value_or(by_units);
 }
