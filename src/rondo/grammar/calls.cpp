@@ -290,7 +290,8 @@ void CallBuilder::body(Line& line, const Tool& tool, std::size_t first_piece, st
       case CallPiece::Kind::kArguments:
         line.space();
         if (calls.arguments == format::ArgumentStyle::kParameters) line.apart();
-        line.add(arguments(tool));
+        // Directly behind a name, only a bracket tells where the arguments begin.
+        line.add(i > 0 && is_blank(pieces[i - 1].text) ? arguments(tool) : json_or_text(tool));
         if (!is_open_ended_) line.space();
         break;
       default:
