@@ -112,6 +112,37 @@ TEST_CASE("arguments that are left out where there are none") {
   CHECK_FALSE(parameters->calls.omits_arguments);
 }
 
+TEST_CASE("bug: no loss told of objects and arrays in a syntax that is not read back") {
+  const auto losses_of = [](const std::string& values) {
+    const auto format = verified_format(
+        values +
+        with_calls(
+            "{%- for c in m.tool_calls or [] %}<do {{ c.function.name }}>{%- for k, v in c.function.arguments.items() "
+            "%}<p {{ k }}>{{ value(v) }}</p>{%- endfor %}</do>{%- endfor %}"));
+    std::string out;
+    for (const auto& loss : format->losses) out += loss.what + ";";
+    return out;
+  };
+  const auto spelled = [&](const std::string& object, const std::string& array) {
+    return losses_of(
+        "{%- macro value(v) %}{%- if v is string or v is number or v is none or v is boolean %}{{- v | tojson }}{%- "
+        "elif v "
+        "is mapping %}" +
+        object + "{%- else %}" + array + "{%- endif %}{%- endmacro %}");
+  };
+  const std::string plain_object =
+      "{{- '{' }}{%- for k, x in v.items() %}{{- k + ': ' }}{{- value(x) }}{{- ', ' if not loop.last }}{%- endfor "
+      "%}{{- '}' }}";
+  const std::string plain_array =
+      "{{- '[' }}{%- for x in v %}{{- value(x) }}{{- ', ' if not loop.last }}{%- endfor %}{{- ']' }}";
+  CHECK(spelled(plain_object, plain_array).empty());
+  CHECK(spelled("{{- '{' }}{%- for k, x in v.items() %}{{- k + ' = ' }}{{- value(x) }}{{- ', ' if not loop.last }}{%- "
+                "endfor %}{{- '}' }}",
+                plain_array) == "objects in arguments;");
+  CHECK(spelled(plain_object, "{{- '(list' }}{%- for x in v %} {{ value(x) }}{%- endfor %}{{- ')' }}") ==
+        "arrays in arguments;");
+}
+
 TEST_CASE("bug: a tag was torn where the close of a call begins with the same sign") {
   const auto keyed =
       verified_format(with_calls("{%- for c in m.tool_calls or [] %}\n<do={{ c.function.name }}>\n{%- for k, v in "

@@ -272,6 +272,65 @@ void allow_bare_values(format::Parameters& parameters, Remarks& remarks) {
   }
 }
 
+// Returns the size of the string in quotes, those of `string` too, at the start of `text`; nullopt if none begins there, or
+// if it does not end.
+std::optional<std::size_t> quoted_size(std::string_view text, const ValueForm& string) {
+  const std::string_view open = format::trimmed(string.open);
+  const bool is_own = !open.empty() && !format::is_blank(string.close) && text.starts_with(open);
+  if (!is_own && !is_quote(text.front())) return std::nullopt;
+  const std::string_view close = is_own ? format::trimmed(string.close) : text.substr(0, 1);
+  const std::size_t end = text.find(close, is_own ? open.size() : 1);
+  return end == std::string_view::npos ? std::nullopt : std::optional(end + close.size());
+}
+
+// Returns whether `text` has the shape that an object or array is read in: the brackets, commas and colons of JSON, around
+// words, numbers and strings in quotes, of which no two are neighbours.
+bool has_literal_shape(std::string_view text, const ValueForm& string) {
+  text = format::trimmed(text);
+  if (text.empty() || std::string_view("{[(").find(text.front()) == std::string_view::npos) return false;
+  bool is_behind_value = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = at;
+    if (const auto size = quoted_size(text.substr(at), string)) {
+      at += *size;
+    } else {
+      while (at < text.size() &&
+             (format::is_word(text[at]) || std::string_view(".-+").find(text[at]) != std::string_view::npos))
+        ++at;
+    }
+    if (at > begin && std::exchange(is_behind_value, true)) return false;
+    if (at > begin || format::is_space(text[at])) {
+      at = std::max(at, begin + 1);
+    } else {
+      if (std::string_view("{}[]():,").find(text[at]) == std::string_view::npos) return false;
+      is_behind_value = false;
+      ++at;
+    }
+  }
+  return true;
+}
+
+// Says which of objects and arrays are written in a syntax of the template that is not read back.  `shared` is what
+// all values have behind them.
+void tell_of_unread(const std::vector<Seen>& all, const std::string& shared, const format::Parameters& parameters,
+                    std::int32_t line, Remarks& remarks) {
+  const std::string_view open = format::trimmed(parameters.open);
+  for (const Seen& seen : all) {
+    const auto form = std::ranges::find(parameters.forms, seen.type, &ValueForm::type);
+    if (form == parameters.forms.end() || form->style != format::ValueStyle::kNested || !seen.has_value) continue;
+    const bool is_array = seen.type == ValueType::kArray;
+    const std::string text = seen.before.substr(std::min(parameters.key_close.size(), seen.before.size())) + seen.text +
+                             seen.after.substr(0, seen.after.size() - std::min(shared.size(), seen.after.size()));
+    const bool is_as_parameters = !is_array && !open.empty() && format::trimmed(text).starts_with(open);
+    if (!format::is_blank(form->open) || (is_array && !format::is_blank(parameters.item_open)) || is_as_parameters ||
+        has_literal_shape(text, parameters.forms.front()))
+      continue;
+    const std::string name = is_array ? "arrays" : "objects";
+    remarks.lose(name + " in arguments",
+                 name + " are written in a syntax of the template that is not read back: " + text, line);
+  }
+}
+
 // The texts around the parameters of a call: after its name, between two parameters, and after the last value.
 struct Around {
   Written after_name, between, after;
@@ -399,6 +458,7 @@ std::optional<ParameterPart> infer_parameters(const Evidence& evidence, const Pa
   format::Parameters& parameters = out.parameters;
   std::string sep = shared_after(all, evidence);
   infer_forms(all, sep, escapes, parameters);
+  const std::string shared = sep;
   parameters.key_escapes = key_escapes(probes);
 
   // `sep` is the close, the separator and the opener of the next parameter.  The close may repeat the key.
@@ -418,6 +478,7 @@ std::optional<ParameterPart> infer_parameters(const Evidence& evidence, const Pa
   const Cut cut = none ? cut_by_empty_call(around, *none, evidence.atoms) : cut_by_units(around, evidence.atoms);
   const std::string behind_all = split_separator(around, cut, parameters);
   find_key_openers(all, parameters);
+  tell_of_unread(all, shared, parameters, probes.line_of("k1"), remarks);
   if (format::is_blank(parameters.open) && format::is_blank(parameters.close)) allow_bare_values(parameters, remarks);
   out.after = around.after.from(std::min(behind_all.size(), around.after.text.size()));
   if (parts.calls == 1) return out;
