@@ -112,6 +112,7 @@ std::optional<spans::Loss> loss_in_engine(const spans::Plan& plan, const engine:
                                           const std::string& replica) {
   // The last id is always computed, and the last sampled id never was.
   if (!usage.cached_tokens || *usage.cached_tokens + 1 >= plan.expected) return std::nullopt;
+  if (plan.is_shared) return std::nullopt;  // not every engine shares ids between conversations
   const std::size_t cached = *usage.cached_tokens;
   spans::Loss out;
   out.lost_tokens = plan.expected - cached;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "json/parse.h"
 #include "json/print.h"
 #include "replay/prompt_maker.h"
 #include "template/chat_template.h"
@@ -53,16 +54,47 @@ std::string arguments_text(const json::Value& call) {
   return arguments->is_string() ? arguments->as_string() : json::to_compact(*arguments);
 }
 
-// ".content" if the two messages differ only in their content; "" otherwise.
+// Whether two calls have the same arguments, in any spelling.
+bool has_same_arguments(const json::Value& before, const json::Value& after) {
+  const std::string was = arguments_text(before);
+  const std::string is = arguments_text(after);
+  if (was == is) return true;
+  const auto old_value = json::parse(was);
+  const auto new_value = json::parse(is);
+  return old_value.ok() && new_value.ok() && old_value.value() == new_value.value();
+}
+
+// The first difference between calls: ".tool_calls[0].function.arguments".
+std::string edited_call(const json::Array& before, const json::Array& after) {
+  const std::string calls = ".tool_calls";
+  if (before.size() != after.size()) return calls;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const std::string function = calls + "[" + std::to_string(i) + "].function";
+    if (tool_name(before[i]) != tool_name(after[i])) return function + ".name";
+    if (!has_same_arguments(before[i], after[i])) return function + ".arguments";
+  }
+  return calls;
+}
+
+// The only field in which the two messages differ: ".content", or one of the calls; "" if there are several.
 std::string edited_field(const json::Value& before, const json::Value& after) {
   json::Object was = said(before);
   json::Object is = said(after);
-  const json::Value* old_content = was.find("content");
-  const json::Value* new_content = is.find("content");
-  if (old_content == nullptr || new_content == nullptr || *old_content == *new_content) return "";
-  was.erase("content");
-  is.erase("content");
-  return was == is ? ".content" : "";
+  const auto differ_only_in = [&](std::string_view key) {
+    const json::Value* old_value = was.find(key);
+    const json::Value* new_value = is.find(key);
+    if (old_value == nullptr || new_value == nullptr || *old_value == *new_value) return false;
+    json::Object old_rest = was;
+    json::Object new_rest = is;
+    old_rest.erase(key);
+    new_rest.erase(key);
+    return old_rest == new_rest;
+  };
+  if (differ_only_in("content")) return ".content";
+  const json::Array* old_calls = calls_of(before);
+  const json::Array* new_calls = calls_of(after);
+  if (old_calls == nullptr || new_calls == nullptr || !differ_only_in("tool_calls")) return "";
+  return edited_call(*old_calls, *new_calls);
 }
 
 class Comparer {
@@ -129,7 +161,7 @@ class Comparer {
         const std::size_t same = common_prefix(change.before, change.after);
         add({change.is_time ? ChangeKind::kDate : ChangeKind::kVolatileHeader, static_cast<std::int32_t>(i),
              place(i) + ".content", "byte " + std::to_string(change.begin + same) + " of the system text changed",
-             shown(change.before), shown(change.after)});
+             shown(change.before), shown(change.after), change.begin + same});
       }
       if (changes.empty()) respelled(i, place(i) + ".content");
     }
@@ -229,6 +261,9 @@ class Comparer {
     } else {
       change.kind = ChangeKind::kMessageEdited;
       if (gone > 0) change.path += edited_field(before_.messages[old_], after_.messages[new_]);
+      if (change.path.ends_with("content"))
+        change.byte =
+            common_prefix(chat::content_text(before_.messages[old_]), chat::content_text(after_.messages[new_]));
       change.sentence = gone == 0 ? std::to_string(come) + " messages were put in between" : "the message was edited";
     }
     add(std::move(change));

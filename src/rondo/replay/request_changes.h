@@ -38,6 +38,7 @@ struct Change {
   std::string sentence;
   std::string before;  // what was there, shortened
   std::string after;
+  std::optional<std::size_t> byte = {};  // where the texts differ, if `path` is that of a text
 };
 
 // One side of the comparison.  Borrowed.

@@ -17,6 +17,12 @@ constexpr std::size_t kRound = 8;
 
 Digest reply_digest(const Scope& scope, const Digest& chain) { return scope.hash('v', chain.view()); }
 Digest asked_digest(const Scope& scope, const Digest& chain) { return scope.hash('a', chain.view()); }
+Digest head_digest(const Scope& scope, const Digest& chain) { return scope.hash('h', chain.view()); }
+
+bool is_system(const json::Value& message) {
+  const auto role = message.find_string("role");
+  return role == "system" || role == "developer";
+}
 
 // A turn that may belong to a message.
 struct Candidate {
@@ -34,7 +40,8 @@ class Search {
   }
 
   Result<Findings> run() {
-    for (Status (Search::* const step)() : {&Search::find_twin, &Search::find_parent, &Search::find_later}) {
+    for (Status (Search::* const step)() :
+         {&Search::find_twin, &Search::find_parent, &Search::find_later, &Search::find_head}) {
       if (const Status done = (this->*step)(); !done.ok()) return done.error();
     }
     std::ranges::sort(out_.edited, {}, &Match::message);
@@ -142,6 +149,7 @@ class Search {
       if (!hits.ok()) return hits.error();
       for (std::size_t i = end; i-- > begin && !out_.parent;) {
         if (replies_[i] < options_.parent_before) out_.parent = parent_at(replies_[i], hits.value(), 2 * (i - begin));
+        if (!out_.parent) take_edited(replies_[i], best(hits.value(), 2 * (i - begin) + 1));
       }
     }
     return Done{};
@@ -160,6 +168,33 @@ class Search {
     }
     const auto found = best(hits, first);
     return found ? std::optional(match(message, *found)) : std::nullopt;
+  }
+
+  // Takes the turn that answered the same messages with something else.
+  void take_edited(std::size_t message, const std::optional<Hit>& answered) {
+    if (!answered || by_key_.contains(message)) return;
+    const bool is_known = std::ranges::any_of(out_.edited, [&](const Match& one) { return one.message == message; });
+    if (!is_known) out_.edited.push_back(match(message, *answered));
+  }
+
+  // Finds a turn that begins as this conversation does: with all messages but the last one, or with the system messages.
+  Status find_head() {
+    if (out_.parent || messages_.empty()) return Done{};
+    const auto first = std::ranges::find_if_not(messages_, is_system);
+    const auto system = static_cast<std::size_t>(first - messages_.begin());
+    std::vector<Digest> heads;
+    for (const std::size_t count : {messages_.size() - 1, std::min(system, messages_.size() - 1)}) {
+      const Digest head = head_digest(scope_, seen_.chain[count]);
+      if (std::ranges::count(heads, head) == 0) heads.push_back(head);
+    }
+    const auto hits = find(heads);
+    if (!hits.ok()) return hits.error();
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+      const auto found = best(hits.value(), i);
+      if (!found) out_.new_heads.push_back(heads[i]);
+      if (found && !out_.head) out_.head = match(0, *found);
+    }
+    return Done{};
   }
 
   Status find_later() {

@@ -32,8 +32,13 @@ struct Findings {
   std::vector<Match> later;
   // A turn with the same prompt messages: the engine knows its prompt.
   std::optional<Match> twin;
-  // Replies with the key of a turn that said something else: they were edited.
+  // Replies that say something else than the turn whose key they have, or that answered the same messages: they were
+  // edited.
   std::vector<Match> edited;
+  // A turn of another conversation that begins with the same messages.  Looked for only if there is no parent.
+  std::optional<Match> head;
+  // The hashes under which no turn is found yet that begins like this conversation.
+  std::vector<Digest> new_heads;
   // Replies whose key is not, or no longer, known in the scope.
   std::vector<std::size_t> unknown;
 };

@@ -4,9 +4,12 @@
 #include <optional>
 #include <string>
 
+#include "chat/results.h"
 #include "json/parse.h"
 #include "replay/message_marks.h"
+#include "replay/prompt_maker.h"
 #include "replay/request_changes.h"
+#include "spans/visible.h"
 
 namespace rondo::spans {
 namespace {
@@ -40,6 +43,45 @@ Side side_of(const Turn& turn) {
   return out;
 }
 
+// The texts of a reply, apart from what does not matter (docs/spans.md).
+std::string content_form(const json::Value& reply) {
+  const json::Value* content = reply.find("content");
+  return visible_form({json::Object{{"role", "assistant"}, {"content", content == nullptr ? json::Value() : *content}}},
+                      0);
+}
+
+std::string arguments_of(const json::Value& reply, std::size_t call) {
+  const json::Value& made = reply.find("tool_calls")->as_array()[call];
+  const json::Value* function = made.find("function");
+  return arguments_form((function == nullptr ? made : *function).find("arguments"));
+}
+
+// Finds the field in which a shown reply differs from what was said.  `out.path` is that of the reply.
+void find_edit(const json::Value& said, const json::Value& shown, Loss& out) {
+  const auto tell = [&out](const std::string& field, const std::string& sentence) {
+    out.path += field;
+    out.sentence = sentence;
+  };
+  if (content_form(said) != content_form(shown)) {
+    out.byte = replay::common_prefix(chat::content_text(said), chat::content_text(shown));
+    return tell(".content", "the text is not what the model wrote");
+  }
+  const auto old_calls = chat::open_calls(said);
+  const auto new_calls = chat::open_calls(shown);
+  if (old_calls.size() != new_calls.size()) {
+    return tell(".tool_calls", "the model made " + std::to_string(old_calls.size()) + " calls, and the reply shows " +
+                                   std::to_string(new_calls.size()));
+  }
+  for (std::size_t i = 0; i < old_calls.size(); ++i) {
+    const std::string function = ".tool_calls[" + std::to_string(i) + "].function";
+    if (old_calls[i].name != new_calls[i].name)
+      return tell(function + ".name", "the model called `" + std::string(old_calls[i].name) + "`");
+    if (arguments_of(said, i) != arguments_of(shown, i))
+      return tell(function + ".arguments", "the arguments are not those that the model wrote");
+  }
+  if (has_other_reasoning(said, shown, false)) tell(".reasoning_content", "the reasoning is not what the model wrote");
+}
+
 // Changes that lose nothing.
 bool is_harmless(replay::ChangeKind kind) {
   using replay::ChangeKind;
@@ -51,7 +93,7 @@ bool is_harmless(replay::ChangeKind kind) {
 }  // namespace
 
 Loss loss_between(const Turn& turn, const chat::Conversation& conversation, const json::Array& messages,
-                  std::size_t message, std::size_t lost_tokens) {
+                  std::size_t message, const json::Value* shown, std::size_t lost_tokens) {
   const Side before = side_of(turn);
   Side after;
   after.messages.assign(messages.begin(),
@@ -67,11 +109,14 @@ Loss loss_between(const Turn& turn, const chat::Conversation& conversation, cons
     out.name = replay::to_string(found->kind);
     out.path = found->path;
     out.sentence = found->sentence;
+    out.byte = found->byte;
     return out;
   }
   out.name = replay::to_string(replay::ChangeKind::kMessageEdited);
   out.path = place_of(message);
   out.sentence = "the reply is not what the model was heard to say";
+  const auto said = json::parse(turn.message);
+  if (shown != nullptr && said.ok()) find_edit(said.value(), *shown, out);
   return out;
 }
 

@@ -75,12 +75,24 @@ class Planning {
       findings_.parent.reset();
       if (options.without.size() == kMostDamaged) break;
     }
+    plan_.new_heads = std::move(findings_.new_heads);
+    spare_continued();
     if (findings_.parent) {
       known_.parent_message = findings_.parent->message;
       plan_.in_parents_session = !request_.session || *request_.session == findings_.parent->session;
       if (!plan_.session) plan_.session = findings_.parent->session;
     }
     return load_later();
+  }
+
+  // A beginning that the client gives to the reply is no edit of what the model once answered.
+  void spare_continued() {
+    const chat::Conversation& conversation = request_.call.conversation;
+    if (!conversation.continue_final_message || findings_.edited.empty()) return;
+    const Match last = findings_.edited.back();
+    if (last.message + 1 != conversation.messages.size()) return;
+    findings_.edited.pop_back();
+    if (!findings_.twin) findings_.twin = last;
   }
 
   Status load_later() {
@@ -183,12 +195,21 @@ class Planning {
       const std::size_t lost = compare(*turn.value());
       const bool is_twin = findings_.twin && match == &*findings_.twin;
       if (lost > 0 && !is_twin && !plan_.cause)
-        plan_.cause =
-            loss_between(*turn.value(), request_.call.conversation, plan_.asked.messages, match->message, lost);
+        plan_.cause = loss_between(*turn.value(), request_.call.conversation, plan_.asked.messages, match->message,
+                                   shown_at(match->message), lost);
     }
+    const std::size_t own = known;
+    const auto head =
+        findings_.head ? load_turn(store_, cache_, scope_, findings_.head->turn) : std::shared_ptr<const Turn>();
+    if (head.ok() && head.value() != nullptr) (void)compare(*head.value());
+    plan_.is_shared = own == 0 && known > 0;
     plan_.expected = known;
     if (!plan_.cause && plan_.parent == nullptr && known_.later.empty() && !findings_.unknown.empty())
       plan_.cause = loss_of_unknown(findings_.unknown.back());
+  }
+
+  [[nodiscard]] const json::Value* shown_at(std::size_t message) const {
+    return message < plan_.asked.messages.size() ? &plan_.asked.messages[message] : nullptr;
   }
 
   // Turns that the prompt might have continued, the last one first.

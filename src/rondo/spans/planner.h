@@ -50,6 +50,7 @@ struct Loss {
   std::string sentence;
   std::int32_t template_line = 0;  // 0: the template is not to blame
   std::size_t lost_tokens = 0;
+  std::optional<std::size_t> byte = {};  // where the text of the field at `path` differs
 };
 
 struct PlanRequest {
@@ -74,6 +75,7 @@ struct Plan {
   std::vector<std::uint8_t> sampled;  // per id: 1 if it was sampled
   How how = How::kRender;
   std::size_t expected = 0;              // how many of the first ids the engine was given before
+  bool is_shared = false;                // only other conversations gave it these ids
   std::size_t appended = 0;              // how many ids follow the last turn that is used as sampled
   std::size_t rendered = 0;              // how many ids before that turn's end the template wrote anew
   std::size_t reattached_reasoning = 0;  // turns whose reasoning is in the prompt although the messages lack it
@@ -91,6 +93,7 @@ struct Plan {
   std::vector<std::size_t> reasoned;
   std::size_t prefill = 0;  // how many of the last ids are the beginning of the reply
   std::string context;
+  std::vector<Digest> new_heads;  // hashes that find the turn by the beginning of its prompt
   PlannedMessages asked;
 };
 

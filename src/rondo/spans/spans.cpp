@@ -63,6 +63,7 @@ std::vector<Digest> hashes_for(const Scope& scope, const Plan& plan, const NewRe
   for (const std::string& id : reply.ids) {
     if (is_short_id(id)) out.push_back(short_id_digest(scope, id));
   }
+  out.insert(out.end(), plan.new_heads.begin(), plan.new_heads.end());
   return out;
 }
 

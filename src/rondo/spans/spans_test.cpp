@@ -161,11 +161,77 @@ TEST_CASE("an edited reply is not used, whatever key it has") {
   CHECK(gateway.text(plan).find("I never said that") != std::string::npos);
   REQUIRE(plan.cause);
   CHECK(plan.cause->name == "message-edited");
-  CHECK(plan.cause->path == "messages[6]");
+  CHECK(plan.cause->path == "messages[6].content");
   gateway.messages[6].as_object().set("id", mint_id("msg", {{99}}, 0));
   gateway.messages.erase(gateway.messages.begin());
   gateway.messages.erase(gateway.messages.begin(), gateway.messages.begin() + 4);
   CHECK(gateway.plan().cause->name == "eviction");
+}
+
+TEST_CASE("bug: an edited reply without a key had no cause, and its prompt did not count as expected") {
+  Gateway gateway;
+  const std::vector<TurnKey> keys = three_turns(gateway);
+  const json::Array original = gateway.messages;
+  const auto edited = [&](std::size_t message, const char* text) {
+    json::Array messages = original;
+    messages[message] = parsed(text);
+    Plan plan = gateway.plan(messages);
+    REQUIRE(plan.cause);
+    CHECK(plan.cause->name == "message-edited");
+    CHECK(plan.cause->lost_tokens > 0);
+    return plan;
+  };
+  const Plan text = edited(6, R"({"role": "assistant", "content": "We never"})");
+  CHECK(text.cause->path == "messages[6].content");
+  CHECK(text.cause->byte == 2);
+  CHECK(text.expected >= gateway.spans.turn(gateway.scope, keys[2]).value()->prompt.size());
+  const auto path = [&](const char* calls) {
+    const std::string message = R"({"role": "assistant", "content": "", "tool_calls": [)" + std::string(calls) + "]}";
+    return edited(2, message.c_str()).cause->path;
+  };
+  CHECK(path(R"({"type": "function", "function": {"name": "add", "arguments": {"a": 2}}})") ==
+        "messages[2].tool_calls[0].function.arguments");
+  CHECK(path(R"({"type": "function", "function": {"name": "sub", "arguments": {"a": 1}}})") ==
+        "messages[2].tool_calls[0].function.name");
+  CHECK(
+      path(R"({"function": {"name": "add", "arguments": {"a": 1}}}, {"function": {"name": "add", "arguments": {}}})") ==
+      "messages[2].tool_calls");
+  CHECK(edited(2, R"({"role": "assistant", "content": "Called"})").cause->path == "messages[2]");
+  // The same reply in another spelling is no edit, and neither is a beginning that the client gives.
+  json::Array same = original;
+  same[6] = parsed(R"({"role": "assistant", "content": [{"type": "text", "text": " Well"}]})");
+  CHECK(!gateway.plan(same).cause);
+  PlanRequest begun;
+  begun.call = call_of("[]");
+  begun.call.conversation.messages.assign(original.begin(), original.begin() + 6);
+  begun.call.conversation.messages.push_back(parsed(R"({"role": "assistant", "content": "So"})"));
+  begun.call.conversation.add_generation_prompt = false;
+  begun.call.conversation.continue_final_message = "content";
+  CHECK(!gateway.plan(std::move(begun)).cause);
+}
+
+TEST_CASE("bug: what other conversations had sent did not count as expected") {
+  Gateway gateway;
+  three_turns(gateway);
+  const auto asked = [&](const char* system, const char* user) {
+    return gateway.plan(
+        {json::Object{{"role", "system"}, {"content", system}}, json::Object{{"role", "user"}, {"content", user}}});
+  };
+  const auto size = [&](const char* text) { return gateway.model->tokenize(text, true).value().size(); };
+  const Plan fresh = asked("Be kind", "Other");
+  CHECK(fresh.how == How::kRender);
+  CHECK(fresh.expected == size("<bos>[[system>>Be kind~fin~[[user>>"));
+  CHECK(fresh.is_shared);
+  CHECK(!fresh.cause);
+  CHECK(asked("Be short", "Other").expected == 0);
+  // A list of examples is a beginning too.
+  json::Array examples = {parsed(kHi), parsed(R"({"role": "assistant", "content": "Example"})"), parsed(kMore)};
+  gateway.keep(gateway.plan(examples), "Well~fin~", R"({"role": "assistant", "content": "Well"})");
+  examples.back() = parsed(R"({"role": "user", "content": "Last"})");
+  CHECK(gateway.plan(examples).expected == size("<bos>[[user>>Hi~fin~[[assistant>>Example~fin~[[user>>"));
+  // Only the first turn that begins so is found by its beginning.
+  CHECK(fresh.new_heads.empty());
+  CHECK(asked("Be short", "Other").new_heads.size() == 1);
 }
 
 TEST_CASE("bug: reasoning that the client had changed was replaced by what the model had sampled") {
@@ -186,7 +252,7 @@ TEST_CASE("bug: reasoning that the client had changed was replaced by what the m
   CHECK(begins_with(later.ids, gateway.ids_of(first)));
   CHECK_MESSAGE(gateway.text(later).find("(*mull other mull*)Two~fin~") != std::string::npos, gateway.text(later));
   REQUIRE(later.cause);
-  CHECK(later.cause->path == "messages[3]");
+  CHECK(later.cause->path == "messages[3].reasoning_content");
   // A change of an early message leaves the later turns as they were sampled.
   const Plan early = with(1, "other");
   CHECK(early.how == How::kRawTurns);
@@ -261,7 +327,7 @@ TEST_CASE("a question that is asked once more has the prompt that it had") {
   CHECK(again.expected == first.ids.size());
   CHECK(!again.cause);  // another answer to it loses nothing
   const Plan other = gateway.plan({parsed(kMore)});
-  CHECK(other.expected == 0);
+  CHECK(other.expected == gateway.model->tokenize("<bos>[[user>>", true).value().size());  // as much as all have
 }
 
 TEST_CASE("a reply that was cut off goes on where it stopped, or is closed") {
