@@ -70,6 +70,17 @@ TEST_CASE("bug: an item of a conversation vanished when another one had its id")
   CHECK(count_of(gateway, id) == 6);
 }
 
+TEST_CASE("bug: a result in a conversation was taken although no call there has its id") {
+  Gateway gateway;
+  const std::string result = R"({"type": "custom_tool_call_output", "call_id": "call_x", "output": "1"})";
+  const std::string id =
+      id_of(gateway.post("/v1/conversations", R"({"items": [)" + said("a", "1") + "," + result + "]}"));
+  const auto refused = [&](const std::string& body) { return gateway.post("/v1/responses", body).error(); };
+  const std::string why = "No tool call found for custom tool call output with call_id call_x.";
+  CHECK(refused(R"({"conversation": ")" + id + R"(", "input": "b"})") == why);
+  CHECK(refused(R"({"input": [)" + result + "]}") == why);
+}
+
 TEST_CASE("bug: content behind a response that a request goes on from was named as the request's own") {
   Gateway gateway;
   const std::string first = id_of(gateway.post("/v1/responses", R"({"input": "hello"})"));

@@ -180,5 +180,8 @@ TEST_CASE("bug: a result with an id that no call has was taken for another call'
       {"role": "user", "content": "a"}, {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "add",
       "input": {}}]}, {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t2", "content": "r"}]}]})");
   CHECK(unknown.status == 400);
-  CHECK(unknown.error() == "`messages[2].content`: no call before it has the id `t2`");
+  CHECK(unknown.error() ==
+        "`messages[2].content[0]`: unexpected `tool_use_id` found in `tool_result` blocks: t2. Each `tool_result` "
+        "block must "
+        "have a corresponding `tool_use` block in the previous message.");
 }

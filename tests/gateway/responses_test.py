@@ -138,7 +138,7 @@ class Stored(Case):
         self.fails(404, "item_not_found", responses.create, model="m", input=[{"type": "item_reference", "id": "rs_none"}])
         fault = self.fails(400, "invalid_value", responses.create, model="m",
                            input=[{"type": "function_call_output", "call_id": "call_none", "output": "5"}])
-        self.assertIn("no tool call found for function call output with call_id call_none", str(fault))
+        self.assertIn("No tool call found for function call output with call_id call_none.", str(fault))
 
     def test_a_conversation_is_compacted(self):
         from openresponses_types import types
@@ -342,7 +342,7 @@ class WebSocket(Case):
             bad = [{"type": "function_call_output", "call_id": "call_none", "output": "5"}]
             wrong = self.ask(socket, input=bad, store=False, previous_response_id=third["id"])
             self.assertEqual(wrong[0]["status"], 400)
-            self.assertIn("no tool call found", wrong[0]["error"]["message"])
+            self.assertIn("No tool call found", wrong[0]["error"]["message"])
             gone = self.ask(socket, input="x", store=False, previous_response_id=third["id"])
             self.assertEqual(gone[0]["error"]["code"], "previous_response_not_found")
             fourth = self.ask(socket, input="hello", store=False)[-1]["response"]

@@ -30,6 +30,8 @@ void check_calls(Fields& message) {
 void read_chat_format(Fields& fields, AnswerFormat& out) {
   Fields format = fields.inside("response_format");
   const auto type = format.word("type", {"text", "json_object", "json_schema"});
+  if (fields.any("response_format") != nullptr && format.any("type") == nullptr)
+    format.refuse("type", "is missing", "missing_required_parameter");
   if (!type || *type == "text") return;
   out.field = "response_format";
   out.kind = *type == "json_object" ? AnswerFormat::Kind::kJson : AnswerFormat::Kind::kSchema;

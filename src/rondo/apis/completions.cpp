@@ -17,6 +17,7 @@ void read_prompts(Fields& fields, CompletionRequest& out) {
   const json::Value* prompt = fields.any("prompt");
   if (prompt == nullptr) return fields.refuse("prompt", "is missing", "missing_required_parameter");
   if (prompt->is_string()) return out.prompts.emplace_back(prompt->as_string()), void();
+  if (!prompt->is_array()) return fields.refuse_type("prompt", "a string or an array");
   const json::Array* list = fields.array("prompt", kMostMessages);
   if (list == nullptr) return;
   const auto add_ids = [&](const json::Value& value, const std::string& place) {
@@ -71,6 +72,7 @@ json::Value logprobs_object(const CompletionRequest& request, const CompletionPi
            std::span(token.others).first(std::min(request.top_logprobs, token.others.size())))
         top.set(shown_token(other.told.text), other.told.logprob);
       const bool is_known = token.logprob.has_value();
+      if (is_known) top.set(shown_token(token.text), *token.logprob);
       lists.add(token.text, is_known ? json::Value(*token.logprob) : json::Value(),
                 is_known ? json::Value(std::move(top)) : json::Value());
     }
@@ -79,6 +81,8 @@ json::Value logprobs_object(const CompletionRequest& request, const CompletionPi
     json::Object best;
     for (std::size_t i = 0; i < std::min(request.top_logprobs, logprob.top.size()); ++i)
       best.set(shown_token(logprob.top[i].text), logprob.top[i].logprob);
+    // The token itself is one of them even if it is not among the likeliest.
+    best.set(shown_token(logprob.text), logprob.logprob);
     lists.add(logprob.text, logprob.logprob, std::move(best));
   }
   return lists.take();

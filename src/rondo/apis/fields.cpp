@@ -30,8 +30,14 @@ const json::Value* Fields::any(std::string_view key) {
 const json::Value* Fields::typed(std::string_view key, bool (json::Value::*is)() const, std::string_view expected) {
   const json::Value* found = any(key);
   if (found == nullptr || (found->*is)()) return found;
-  refuse(key, "must be " + std::string(expected) + ", found " + std::string(describe(found->kind())), "invalid_type");
+  refuse_type(key, expected);
   return nullptr;
+}
+
+void Fields::refuse_type(std::string_view key, std::string_view expected) {
+  const json::Value* found = any(key);
+  const std::string_view kind = found == nullptr ? "null" : describe(found->kind());
+  refuse(key, "must be " + std::string(expected) + ", found " + std::string(kind), "invalid_type");
 }
 
 std::optional<bool> Fields::boolean(std::string_view key) {

@@ -23,7 +23,11 @@ void check_item(Fields& item) {
     return item.refuse("type", "is missing", std::string(kMissing));
   }
   if (type == "message" || type.empty()) {
-    if (!item.text("role")) item.refuse("role", "is missing", std::string(kMissing));
+    const std::string role = item.text("role").value_or("");
+    if (role.empty()) item.refuse("role", "is missing", std::string(kMissing));
+    // A reply may have nothing but calls, which are other items.
+    if (role != "assistant" && item.any("content") == nullptr)
+      item.refuse("content", "is missing", std::string(kMissing));
     check_content(item, "content");
   } else if (type == "function_call") {
     check_call(item, "arguments");

@@ -28,6 +28,12 @@ Fault unknown_item(const std::string& id, std::string place) {
           "item_not_found"};
 }
 
+// The fault for a reference to no item.
+Fault without_item(const std::string& id, const std::string& place) {
+  return id.empty() ? invalid(place, "`" + place + "` is missing", "missing_required_parameter")
+                    : unknown_item(id, place);
+}
+
 Fault duplicate_item(const std::string& id, const std::string& place) {
   return invalid(place, "`" + place + "`: duplicate item found with id " + id + ": the conversation has one with it");
 }
@@ -50,7 +56,7 @@ Outcome<PlacedItems> resolve_items(json::Array items, const ItemLookup& lookup, 
     std::optional<json::Array> found = stands_for ? lookup(items[i]) : std::nullopt;
     // A compaction that this server did not make cannot be looked up, and stays as it is.
     if (stands_for && !found && !is_compaction)
-      return unknown_item(chat::first_text(items[i], {"id"}), id_place(list, static_cast<std::int32_t>(i)));
+      return without_item(chat::first_text(items[i], {"id"}), id_place(list, static_cast<std::int32_t>(i)));
     if (found) {
       std::ranges::move(*found, std::back_inserter(out.items));
     } else {
@@ -81,8 +87,9 @@ std::optional<Fault> check_results(const json::Array& items, std::size_t first) 
     if (type == "function_call" || type == "custom_tool_call") calls.insert(id);
     // Only new items are checked: the API accepted the earlier ones when they came.
     const bool is_result = type == "function_call_output" || type == "custom_tool_call_output";
-    if (i >= first && is_result && !id.empty() && !calls.contains(id))
-      return invalid("input", "no tool call found for function call output with call_id " + id);
+    if (i < first || !is_result || id.empty() || calls.contains(id)) continue;
+    const char* what = type == "function_call_output" ? "function call output" : "custom tool call output";
+    return invalid("input", std::string("No tool call found for ") + what + " with call_id " + id + ".");
   }
   return std::nullopt;
 }

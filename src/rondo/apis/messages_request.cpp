@@ -101,7 +101,14 @@ bool drop_billing_header(json::Value& body) {
   const auto is_billing = [](const json::Value& block) {
     return block.find_string("text").value_or("").starts_with(kBillingHeader);
   };
-  return std::erase_if(system->as_array(), is_billing) > 0;
+  // The other blocks keep their places.
+  bool found = false;
+  for (json::Value& block : system->as_array()) {
+    if (!is_billing(block)) continue;
+    block = json::Object{{"type", "text"}, {"text", ""}};
+    found = true;
+  }
+  return found;
 }
 
 void check_messages_body(Fields& fields) {

@@ -66,6 +66,10 @@ TEST_CASE("references and compactions stand for stored items") {
   const auto refused = resolve_items(unknown, [](const json::Value&) { return std::nullopt; }, "items");
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.fault().param == "items[0].id");
+  unknown = {json::Object{{"type", "item_reference"}}};
+  const auto nameless = resolve_items(unknown, [](const json::Value&) { return std::nullopt; }, "input");
+  REQUIRE_FALSE(nameless.ok());
+  CHECK(nameless.fault().message == "`input[0].id` is missing");
   json::Array text = input_items(parsed(R"({"input": "Hi"})"));
   name_items(text, [](std::string_view type) { return std::string(type) + "_1"; });
   CHECK(
@@ -114,7 +118,7 @@ TEST_CASE("a result is that of a call before it") {
 
 TEST_CASE("what is no item of a conversation is refused") {
   CHECK(read_conversation_request(parsed(R"({"items": [3]})")).fault().param == "items[0]");
-  CHECK(read_conversation_request(parsed(R"({"items": [{"role": "user"}, {"x": 1}]})")).fault().param ==
+  CHECK(read_conversation_request(parsed(R"({"items": [{"role": "user", "content": ""}, {"x": 1}]})")).fault().param ==
         "items[1].type");
   CHECK(read_conversation_request(parsed(R"({"metadata": 3})")).fault().param == "metadata");
 }
@@ -242,6 +246,8 @@ TEST_CASE("completions: texts and ids") {
   CHECK(read_completion(parsed(R"({"prompt": [[1], "a"]})")).value().prompts.size() == 2);
   CHECK(read_completion(parsed(R"({"prompt": [[1], {}]})")).fault().param == "prompt[1]");
   CHECK_FALSE(read_completion(parsed("{}")).ok());
+  CHECK(read_completion(parsed(R"({"prompt": 5})")).fault().message ==
+        "`prompt` must be a string or an array, found an integer");
   ReplyMeta meta;
   meta.id = "cmpl-1";
   meta.model = "m";
@@ -257,6 +263,12 @@ TEST_CASE("completions: texts and ids") {
       R"("tokens":["yes"],"token_logprobs":[-0.5],"top_logprobs":[{"yes":-0.5}],"text_offset":[0]},"finish_reason":"stop",)"
       R"("stop_reason":null,"token_ids":[5]}],"usage":{"prompt_tokens":2,"completion_tokens":1,"total_tokens":3,)"
       R"("prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}}})");
+  const auto none = read_completion(parsed(R"({"prompt": "Hi", "logprobs": 0})"));
+  piece.tokens = {{5}, {{"yes", -0.5, {{"no", -0.25}}}}};
+  CHECK_MESSAGE(
+      json::to_compact(completion_body(none.value(), meta, {piece}, end)).find(R"("top_logprobs":[{"yes":-0.5}],)") !=
+          std::string::npos,
+      "bug: the token itself was not among them");
   CHECK(completion_event(one.value(), meta, piece).data.starts_with(R"({"id":"cmpl-1","object":"text_completion")"));
   CHECK(completion_end(one.value(), meta, end).size() == 1);
 }

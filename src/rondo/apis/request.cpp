@@ -202,6 +202,7 @@ std::optional<Fault> translate(json::Value body, const ReadOptions& options, Gen
   chat::ApiRequest& request = read.value();
   out.messages = std::move(request.messages);
   out.sources = std::move(request.sources);
+  out.places = std::move(request.places);
   out.has_instructions = request.has_instructions;
   out.tools = std::move(request.tools);
   out.tool_table = std::move(request.tool_table);
@@ -224,22 +225,23 @@ std::optional<Fault> translate(json::Value body, const ReadOptions& options, Gen
 }  // namespace
 
 std::string place_of(const GenerateRequest& request, std::size_t message, std::string_view member) {
+  if (message >= request.sources.size() && request.api == chat::Api::kResponses) return "input";  // a text
+  const bool is_own = message >= request.sources.size();
+  const std::string out =
+      place_of_entry(request, is_own ? static_cast<std::int32_t>(message) : request.sources[message]);
+  return out.ends_with(']') && !member.empty() ? out + "." + std::string(member) : out;
+}
+
+std::string place_of_entry(const GenerateRequest& request, std::int32_t entry) {
   const bool is_responses = request.api == chat::Api::kResponses;
-  const std::string tail = member.empty() ? "" : "." + std::string(member);
-  std::size_t entry = message;
-  if (message < request.sources.size()) {
-    if (request.sources[message] < 0) return is_responses ? "instructions" : "system";
-    entry = static_cast<std::size_t>(request.sources[message]);
-  } else if (is_responses) {
-    return "input";  // a text
-  }
+  if (entry < 0) return is_responses ? "instructions" : "system";
   const std::vector<std::int32_t>& places = request.responses.input_places;
-  if (entry < places.size()) {
-    if (places[entry] < 0)
+  if (static_cast<std::size_t>(entry) < places.size()) {
+    entry = places[static_cast<std::size_t>(entry)];
+    if (entry < 0)
       return request.responses.conversation.empty() ? std::string(kPreviousResponse) : std::string(kConversation);
-    entry = static_cast<std::size_t>(places[entry]);
   }
-  return (is_responses ? "input[" : "messages[") + std::to_string(entry) + "]" + tail;
+  return (is_responses ? "input[" : "messages[") + std::to_string(entry) + "]";
 }
 
 std::string quoted_place(const std::string& place) {
@@ -325,6 +327,7 @@ void read_stops(Fields& fields, std::string_view key, GenerateRequest& out) {
   if (stop == nullptr) return;
   json::Array one;
   if (stop->is_string()) one.push_back(*stop);
+  if (!stop->is_string() && !stop->is_array()) return fields.refuse_type(key, "a string or an array");
   const json::Array* all = stop->is_string() ? &one : fields.array(key, kMostStops);
   if (all == nullptr) return;
   for (const json::Value& text : *all) {

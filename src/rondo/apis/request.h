@@ -104,8 +104,9 @@ struct GenerateRequest {
 
   // What the model reads.
   json::Array messages;
-  std::vector<std::int32_t> sources;  // as in chat::ApiRequest
-  bool has_instructions = false;      // messages[0] was made from `system` or `instructions`
+  std::vector<std::int32_t> sources;    // as in chat::ApiRequest
+  std::vector<chat::PartPlace> places;  // as in chat::ApiRequest
+  bool has_instructions = false;        // messages[0] was made from `system` or `instructions`
   std::optional<json::Value> tools;
   std::vector<chat::ApiTool> tool_table;
   std::optional<json::Value> documents;
@@ -168,8 +169,15 @@ struct ReadOptions {
 // "messages[2].role".  Returns "previous_response_id" or "conversation" for what came before the request, which has no
 // field of its own.
 [[nodiscard]] std::string place_of(const GenerateRequest& request, std::size_t message, std::string_view member = {});
+// Returns the same of an entry of the request's list; -1 is `system` or `instructions`.
+[[nodiscard]] std::string place_of_entry(const GenerateRequest& request, std::int32_t entry);
 // Returns the field as the beginning of a sentence: "`input[3]`", "what `conversation` names".
 [[nodiscard]] std::string quoted_place(const std::string& place);
+
+// Returns a field of the translated messages as the client sent it: "messages[3].tool_calls[0].function.arguments" may be
+// "input[5].arguments".  `byte` is a place in its text, which chooses among several parts.
+[[nodiscard]] std::string client_path(const GenerateRequest& request, std::string_view path,
+                                      std::optional<std::size_t> byte = {});
 
 // Returns the entry of the tool that the model calls by this name; nullptr if the client declared none.
 [[nodiscard]] const chat::ApiTool* find_tool(const std::vector<chat::ApiTool>& table, std::string_view name);

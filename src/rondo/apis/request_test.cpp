@@ -129,7 +129,7 @@ TEST_CASE("wrong types and values are refused with their field") {
         "response_format.json_schema.schema: `response_format.json_schema.schema` is missing");
   CHECK(refusal(kChat, chat_with(R"("tools": [{"type": "function", "function": {}}])")) ==
         "tools[0].function.name: `tools[0].function.name` is missing");
-  CHECK(refusal(kResponses, R"({"input": 1})") == "input: `input` must be an array, found an integer");
+  CHECK(refusal(kResponses, R"({"input": 1})") == "input: `input` must be a string or an array, found an integer");
   CHECK(refusal(kResponses, R"({"input": [{"type": "function_call", "name": "f"}]})") ==
         "input[0].call_id: `input[0].call_id` is missing");
   CHECK(refusal(kResponses, R"({"input": "x", "previous_response_id": "r", "conversation": "c"})") ==

@@ -13,6 +13,8 @@ void read_responses_format(Fields& fields, AnswerFormat& out) {
   (void)text.word("verbosity", {"low", "medium", "high"});
   Fields format = text.inside("format");
   const auto type = format.word("type", {"text", "json_object", "json_schema"});
+  if (text.any("format") != nullptr && format.any("type") == nullptr)
+    format.refuse("type", "is missing", "missing_required_parameter");
   if (!type || *type == "text") return;
   out.field = "text.format";
   out.kind = *type == "json_object" ? AnswerFormat::Kind::kJson : AnswerFormat::Kind::kSchema;
@@ -55,6 +57,7 @@ void read_conversation(Fields& fields, ResponsesState& out) {
   if (conversation->is_string()) {
     out.conversation = conversation->as_string();
   } else {
+    if (!conversation->is_object()) return fields.refuse_type("conversation", "a string or an object");
     Fields inside = fields.inside("conversation");
     out.conversation = inside.text("id").value_or("");
   }
@@ -124,6 +127,7 @@ void complete_tools(json::Object& echo) {
 void check_responses_body(Fields& fields, const ReadOptions& options) {
   const json::Value* input = fields.any("input");
   if (input == nullptr || input->is_string()) return;
+  if (!input->is_array()) return fields.refuse_type("input", "a string or an array");
   check_items(fields, "input", options.input_places,
               fields.any("conversation") == nullptr ? "previous_response_id" : "conversation");
 }

@@ -45,9 +45,20 @@ class ResultChecks {
   [[nodiscard]] std::optional<Fault> check_id(std::size_t message) const {
     const std::string id = id_in(request_.messages[message]);
     if (has_nameless_ || ids_.contains(id)) return std::nullopt;
-    const bool is_messages = request_.api == chat::Api::kMessages;
-    const std::string place = place_of(request_, message, is_messages ? "content" : kResultId);
+    if (request_.api == chat::Api::kMessages) return unexpected(message, id);
+    const std::string place = place_of(request_, message, kResultId);
     return invalid(place, "`" + place + "`: no call before it has the id `" + id + "`");
+  }
+
+  // In the words of the Messages API.
+  [[nodiscard]] Fault unexpected(std::size_t message, const std::string& id) const {
+    constexpr std::string_view kText = ".content";
+    std::string block = client_path(request_, "messages[" + std::to_string(message) + "]" + std::string(kText));
+    if (block.ends_with(kText)) block.resize(block.size() - kText.size());
+    return invalid(
+        block + ".tool_use_id",
+        "`" + block + "`: unexpected `tool_use_id` found in `tool_result` blocks: " + id +
+            ". Each `tool_result` block must have a corresponding `tool_use` block in the previous message.");
   }
 
   // Older clients send no ids at all, and then the order tells.  Beside results with ids it does not.

@@ -27,7 +27,7 @@ class ChoiceReader {
     if (type == "allowed_tools") return allowed(choice);
     if (type == "auto" || type == "none" || type == "any") return word(type == "any" ? "required" : type);
     const std::string name = name_of(choice);
-    if (name.empty()) return refuse("of type `" + type + "` is not known here");
+    if (name.empty()) return refuse_nameless(choice, type);
     request_.tool_choice.mode = Mode::kRequired;
     allow(name, type);
   }
@@ -35,6 +35,14 @@ class ChoiceReader {
  private:
   void refuse(const std::string& message, std::string code = "invalid_value") {
     if (!fault_) fault_ = invalid("tool_choice", "`tool_choice` " + message, std::move(code));
+  }
+
+  void refuse_nameless(const json::Value& choice, const std::string& type) {
+    const bool is_known = type == "function" || type == "custom" || type == "tool";
+    if (!type.empty() && !is_known) return refuse("of type `" + type + "` is not known here");
+    std::string member = type.empty() ? "type" : "name";
+    if (is_known && choice.find(type) != nullptr) member = type + ".name";
+    Fields(&choice, "tool_choice.", fault_).refuse(member, "is missing", "missing_required_parameter");
   }
 
   void word(std::string_view mode) {

@@ -60,6 +60,8 @@ void remove_messages(GenerateRequest& request, const std::vector<bool>& is_dropp
   request.messages = std::move(messages);
   request.sources = std::move(sources);
   const auto place = [&](std::size_t message) { return message < moved.size() ? moved[message] : kGone; };
+  std::erase_if(request.places, [&](const chat::PartPlace& part) { return place(part.message) == kGone; });
+  for (chat::PartPlace& part : request.places) part.message = place(part.message);
   std::erase_if(request.echoed, [&](const chat::EchoedKey& key) { return place(key.message) == kGone; });
   for (chat::EchoedKey& key : request.echoed) key.message = place(key.message);
   std::erase_if(request.hidden_reasoning, [&](const MessageWarning& one) { return place(one.message) == kGone; });

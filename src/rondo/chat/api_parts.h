@@ -34,6 +34,8 @@ class AssistantParts {
   void reason(std::string_view text);
   void say(std::string_view text);
   void call(json::Value call) { calls_.push_back(std::move(call)); }
+  [[nodiscard]] std::size_t said_bytes() const { return content_ ? content_->size() : 0; }
+  [[nodiscard]] std::size_t calls() const { return calls_.size(); }
   [[nodiscard]] bool is_empty() const { return !reasoning_ && !content_ && calls_.empty(); }
   // Records an echoed key of the current message.
   void echo(EchoedKey::Kind kind, std::string key);

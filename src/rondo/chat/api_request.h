@@ -56,12 +56,25 @@ struct HiddenReasoning {
   std::size_t message = 0;  // index in the translated messages
 };
 
+// Where the client sent a part of a translated message.
+struct PartPlace {
+  enum class Field : std::uint8_t { kContent, kReasoning, kCall };
+  Field field = Field::kContent;
+  std::size_t message = 0;  // index in the translated messages
+  std::size_t index = 0;    // of a call: its index; of content: where its text ends in the message's
+  std::int32_t entry = -1;  // as in ApiRequest::sources
+  std::string_view list;    // the entry's list that has the part; "" if the entry itself is it
+  std::int32_t part = -1;   // index in the list; -1: no list
+  std::string_view member;  // of the part, or of the entry; "" if it is a text itself
+};
+
 struct ApiRequest {
   Api api = Api::kChat;
   json::Array messages;
   // For each message, the index of the entry in the request's list from which it was made; the last one if there are
   // several, -1 for `system` or `instructions`.  Empty for the Chat API, where each message is its own entry.
   std::vector<std::int32_t> sources;
+  std::vector<PartPlace> places;  // in the order of the messages; empty for the Chat API
   bool has_instructions = false;  // messages[0] was made from `system` or `instructions`
   std::optional<json::Value> tools;
   std::vector<ApiTool> tool_table;          // one for each of `tools`

@@ -54,6 +54,9 @@ std::optional<std::string> text_of(const json::Value& block) {
   return text;
 }
 
+// The member with the text of such a block; "" if there are several.
+std::string_view text_member(std::string_view type) { return type == "text" ? "text" : ""; }
+
 // The text of a result, or its parts if some are not texts.
 json::Value result_content(const json::Value& block) {
   const json::Value* content = block.find("content");
@@ -85,9 +88,14 @@ class MessagesTranslation {
       for (const json::Value& block : system.as_array()) {
         text += block.find_string("text").value_or("");
         mark(block, 0, text.size());
+        const auto part = static_cast<std::int32_t>(&block - system.as_array().data());
+        out_.places.push_back({.index = text.size(), .part = part, .member = "text"});
       }
     }
-    if (text.empty()) return out_.cache_marks.clear();
+    if (text.empty()) {
+      out_.places.clear();
+      return out_.cache_marks.clear();
+    }
     out_.messages.push_back(json::Object{{"role", "system"}, {"content", std::move(text)}});
     out_.has_instructions = true;
     out_.sources = {-1};
@@ -101,16 +109,23 @@ class MessagesTranslation {
 
   void assistant(const json::Array& blocks, std::size_t index) {
     AssistantParts said;
+    const auto note = [&](const json::Value& block, PartPlace::Field field, std::size_t at, std::string_view member) {
+      place({.field = field, .index = at, .member = member}, index, &block - blocks.data());
+    };
+    using Field = PartPlace::Field;
     for (const json::Value& block : blocks) {
       mark(block, out_.messages.size());
       const std::string_view type = block.find_string("type").value_or("");
       if (type == "text") {
         said.say(block.find_string("text").value_or(""));
+        note(block, Field::kContent, said.said_bytes(), "text");
       } else if (type == "thinking") {
         said.reason(block.find_string("thinking").value_or(""));
+        note(block, Field::kReasoning, 0, "thinking");
         said.echo(EchoedKey::Kind::kSignature, first_text(block, {"signature"}));
       } else if (type == "tool_use") {
         const json::Value* input = block.find("input");
+        note(block, Field::kCall, said.calls(), "input");
         said.call(function_call(first_text(block, {"id"}), first_text(block, {"name"}),
                                 json::to_python(input == nullptr ? json::Value(json::Object()) : *input, {})));
       } else if (type == "redacted_thinking") {
@@ -146,13 +161,14 @@ class MessagesTranslation {
     if (content == nullptr || (!content->is_string() && !content->is_array()))
       return Error(ErrorCode::kInvalidArgument, message_place(index) + ".content must be a string or an array");
     if (content->is_string()) {
+      place({.index = content->as_string().size(), .member = "content"}, index, -1);
       out_.messages.push_back(json::Object{{"role", *role}, {"content", *content}});
       return Done{};
     }
     if (role == "assistant") {
       assistant(content->as_array(), index);
     } else {
-      user(*role, content->as_array());
+      user(*role, content->as_array(), index);
     }
     return Done{};
   }
@@ -161,7 +177,16 @@ class MessagesTranslation {
     if (const auto seconds = cache_lifetime(block)) out_.cache_marks.push_back({message, text_end, *seconds});
   }
 
-  void user(std::string_view role, const json::Array& blocks) {
+  // Notes where a part of the next message was sent; `block` is negative for a text.
+  void place(PartPlace at, std::size_t entry, std::ptrdiff_t block) {
+    at.message = out_.messages.size();
+    at.entry = static_cast<std::int32_t>(entry);
+    if (block >= 0) at.list = "content";
+    at.part = static_cast<std::int32_t>(block);
+    out_.places.push_back(at);
+  }
+
+  void user(std::string_view role, const json::Array& blocks, std::size_t index) {
     json::Array parts;
     std::size_t text_size = 0;
     const auto flush = [&] {
@@ -177,10 +202,12 @@ class MessagesTranslation {
         json::Object result{
             {"role", "tool"}, {"tool_call_id", first_text(block, {"tool_use_id"})}, {"content", result_content(block)}};
         if (const json::Value* failed = block.find("is_error")) result.set("is_error", *failed);
+        place({.index = CacheMark::kAll, .member = "content"}, index, &block - blocks.data());
         out_.messages.push_back(std::move(result));
       } else if (const auto text = text_of(block)) {
         parts.push_back(text_part(*text));
         text_size += text->size();
+        place({.index = text_size, .member = text_member(type)}, index, &block - blocks.data());
         mark(block, out_.messages.size(), text_size);
       } else {
         parts.push_back(type == "image" ? image_part(url_of(block)) : block);

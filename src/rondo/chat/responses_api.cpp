@@ -51,6 +51,7 @@ class ResponsesTranslation {
   void system(std::string_view instructions) {
     if (!instructions.empty()) out_.messages.push_back(json::Object{{"role", "system"}, {"content", instructions}});
     out_.has_instructions = !instructions.empty();
+    if (!instructions.empty()) out_.places.push_back({.index = instructions.size()});
     out_.sources.resize(out_.messages.size(), -1);
   }
 
@@ -69,18 +70,22 @@ class ResponsesTranslation {
     if (type == "reasoning") {
       reason(item, index);
     } else if (type == "function_call") {
+      place_call(index, "arguments");
       assistant_.call(function_call(first_text(item, {"call_id", "id"}), name_of(item),
                                     std::string(item.find_string("arguments").value_or(""))));
       assistant_.echo(EchoedKey::Kind::kItem, first_text(item, {"id"}));
     } else if (type == "custom_tool_call") {
+      place_call(index, "input");
       assistant_.call(custom_call(first_text(item, {"call_id", "id"}), name_of(item), first_text(item, {"input"})));
       assistant_.echo(EchoedKey::Kind::kItem, first_text(item, {"id"}));
     } else if (type == "local_shell_call") {
       const json::Value* action = item.find("action");
+      place_call(index, "action");
       assistant_.call(function_call(first_text(item, {"call_id", "id"}), "local_shell",
                                     action == nullptr ? "{}" : json::to_python(*action, {})));
     } else if (type.ends_with("_output") && !left_out_.contains(first_text(item, {"call_id"}))) {
       flush();
+      place_texts(item.find("output"), index, "output");
       out_.messages.push_back(json::Object{{"role", "tool"},
                                            {"tool_call_id", first_text(item, {"call_id", "id"})},
                                            {"content", content_from(item.find("output"))}});
@@ -107,16 +112,40 @@ class ResponsesTranslation {
     return flat_name(first_text(call, {"namespace"}), first_text(call, {"name"}));
   }
 
+  // Note where parts of the next message were sent.
+  void place(PartPlace at, std::size_t item) {
+    at.message = out_.messages.size();
+    at.entry = static_cast<std::int32_t>(item);
+    out_.places.push_back(at);
+  }
+  void place_call(std::size_t item, std::string_view member) {
+    place({.field = PartPlace::Field::kCall, .index = assistant_.calls(), .member = member}, item);
+  }
+  void place_texts(const json::Value* content, std::size_t item, std::string_view list, std::size_t before = 0) {
+    if (content == nullptr || !content->is_array())
+      return place({.index = before + (content != nullptr && content->is_string() ? content->as_string().size() : 0),
+                    .member = list},
+                   item);
+    for (const json::Value& part : content->as_array()) {
+      const std::string_view member = part.find_string("type") == "refusal" ? "refusal" : "text";
+      before += part.find_string(member).value_or("").size();
+      const auto at = static_cast<std::int32_t>(&part - content->as_array().data());
+      place({.index = before, .list = list, .part = at, .member = member}, item);
+    }
+  }
+
   Status message(const json::Value& item, std::size_t index) {
     const auto role = item.find_string("role");
     if (!role) return Error(ErrorCode::kInvalidArgument, item_place(index) + " has no `role`");
     json::Value content = content_from(item.find("content"));
     if (role == "assistant" && content.is_string()) {
+      place_texts(item.find("content"), index, "content", assistant_.said_bytes());
       assistant_.say(content.as_string());
       assistant_.echo(EchoedKey::Kind::kItem, first_text(item, {"id"}));
       return Done{};
     }
     flush();
+    place_texts(item.find("content"), index, "content");
     out_.messages.push_back(json::Object{{"role", *role}, {"content", std::move(content)}});
     return Done{};
   }
@@ -129,6 +158,12 @@ class ResponsesTranslation {
       assistant_.hide_reasoning(out_.notes.size());
       out_.notes.push_back("the encrypted reasoning at " + item_place(index) + " was left out");
     } else {
+      const bool is_content = chat::is_filled(item.find("content"));
+      place({.field = PartPlace::Field::kReasoning,
+             .list = is_content ? "content" : "summary",
+             .part = 0,
+             .member = "text"},
+            index);
       assistant_.reason(text);
     }
   }

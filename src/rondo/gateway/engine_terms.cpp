@@ -53,8 +53,11 @@ apis::Fault fault_of_engine(chat::Api api, const Error& error, const ServedModel
       return apis::context_too_long(api, static_cast<std::int64_t>(prompt_tokens),
                                     static_cast<std::int64_t>(served.serving->capabilities().context_tokens));
     case ErrorCode::kInvalidArgument: return apis::invalid("", error.message);
-    default: return {.kind = apis::FaultKind::kEngine, .message = error.message, .param = "", .code = ""};
+    default: break;
   }
+  // "read: the connection was closed" alone could be the client's own connection.
+  const std::string begin = error.message.starts_with("the engine") ? "" : "the engine failed: ";
+  return {.kind = apis::FaultKind::kEngine, .message = begin + error.message, .param = "", .code = ""};
 }
 
 apis::Fault fault_of_store(const Error& error) {

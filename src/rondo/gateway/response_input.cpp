@@ -132,7 +132,8 @@ apis::Outcome<ResponseInput> resolve_input(const Archive& archive, json::Value& 
   out.before = std::move(before.value().ids);
   out.places.assign(items.size(), -1);
   out.places.insert(out.places.end(), resolved.value().places.begin(), resolved.value().places.end());
-  const std::size_t first_own = items.size();
+  // A conversation takes any items, and may lose a call.
+  const std::size_t first_own = before.value().is_conversation ? 0 : items.size();
   json::Array all = items;
   append(all, out.own);
   if (auto fault = apis::check_results(all, first_own)) return *fault;

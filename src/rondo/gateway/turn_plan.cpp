@@ -36,6 +36,7 @@ apis::Outcome<engine::Request> TurnRun::prepare() {
   reasoning_budget_ = prompt.value().asked.reasoning.budget;
   for (std::string& note : prompt.value().asked.reasoning.notes) read_.request.warnings.push_back(std::move(note));
   plan_ = std::move(prompt.value().plan);
+  if (plan_.cause) plan_.cause->path = apis::client_path(read_.request, plan_.cause->path, plan_.cause->byte);
   for (const apis::MessageWarning& hidden : read_.request.hidden_reasoning) {
     if (std::ranges::find(plan_.reasoned, hidden.message) == plan_.reasoned.end())
       read_.request.warnings.push_back(hidden.sentence);
