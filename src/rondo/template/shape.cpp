@@ -262,7 +262,7 @@ void Shaper::put_reasoning_into_content(std::string_view field, const std::strin
 void Shaper::shape_content(const RoleRules& rules) {
   json::Value* content = message().find("content");
   if (is_none(content)) {
-    if (message().find("tool_calls") == nullptr || !rules_.no_content) put_empty(rules.empty);
+    if (chat::open_calls(messages_[at_]).empty() || !rules_.no_content) put_empty(rules.empty);
   } else if (rules.content == Content::kText && is_text_parts(*content)) {
     *content = joined_parts(content->as_array(), rules_.part_separator);
     note("content", "content", "given as one text");

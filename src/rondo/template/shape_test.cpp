@@ -27,6 +27,15 @@ Outcome shaped(std::string_view text, const MessageRules& rules, const ShapingCo
 
 }  // namespace
 
+TEST_CASE("bug: beside an empty list of calls, absent content was not given as the template needs it") {
+  MessageRules rules;
+  rules.takes_empty_calls = true;
+  rules.no_content = format::NoContent::kAbsent;
+  rules.assistant.empty = RoleRules::Empty::kText;
+  CHECK(shaped(R"([{"role":"assistant","tool_calls":[]}])", rules).messages ==
+        R"({"role":"assistant","tool_calls":[],"content":""})");
+}
+
 TEST_CASE("without rules messages stay as they were sent") {
   const std::string_view messages =
       R"([{"role":"assistant","content":null,"tool_calls":[{"function":{"name":"f","arguments":"{}"}}]},{"role":"tool"},7])";
