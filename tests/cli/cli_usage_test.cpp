@@ -52,6 +52,32 @@ TEST_CASE_FIXTURE(Shell, "wrong usage has status 2 in every command, and its mes
   }
 }
 
+TEST_CASE_FIXTURE(Shell, "bug: an option that is no JSON had status 1, as input has that cannot be used") {
+  const auto told = [&](const std::string& arguments, const std::string& input = "") {
+    const Run failed = run(arguments, input);
+    return std::to_string(failed.status) + " " + failed.err.substr(0, failed.err.find('\n'));
+  };
+  const std::string broken = ":1:2: expected a key in double quotes, found the end of the text";
+  CHECK(told("render model --messages '{'") == "2 rondo: --messages" + broken);
+  CHECK(told("render model --messages '[]' --tools '{'") == "2 rondo: --tools" + broken);
+  CHECK(told("check model --kwargs '{'") == "2 rondo: --kwargs" + broken);
+  CHECK(told("fake-engine vllm --script '{'") == "2 rondo: --script" + broken);
+  CHECK(told("render model --messages -", "{") == "1 rondo: standard input" + broken);
+  CHECK(told("tokenize model --ids 'a b'").starts_with("0 "));
+  CHECK(told("detokenize model --ids 'a b'") ==
+        "2 rondo: --ids: expected token ids (numbers, a JSON array, what `encode` prints) or a file with them, found "
+        "`a b`");
+  CHECK(told("parse model --ids 'a b'") ==
+        "2 rondo: --ids: expected token ids (numbers, a JSON array, what `encode` prints) or a file with them, found "
+        "`a b`");
+  CHECK(told("test model") ==
+        "2 rondo: model: is a folder, and SUITE is a file with tests: rondo test model SUITE.yaml (docs/tester.md)");
+  CHECK(told("engines zz") == "2 rondo: `zz` is not an address: it begins with neither `http://` nor `https://`");
+  const Run edge = run("edge validate -", "{}");
+  CHECK(edge.status == 1);
+  CHECK_MESSAGE(edge.out.ends_with("standard input: not valid\n"), edge.out);
+}
+
 TEST_CASE_FIXTURE(Shell, "a mistyped command or option is named, with the one that was meant") {
   const auto first_line = [&](const std::string& arguments) {
     const Run failed = run(arguments);

@@ -23,6 +23,18 @@ std::string edge_file(const std::string& path) {
   return files::is_folder(path) ? files::join(path, model::kEdgeTemplateFile) : path;
 }
 
+// Puts the template of the command into a request: a file, or the text on standard input.
+Status add_edge(json::Object& request, const std::string& path) {
+  if (path != "-") {
+    request.set("file", edge_file(path));
+    return Done{};
+  }
+  auto text = read_input(path);
+  if (!text.ok()) return text.error();
+  request.set("text", std::move(text).value());
+  return Done{};
+}
+
 // The verdict for readers.
 std::string verdict_of(const json::Value& reply) {
   std::string out = is_true(reply, "lossless") ? "lossless" : "not lossless";
@@ -88,7 +100,9 @@ int run_edge_export(const EdgeArguments& arguments) {
 
 int run_edge_import(const EdgeArguments& arguments) {
   if (arguments.json && arguments.output == "-") return refuse(both_on_output());
-  auto reply = run(json::Object{{"op", "edge_import"}, {"file", edge_file(arguments.file)}});
+  json::Object request{{"op", "edge_import"}};
+  if (Status status = add_edge(request, arguments.file); !status.ok()) return report(status.error());
+  auto reply = run(std::move(request));
   if (!reply.ok()) return report(reply.error());
   const std::string text = text_of(reply.value(), "template");
   if (!arguments.json) return put(arguments, text);
@@ -97,11 +111,13 @@ int run_edge_import(const EdgeArguments& arguments) {
 }
 
 int run_edge_validate(const EdgeArguments& arguments) {
-  auto reply = run(json::Object{{"op", "edge_validate"}, {"file", edge_file(arguments.file)}});
+  json::Object request{{"op", "edge_validate"}};
+  if (Status status = add_edge(request, arguments.file); !status.ok()) return report(status.error());
+  auto reply = run(std::move(request));
   if (!reply.ok()) return report(reply.error());
   const int status = is_true(reply.value(), "valid") ? kSuccess : kFailure;
   if (arguments.json) return print_json(reply.value()) == kSuccess ? status : kFailure;
-  const std::string file = printable(arguments.file, false);
+  const std::string file = arguments.file == "-" ? "standard input" : printable(arguments.file, false);
   std::string out;
   for (const json::Value& finding : reply.value().find("findings")->as_array())
     out += file + ":" + finding_line(finding);
@@ -110,7 +126,8 @@ int run_edge_validate(const EdgeArguments& arguments) {
 }
 
 int run_edge_format(const EdgeArguments& arguments) {
-  json::Object request{{"op", "edge_format"}, {"file", edge_file(arguments.file)}};
+  json::Object request{{"op", "edge_format"}};
+  if (Status status = add_edge(request, arguments.file); !status.ok()) return report(status.error());
   if (Status status = add_json(request, "requests", arguments.requests, "REQUESTS"); !status.ok())
     return report(status.error());
   auto reply = run(std::move(request));

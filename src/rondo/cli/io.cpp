@@ -168,6 +168,12 @@ Result<json::Value> object_argument(const std::string& argument, const std::stri
 Result<json::Value> ids_argument(const std::string& argument, const std::string& option) {
   const bool is_file = !is_json(argument) && !is_numbers(argument) && ids_of_table(argument).empty();
   const std::string source = !is_file ? option : argument == "-" ? "standard input" : argument;
+  if (is_file && argument != "-" && !files::exists(argument)) {
+    return Error(ErrorCode::kInvalidArgument,
+                 "expected token ids (numbers, a JSON array, what `encode` prints) or a file with them, found `" +
+                     argument + "`",
+                 option);
+  }
   auto content = is_file ? read_input(argument) : Result<std::string>(argument);
   if (!content.ok()) return content.error();
   std::string text = std::move(content).value();
@@ -218,7 +224,7 @@ int report(const Error& error) {
   if (shown.code == ErrorCode::kTemplateRaised)
     shown.message = "the template refused the conversation: " + shown.message;
   note("rondo: " + shown.to_string() + "\n");
-  return kFailure;
+  return shown.source.starts_with("--") ? kUsage : kFailure;
 }
 
 int refuse(const Error& error) {

@@ -56,7 +56,7 @@ inline constexpr std::string_view kNoteBegin = "note: ";
 // Returns where rondo keeps what it downloads or makes: $RONDO_CACHE, otherwise rondo/ in the XDG cache folder.
 [[nodiscard]] std::string cache_folder();
 
-// Prints "rondo: ..." on standard error; returns kFailure.
+// Prints "rondo: ..." on standard error.  Returns kUsage if the error is in an option, otherwise kFailure.
 int report(const Error& error);
 
 // The same for wrong usage; returns kUsage.

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/files.h"
 #include "cli/commands.h"
 #include "cli/io.h"
 #include "cli/paint.h"
@@ -25,7 +26,16 @@ void put_model_in_place(TestArguments& arguments) {
   items.erase(items.begin());
 }
 
+// Refuses a model's folder in the place of a file with tests.
+Status check_suite(const std::string& suite) {
+  if (!files::is_folder(suite)) return Done{};
+  return Error(ErrorCode::kInvalidArgument,
+               "is a folder, and SUITE is a file with tests: rondo test " + suite + " SUITE.yaml (docs/tester.md)",
+               suite);
+}
+
 Result<json::Value> make_request(const TestArguments& arguments, const std::string& suite) {
+  if (Status status = check_suite(suite); !status.ok()) return status.error();
   auto text = read_input(suite);
   if (!text.ok()) return text.error();
   json::Object request{{"op", "test"}, {"suite", std::move(text).value()}, {"source", suite}};

@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "demo/demo.h"
 #include "demo/embedded.h"
+#include "engine/llama_cpp.h"
 #include "json/print.h"
 #include "rondo/session.h"
 
@@ -49,7 +50,14 @@ void print_turn(const Turn& turn, bool as_json, const Print& print, const Print&
            " generated, ended by " + turn.stop + "\n");
 }
 
+Error no_engine() {
+  return {ErrorCode::kUnsupported,
+          "this build has no embedded engine (RONDO_LLAMA=off): to talk to a model on another server, run `rondo serve "
+          "MODEL --url ADDRESS` and open its page in a browser"};
+}
+
 Result<Session> start(const ChatOptions& options, const std::string& model, const std::string& first) {
+  if (!engine::has_llama_cpp()) return no_engine();
   json::Array messages;
   if (!options.system.empty()) messages.push_back(message("system", options.system));
   messages.push_back(message("user", first));
@@ -72,8 +80,9 @@ Status run_chat(const ChatOptions& options, const std::function<std::optional<st
     tiny.cache_folder = options.cache_folder;
     tiny.fixtures = options.fixtures;
     Result<std::string> made = tiny_model(tiny, progress);
-    if (!made.ok()) return made.error();
+    if (!made.ok()) return made.error().code == ErrorCode::kUnsupported ? no_engine() : made.error();
     model = std::move(made).value();
+    if (!engine::has_llama_cpp()) return no_engine();
     progress("talking to a model with random weights: it writes nonsense (--model FILE.gguf names another)\n");
   }
   if (!files::exists(model)) return Error(ErrorCode::kNotFound, "no such file or folder", model);
