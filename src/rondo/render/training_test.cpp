@@ -188,6 +188,21 @@ TEST_CASE_FIXTURE(Training, "turns without a header begin where the prompt ended
   CHECK(masked(encoded(true, source), {}) == " Yes~end~| Ok~end~");
 }
 
+TEST_CASE_FIXTURE(Training, "without a token at the end of turns, nothing of the next message is learned") {
+  const char* const source =
+      "{% for m in messages %}{{ 'User: ' if m.role == 'user' else 'Bot: ' }}{{ m.content }}{% if not loop.last %}"
+      "{{ '\\n' }}{% endif %}{% endfor %}{% if add_generation_prompt %}{{ '\\nBot:' }}{% endif %}";
+  CHECK(masked(encoded(true, source), {}) == " Yes\n| Ok");
+}
+
+TEST_CASE_FIXTURE(Training, "an opener that ends the turn before it is learned, but not behind the last turn") {
+  tokenizer = test::byte_tokenizer({"~user~", "~bot~"}, "~user~");
+  const char* const source =
+      "{% for m in messages %}{{ '~user~' if m.role == 'user' else '~bot~' }}{{ m.content }}{% endfor %}"
+      "{% if add_generation_prompt %}~bot~{% endif %}";
+  CHECK(masked(encoded(true, source), {}) == "Yes~user~|Ok");
+}
+
 TEST_CASE_FIXTURE(Training, "bug: a conversation in which no generation block was written was refused") {
   messages = {json::Object{{"role", "user"}, {"content", "Hi"}}};
   CHECK(masked(encoded(true), {.part = MaskPart::kGeneration}) == "");
