@@ -57,12 +57,20 @@ class Search {
   }
   [[nodiscard]] bool is_left_out(const Digest& turn) const { return std::ranges::count(options_.without, turn) > 0; }
 
+  // Finds a turn that was asked the same, and one that was asked the same but for the last message.
   Status find_twin() {
-    const Digest asked = asked_digest(scope_, seen_.chain.back());
-    const auto hits = find({&asked, 1});
+    std::vector<Digest> asked = {asked_digest(scope_, seen_.chain.back())};
+    if (!messages_.empty()) asked.push_back(head_digest(scope_, seen_.chain[messages_.size() - 1]));
+    const auto hits = find(asked);
     if (!hits.ok()) return hits.error();
-    if (!hits.value().empty()) out_.twin = match(messages_.size(), best(hits.value(), 0).value());
+    if (const auto same = best(hits.value(), 0)) out_.twin = match(messages_.size(), *same);
+    if (asked.size() > 1) take_head(best(hits.value(), 1), asked[1]);
     return Done{};
+  }
+
+  void take_head(const std::optional<Hit>& found, const Digest& head) {
+    if (!found) out_.new_heads.push_back(head);
+    if (found && !out_.head) out_.head = match(0, *found);
   }
 
   // Finds the turns whose keys are in the replies [begin, end), if the replies show what those turns said.
@@ -177,23 +185,15 @@ class Search {
     if (!is_known) out_.edited.push_back(match(message, *answered));
   }
 
-  // Finds a turn that begins as this conversation does: with all messages but the last one, or with the system messages.
+  // Finds a turn with the same system text and tools.
   Status find_head() {
-    if (out_.parent || messages_.empty()) return Done{};
     const auto first = std::ranges::find_if_not(messages_, is_system);
     const auto system = static_cast<std::size_t>(first - messages_.begin());
-    std::vector<Digest> heads;
-    for (const std::size_t count : {messages_.size() - 1, std::min(system, messages_.size() - 1)}) {
-      const Digest head = head_digest(scope_, seen_.chain[count]);
-      if (std::ranges::count(heads, head) == 0) heads.push_back(head);
-    }
-    const auto hits = find(heads);
+    if (out_.parent || system + 1 >= messages_.size()) return Done{};  // known, or what find_twin() has looked for
+    const Digest head = head_digest(scope_, seen_.chain[system]);
+    const auto hits = find({&head, 1});
     if (!hits.ok()) return hits.error();
-    for (std::size_t i = 0; i < heads.size(); ++i) {
-      const auto found = best(hits.value(), i);
-      if (!found) out_.new_heads.push_back(heads[i]);
-      if (found && !out_.head) out_.head = match(0, *found);
-    }
+    take_head(best(hits.value(), 0), head);
     return Done{};
   }
 

@@ -35,7 +35,7 @@ struct Findings {
   // Replies that say something else than the turn whose key they have, or that answered the same messages: they were
   // edited.
   std::vector<Match> edited;
-  // A turn of another conversation that begins with the same messages.  Looked for only if there is no parent.
+  // A turn whose prompt begins with the same messages: all but the last one, or, if there is no parent, the system text.
   std::optional<Match> head;
   // The hashes under which no turn is found yet that begins like this conversation.
   std::vector<Digest> new_heads;

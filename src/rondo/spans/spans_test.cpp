@@ -210,6 +210,20 @@ TEST_CASE("bug: an edited reply without a key had no cause, and its prompt did n
   CHECK(!gateway.plan(std::move(begun)).cause);
 }
 
+TEST_CASE("bug: the beginning of a message that was changed and sent again did not count as expected") {
+  Gateway gateway;
+  const std::vector<TurnKey> keys = three_turns(gateway);
+  gateway.messages.resize(6);
+  gateway.messages.back() = parsed(R"({"role": "user", "content": "More of it"})");
+  const Plan plan = gateway.plan();
+  CHECK(plan.how == How::kBridge);
+  const Ids known = gateway.ids_of(keys[1]);
+  CHECK(begins_with(plan.ids, known));
+  CHECK(plan.expected == known.size() + gateway.model->tokenize("[[user>>More", true).value().size());
+  CHECK(!plan.is_shared);
+  CHECK(!plan.cause);
+}
+
 TEST_CASE("bug: what other conversations had sent did not count as expected") {
   Gateway gateway;
   three_turns(gateway);
