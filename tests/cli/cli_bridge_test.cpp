@@ -82,17 +82,18 @@ TEST_CASE_FIXTURE(Shell, "bridge says what is wrong with its arguments") {
   CHECK(complaint(bridge("[259]", next), 2).starts_with("rondo: name a model, by place"));
   CHECK(complaint(bridge("[259]", next) + "--template model/chat_template.jinja", 2) ==
         "rondo: a template alone has no tokenizer: name a model, or a tokenizer with --tokenizer");
-  CHECK(complaint("bridge --model model --prompt-ids '[x' --completion-ids '[259]' --new-messages '" + next + "'") ==
+  CHECK(complaint("bridge --model model --prompt-ids '[x' --completion-ids '[259]' --new-messages '" + next + "'", 2) ==
         "rondo: --prompt-ids:1:2: expected a value, found `x`");
-  CHECK(complaint(bridge("[x", next) + "--model model") == "rondo: --completion-ids:1:2: expected a value, found `x`");
+  CHECK(complaint(bridge("[x", next) + "--model model", 2) ==
+        "rondo: --completion-ids:1:2: expected a value, found `x`");
   CHECK(complaint(bridge("nowhere.json", next) + "--model model") == "rondo: nowhere.json: no such file");
   CHECK(complaint(bridge("[259]", "nowhere.json") + "--model model") == "rondo: nowhere.json: no such file");
   CHECK(complaint(bridge("[9999]", next) + "--model model") ==
         "rondo: completion id 9999 is out of range; the vocabulary has 289 ids");
   CHECK(complaint(bridge("[259]", next) + "--model model --messages nowhere.json") ==
         "rondo: nowhere.json: no such file");
-  CHECK(complaint(bridge("[259]", next) + "--model model --correct '[1'").starts_with("rondo: --correct:1:3: "));
-  CHECK(complaint(bridge("[259]", next) + "--model model --sampled '[1'").starts_with("rondo: --sampled:1:3: "));
+  CHECK(complaint(bridge("[259]", next) + "--model model --correct '[1'", 2).starts_with("rondo: --correct:1:3: "));
+  CHECK(complaint(bridge("[259]", next) + "--model model --sampled '[1'", 2).starts_with("rondo: --sampled:1:3: "));
   CHECK(complaint(bridge("[259]", next) + "--model model -m x --retention wild", 2)
             .starts_with("rondo: --retention: wild not in {all,"));
   const std::string said = file("said.json", R"([{"role": "assistant", "content": "x"}])");

@@ -163,7 +163,6 @@ TEST_CASE_FIXTURE(Shell, "bad input gives one sentence with the place, and statu
       {"replay made:agents=18446744073709551616 model", "", "rondo: a log that is made up is described by names"},
       {"replay made:agents=2,agents=3 model", "", "rondo: a log that is made up has `agents` twice"},
       {"--help > /dev/full", "", "rondo: standard output: "},
-      {"render --model model --kwargs '{bad}'", kHello, "rondo: --kwargs:1:2: expected a key in double quotes"},
       {"tokenize --model nowhere x", "", "rondo: nowhere: no such file or folder"},
       {"tokenize --model model/chat_template.jinja x", "", "rondo: model/chat_template.jinja: not a tokenizer"},
       {"detokenize --model model '[999999]'", "", "rondo: "},

@@ -60,6 +60,8 @@ TEST_CASE_FIXTURE(Shell, "bug: an option that is no JSON had status 1, as input 
   const std::string broken = ":1:2: expected a key in double quotes, found the end of the text";
   CHECK(told("render model --messages '{'") == "2 rondo: --messages" + broken);
   CHECK(told("render model --messages '[]' --tools '{'") == "2 rondo: --tools" + broken);
+  CHECK(told("render --model model --kwargs '{bad}'", kHello).starts_with("2 rondo: --kwargs:1:2: expected a key"));
+  CHECK(told("jinja --text '{{ x'").starts_with("1 rondo: --text:1:5: "));
   CHECK(told("check model --kwargs '{'") == "2 rondo: --kwargs" + broken);
   CHECK(told("fake-engine vllm --script '{'") == "2 rondo: --script" + broken);
   CHECK(told("render model --messages -", "{") == "1 rondo: standard input" + broken);
@@ -72,7 +74,7 @@ TEST_CASE_FIXTURE(Shell, "bug: an option that is no JSON had status 1, as input 
         "`a b`");
   CHECK(told("test model") ==
         "2 rondo: model: is a folder, and SUITE is a file with tests: rondo test model SUITE.yaml (docs/tester.md)");
-  CHECK(told("engines zz") == "2 rondo: `zz` is not an address: it begins with neither `http://` nor `https://`");
+  CHECK(told("engines zz") == "1 rondo: `zz` is not an address: it begins with neither `http://` nor `https://`");
   const Run edge = run("edge validate -", "{}");
   CHECK(edge.status == 1);
   CHECK_MESSAGE(edge.out.ends_with("standard input: not valid\n"), edge.out);

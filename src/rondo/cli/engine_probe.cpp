@@ -26,13 +26,18 @@ std::vector<Result<remote::ServerInfo>> probe_engines(net::Loop& loop, net::Clie
   std::vector<std::unique_ptr<remote::Probe>> probes;
   std::size_t open = urls.size();
   for (std::size_t i = 0; i < urls.size(); ++i) {
+    if (const auto read = net::Url::parse(urls[i]); !read.ok()) {
+      found[i] = read.error();
+      --open;
+      continue;
+    }
     auto done = [&, i](Result<remote::ServerInfo> info) {
       found[i] = std::move(info);
       if (--open == 0) loop.stop();
     };
     probes.push_back(remote::probe(client, urls[i], std::move(done), patience));
   }
-  loop.run();
+  if (open > 0) loop.run();
   std::vector<Result<remote::ServerInfo>> all;
   for (auto& one : found) all.push_back(std::move(*one));
   return all;

@@ -37,9 +37,6 @@ std::string described(const remote::ServerInfo& info) {
 }  // namespace
 
 int run_engines(const EnginesArguments& arguments) {
-  for (const std::string& url : arguments.urls) {
-    if (const auto read = net::Url::parse(url); !read.ok()) return refuse(read.error());
-  }
   net::Loop loop;
   const auto client = engine_client(loop, {arguments.key, arguments.ca_file, arguments.insecure});
   if (!client.ok()) return report(client.error());

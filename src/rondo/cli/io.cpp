@@ -59,6 +59,9 @@ std::string list_of(const std::string& numbers) {
   return "[" + list + "]";
 }
 
+// Whether an option is not what it must be, such as JSON.  A template in an option may fail as one in a file does.
+bool is_wrong_option(const Error& error) { return error.source.starts_with("--") && error.source != "--text"; }
+
 // The ids in a table of tokens as `encode` and `tokenize` print it: each line begins with the id and ends with the
 // quoted text, and notes follow the lines.  "" if `text` is not such a table.
 std::string ids_of_table(const std::string& text) {
@@ -168,7 +171,8 @@ Result<json::Value> object_argument(const std::string& argument, const std::stri
 Result<json::Value> ids_argument(const std::string& argument, const std::string& option) {
   const bool is_file = !is_json(argument) && !is_numbers(argument) && ids_of_table(argument).empty();
   const std::string source = !is_file ? option : argument == "-" ? "standard input" : argument;
-  if (is_file && argument != "-" && !files::exists(argument)) {
+  const bool is_name = argument.find_first_of(" \t\r\n") == std::string::npos;
+  if (is_file && !is_name && !files::exists(argument)) {
     return Error(ErrorCode::kInvalidArgument,
                  "expected token ids (numbers, a JSON array, what `encode` prints) or a file with them, found `" +
                      argument + "`",
@@ -224,7 +228,7 @@ int report(const Error& error) {
   if (shown.code == ErrorCode::kTemplateRaised)
     shown.message = "the template refused the conversation: " + shown.message;
   note("rondo: " + shown.to_string() + "\n");
-  return shown.source.starts_with("--") ? kUsage : kFailure;
+  return is_wrong_option(shown) ? kUsage : kFailure;
 }
 
 int refuse(const Error& error) {
