@@ -158,8 +158,6 @@ TEST_CASE_FIXTURE(Shell, "bad input gives one sentence with the place, and statu
       {"render --template " + broken, kHello, "rondo: " + broken + ":2:"},
       {"render --template " + latin, kHello, "rondo: " + latin + ":2:2: the template is not valid UTF-8"},
       {"render --model " + cut, kHello, "rondo: " + cut + ": byte "},
-      {"serve model --url http://127.0.0.1:1 --store memory --port 0 --kwargs '[1]'", "",
-       "rondo: `kwargs` must be an object, found an array"},
       {"replay made:agents=18446744073709551616 model", "", "rondo: a log that is made up is described by names"},
       {"replay made:agents=2,agents=3 model", "", "rondo: a log that is made up has `agents` twice"},
       {"--help > /dev/full", "", "rondo: standard output: "},

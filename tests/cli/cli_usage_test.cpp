@@ -63,6 +63,10 @@ TEST_CASE_FIXTURE(Shell, "bug: an option that is no JSON had status 1, as input 
   CHECK(told("render --model model --kwargs '{bad}'", kHello).starts_with("2 rondo: --kwargs:1:2: expected a key"));
   CHECK(told("jinja --text '{{ x'").starts_with("1 rondo: --text:1:5: "));
   CHECK(told("check model --kwargs '{'") == "2 rondo: --kwargs" + broken);
+  const std::string no_object = "2 rondo: --kwargs: must be an object, found an array";
+  CHECK(told("render --model model --kwargs '[1]'", kHello) == no_object);
+  CHECK(told("check model --kwargs '[1]'") == no_object);
+  CHECK(told("serve model --url http://127.0.0.1:1 --store memory --port 0 --kwargs '[1]'") == no_object);
   CHECK(told("fake-engine vllm --script '{'") == "2 rondo: --script" + broken);
   CHECK(told("render model --messages -", "{") == "1 rondo: standard input" + broken);
   CHECK(told("tokenize model --ids 'a b'").starts_with("0 "));

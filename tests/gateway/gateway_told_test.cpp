@@ -46,6 +46,31 @@ std::size_t count_of(const net::Headers& headers, std::string_view name) {
 
 }  // namespace
 
+TEST_CASE("bug: the cause of a loss named a field of the translated messages") {
+  Gateway gateway;
+  const auto path_of = [&](const char* address, const std::string& body) {
+    const json::Value told = gateway.post(address, body, {{"x-rondo-explain", "1"}}).json();
+    const json::Value* rondo = told.find("rondo");
+    REQUIRE_MESSAGE(rondo != nullptr, json::to_compact(told));
+    const json::Value* cause = rondo->find("cause");
+    return cause->is_null() ? "no cause" : std::string(cause->find_string("path").value_or(""));
+  };
+  const auto messages = [](const char* system, const std::string& rest) {
+    return R"({"max_tokens": 9, "system": [{"type": "text", "text": ")" + std::string(system) +
+           R"("}], "messages": [{"role": "user", "content": "a"})" + rest + "]}";
+  };
+  const std::string edited = R"(, {"role": "assistant", "content": [{"type": "text", "text": "never said"}]},
+      {"role": "user", "content": "b"})";
+  CHECK(path_of("/v1/messages", messages("Be kind", "")) == "no cause");
+  CHECK(path_of("/v1/messages", messages("Be kind", edited)) == "messages[1].content[0].text");
+  const auto responses = [](const std::string& rest) {
+    return R"({"instructions": "Be kind", "input": [{"role": "user", "content": "c"})" + rest + "]}";
+  };
+  CHECK(path_of("/v1/responses", responses("")) == "no cause");
+  CHECK(path_of("/v1/responses", responses(R"(, {"role": "assistant", "content": [{"type": "output_text",
+      "text": "never said"}]}, {"role": "user", "content": "d"})")) == "input[1].content[0].text");
+}
+
 TEST_CASE("bug: each item that was left out had a header of its own, more than clients take") {
   Gateway gateway;
   std::string items;

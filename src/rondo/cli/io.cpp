@@ -154,8 +154,12 @@ Result<json::Value> json_argument(const std::string& argument, const std::string
 }
 
 Result<json::Value> object_argument(const std::string& argument, const std::string& option) {
-  if (is_json(argument) || argument.find('=') == std::string::npos || files::exists(argument))
-    return json_argument(argument, option);
+  if (is_json(argument) || argument.find('=') == std::string::npos || files::exists(argument)) {
+    auto value = json_argument(argument, option);
+    if (!value.ok() || value.value().is_object()) return value;
+    return Error(ErrorCode::kInvalidArgument,
+                 "must be an object, found " + std::string(json::describe(value.value().kind())), option);
+  }
   json::Object out;
   std::istringstream lines(argument);
   for (std::string line; std::getline(lines, line);) {

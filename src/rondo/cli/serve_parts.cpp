@@ -142,12 +142,8 @@ Result<ServeEngine> make_engine(const ServeModel& settings, std::size_t streams,
   out.name = out.aliases.front();
   out.aliases.erase(out.aliases.begin());
   if (!settings.kwargs.empty()) {
-    auto kwargs = object_argument(settings.kwargs, "kwargs");
+    auto kwargs = object_argument(settings.kwargs, "--kwargs");
     if (!kwargs.ok()) return kwargs.error();
-    if (!kwargs.value().is_object()) {
-      return Error(ErrorCode::kInvalidArgument,
-                   "`kwargs` must be an object, found " + std::string(json::describe(kwargs.value().kind())));
-    }
     out.kwargs = kwargs.value().as_object();
   }
   const Status made =
