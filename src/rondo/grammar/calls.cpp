@@ -189,6 +189,29 @@ NodeId CallBuilder::all(bool is_parallel) {
   return line.add(section_from(Start::kNothing, any_call(Start::kSectionOpen), is_parallel)).node();
 }
 
+// Returns whether `opening`, before a call's name, is so short that other text may have it too.
+bool CallBuilder::is_weak(std::string_view opening) const {
+  const format::Calls& calls = format_.calls;
+  return calls.content_behind && !opening.empty() && before_counter(opening) == opening &&
+         !is_distinct(std::string(opening)) && calls.envelope == format::Envelope::kTags && !calls.pieces.empty() &&
+         calls.pieces.front().kind == CallPiece::Kind::kName;
+}
+
+// A call of any tool behind `head`.  Its opener and its name are one token with `head`: a lexer then tells them from
+// other text.
+NodeId CallBuilder::named_calls(const Line& head) {
+  const std::string_view open = format_.calls.call_open;
+  std::vector<NodeId> ways;
+  for (const Tool& tool : tools_) {
+    Line begin = head;
+    begin.literal(trimmed(open)).marker(trailing_space(open)).literal(tool.written);
+    Line one(grammar_);
+    one.add(grammar_.token(begin.node())).add(call(tool, Start::kCallOpen, true));
+    ways.push_back(one.node());
+  }
+  return grammar_.choice(ways);
+}
+
 // `first_call`, then any number of further calls if parallel calls are allowed.
 NodeId CallBuilder::section_from(Start start, NodeId first_call, bool is_parallel) {
   const format::Calls& calls = format_.calls;
@@ -200,6 +223,7 @@ NodeId CallBuilder::section_from(Start start, NodeId first_call, bool is_paralle
     Line head(grammar_);
     head.space().marker(calls.separator).space();
     std::string_view opening = trimmed(calls.call_open);
+    if (is_weak(opening)) return line.add(grammar_.any_number(named_calls(head))).node();
     if (!opening.empty()) {
       head.literal(first_unit(opening));
       opening.remove_prefix(first_unit(opening).size());

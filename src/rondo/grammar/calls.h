@@ -62,6 +62,8 @@ class CallBuilder {
   [[nodiscard]] bool is_distinct(const std::string& word) const;
   [[nodiscard]] std::string behind_name() const;
   [[nodiscard]] NodeId section_from(Start start, NodeId first_call, bool is_parallel);
+  [[nodiscard]] bool is_weak(std::string_view opening) const;
+  [[nodiscard]] NodeId named_calls(const Line& head);
   [[nodiscard]] NodeId any_call(Start start);
   [[nodiscard]] NodeId call(const Tool& tool, Start start, bool name_is_read);
   void body(Line& line, const Tool& tool, std::size_t first_piece, std::size_t end, bool name_is_read);

@@ -78,11 +78,15 @@ void mark(Line& line, std::string_view text) {
 }
 
 // Adds the text that closes a value.  Where it is white space, the value does not end without it; a line end stands for
-// itself.
-void close_value(Line& line, const std::string& ending) {
+// itself.  It is the first one, so that a lexer does not take the indentation of the next line for more of it.
+void close_value(Line& line, Grammar& g, const std::string& ending) {
   const bool is_line = is_blank(ending) && ending.find('\n') != std::string::npos;
-  line.space(is_blank(ending) && !is_line && !ending.empty() ? 1 : 0);
-  line.literal(is_line ? "\n" : "").marker(trimmed(ending));
+  if (is_line) {
+    const NodeId before = g.repeat(g.chars(CharSet::any_of(" \t\r")), 0, kMostSpace);
+    line.add(g.token(g.sequence({before, g.literal("\n")})));
+  } else {
+    line.space(is_blank(ending) && !ending.empty() ? 1 : 0).marker(trimmed(ending));
+  }
 }
 
 // Returns whether each escape of JSON in the form stands for one ASCII character, as grammars can write it.
@@ -191,7 +195,8 @@ NodeId CallBuilder::raw_text(const std::string& closing, const std::vector<forma
     const NodeId line = g.text({}, "\n");
     const std::string indentation = indentation_of(escapes);
     if (indentation.empty()) return g.token(line);
-    return g.token(g.sequence({line, g.any_number(g.sequence({g.literal(indentation), line}))}));
+    // Each line is a token of its own, because the next parameter may begin with white space too.
+    return g.sequence({g.token(line), g.any_number(g.token(g.sequence({g.literal(indentation), line})))});
   }
   // A value that writes the closing as an escape ends at the first one.
   const bool is_escaped = !core.empty() && std::ranges::any_of(escapes, [&core](const format::Escape& one) {
@@ -254,7 +259,7 @@ NodeId CallBuilder::raw_form(SchemaCompiler& schema, const Parts& parts, const V
   if (values) spelling.escapes = form.escapes;
   if (!values) spelling.close = before_counter(trimmed(ending));  // text of a pattern may not begin the closing
   line.space().add(schema.value(parts, Speller(g, spelling), name, kStringType));
-  close_value(line, ending);
+  close_value(line, g, ending);
   return line.node();
 }
 
@@ -308,7 +313,7 @@ NodeId CallBuilder::form(SchemaCompiler& schema, const Parts& parts, const Value
       break;
     case ValueStyle::kNested: line.space().add(compiled(nested_spelling())); break;
   }
-  close_value(line, ending);
+  close_value(line, g, ending);
   return line.node();
 }
 

@@ -1,5 +1,6 @@
 #include "grammar/spelling.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -71,7 +72,15 @@ NodeId white_space(Grammar& grammar, std::uint32_t least, std::uint32_t most) {
   return grammar.token(grammar.repeat(grammar.chars(CharSet::any_of(" \t\r\n")), least, most));
 }
 
-NodeId Speller::space() const { return white_space(*grammar_, 0, kMostSpace); }
+// White space that is written as escapes begins as what follows it may: each character is a lexeme of its own then, which
+// ends at once.
+NodeId Speller::space() const {
+  const bool is_escaped = std::ranges::any_of(grammar_->escapes(), [](const format::Escape& escape) {
+    return escape.text.find_first_of(" \t\r\n") != std::string::npos;
+  });
+  if (!is_escaped) return white_space(*grammar_, 0, kMostSpace);
+  return grammar_->repeat(grammar_->token(grammar_->chars(CharSet::any_of(" \t\r\n"))), 0, kMostSpace);
+}
 
 std::string_view Speller::quotes() const { return spelling_.strings == Spelling::Strings::kPython ? "'\"" : "\""; }
 

@@ -192,6 +192,8 @@ TEST_CASE("bug: arguments in a string of JSON were any text") {
   CHECK(accepts(grammar, R"(<c>{"name": "find", "arguments": "{\"q\": \"a\\n\\\"b\\\"\"}"}</c>)"));
   CHECK(!accepts(grammar, R"(<c>{"name": "find", "arguments": ""}</c>)"));
   CHECK(!accepts(grammar, R"(<c>{"name": "find", "arguments": "{\"q\": 1}"}</c>)"));
+  // A lexer must not take the backslash of a quote for the beginning of more white space.
+  CHECK(to_lark(grammar).find(R"(\\n|\\r|\\t)){0,)") == std::string::npos);
 }
 
 TEST_CASE("bug: an object whose signs the template escapes was any text") {
