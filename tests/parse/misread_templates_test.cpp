@@ -80,6 +80,43 @@ TEST_CASE("bug: a thought inside of a call's JSON disappeared") {
   CHECK(has_loss(*format, "content beside calls"));
 }
 
+TEST_CASE("bug: a call was malformed where the template writes members of its own into it") {
+  const auto format = format_of(
+      "{{ m.content or '' }}{% for c in m.tool_calls %}<do>{{ {'jsonrpc': '2.0', 'call': {'strict': true, 'method': "
+      "c.function.name, 'params': c.function.arguments}, 'step': loop.index} | tojson }}</do>{% endfor %}");
+  CHECK(format->calls.roles.constants ==
+        std::vector<format::JsonConstant>{{{"jsonrpc"}, "\"2.0\""}, {{"call", "strict"}, "true"}, {{"step"}, ""}});
+  const auto status_of = [&](const std::string& version, const std::string& step) {
+    const std::string text = R"(<do>{"jsonrpc": )" + version + R"(, "call": {"strict": true, "method": "search", )" +
+                             R"("params": {"q": "x"}}, "step": )" + step + "}</do>";
+    CHECK(read(format, text, true) == R"( |  | search {"q": "x"})");
+    return parse::parse(format, {.tools = tools()}, text).value().tool_calls.at(0).status;
+  };
+  CHECK(status_of("\"2.0\"", "7") == chat::CallStatus::kOk);
+  CHECK(status_of("\"1.0\"", "7") == chat::CallStatus::kMalformed);  // the model's own
+  CHECK(status_of("\"2.0\"", "[7]") == chat::CallStatus::kMalformed);
+}
+
+TEST_CASE("bug: a call that is alone was misread where only several calls are a list") {
+  const std::string object = "{{ {'name': c.function.name, 'arguments': c.function.arguments} | tojson }}";
+  const std::string list = "[{% for c in m.tool_calls %}" + object + "{{ ', ' if not loop.last }}{% endfor %}]";
+  const std::string call = R"({"name": "search", "arguments": {"q": "x"}})";
+  const std::string read_as = R"( search {"q": "x"})";
+  struct Markers {
+    std::string open, close, list_open, list_close;
+  };
+  for (const Markers& m : {Markers{"<do>", "</do>", "<many>", "</many>"}, Markers{"<do>", "</do>", "<do>", "</do>"}}) {
+    const auto format = format_of(
+        "{{ m.content or '' }}{% if m.tool_calls and m.tool_calls | length == 1 %}{% set c = m.tool_calls[0] %}" +
+        m.open + object + m.close + "{% elif m.tool_calls %}" + m.list_open + list + m.list_close + "{% endif %}");
+    CHECK(format->calls.lone_is_bare);
+    CHECK(!format->calls.may_stay_open);
+    CHECK(read(format, "Sure." + m.open + call + m.close, true) == " | Sure. |" + read_as);
+    CHECK(read(format, m.list_open + "[" + call + ", " + call + "]" + m.list_close, true) ==
+          " |  |" + read_as + read_as);
+  }
+}
+
 TEST_CASE("bug: quotes and braces of turns in JSON vanished where no construct was recognised") {
   const auto calls_of = [](const std::string& keys) {
     return "{% if m.tool_calls %}{% set c = m.tool_calls[0] %}{{ {" + keys + "} | tojson }}{% else %}";

@@ -72,6 +72,7 @@ class Maker {
     draw_late_choices();
     draw_counters();
     draw_text_filters();
+    draw_constant();
     return out_;
   }
 
@@ -196,6 +197,14 @@ class Maker {
     if (!out_.is_dumped && random_.one_in(4))
       out_.arguments = random_.one_in(2) ? ArgumentType::kText : ArgumentType::kEither;
     if (random_.one_in(3)) out_.id = IdPlace::kShown;
+  }
+
+  // A member that says nothing about the call.
+  void draw_constant() {
+    static constexpr const char* kConstants[] = {R"("jsonrpc": "2.0")", R"("strict": true)", R"("version": 2)",
+                                                 R"("note": "")", R"("meta": {"tags": ["a"]})"};
+    const bool may_have_one = out_.has_calls && out_.form != CallForm::kTags && !out_.name_is_key;
+    if (may_have_one && random_.one_in(4)) out_.constant = random_.pick(kConstants);
   }
 
   void draw_tags() {

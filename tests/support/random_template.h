@@ -121,6 +121,7 @@ struct TemplateShape {
   std::array<std::uint8_t, 3> order{0, 1, 2};                  // of them
   std::string wrapper;                                         // not empty: the member that holds name and arguments
   bool name_is_key = false;                                    // {NAME: ARGUMENTS}
+  std::string constant;                                        // a further member, such as `"jsonrpc": "2.0"`
   bool is_dumped = false;                                      // one tojson of a dict; else literals around the parts
 
   Brackets name{"", "\n"};  // in tags

@@ -83,6 +83,7 @@ void tidy(TemplateShape& shape) {
     shape.order = plain.order;
     shape.wrapper.clear();
     shape.name_is_key = shape.is_dumped = false;
+    shape.constant.clear();
   }
   if (shape.argument_form == ArgumentForm::kJson) shape.parameter = plain.parameter;
   if (!shape.result_has_id) shape.result_id = plain.result_id;
@@ -119,6 +120,7 @@ void add_resets(std::vector<Simplification>& out) {
       reset("wrapper", &TemplateShape::wrapper),
       reset("name as key", &TemplateShape::name_is_key),
       reset("dump", &TemplateShape::is_dumped),
+      reset("constant", &TemplateShape::constant),
       reset("argument marks", &TemplateShape::argument_marks),
       reset("result id", &TemplateShape::result_has_id),
   };
@@ -224,6 +226,7 @@ std::string to_string(const TemplateShape& shape) {
   number("id", shape.id, plain.id);
   number("name_is_key", shape.name_is_key, plain.name_is_key);
   number("is_dumped", shape.is_dumped, plain.is_dumped);
+  number("constant", !shape.constant.empty(), false);
   return out;
 }
 

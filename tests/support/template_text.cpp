@@ -93,7 +93,7 @@ std::string dumped_call(const TemplateShape& shape) {
   const std::string arguments = arguments_expression(shape);
   if (shape.name_is_key) return to_json(shape, "{" + name_expression(shape) + ": " + arguments + "}");
   std::string inner;
-  std::string outer;
+  std::string outer = shape.constant;
   for (const std::uint8_t role : shape.order) {
     if (role == 2 && !shape.writes_ids()) continue;
     const std::array<std::string, 3> values = {name_expression(shape), arguments, "c.id"};
@@ -133,7 +133,7 @@ void add_json_call(const TemplateShape& shape, Joined& out) {
     if (role == 2 && !shape.writes_ids()) continue;
     (role != 2 && !shape.wrapper.empty() ? inner : outer).push_back(role);
   }
-  out.text("{");
+  out.text(shape.constant.empty() ? "{" : "{" + shape.constant + ", ");
   if (!shape.wrapper.empty()) {
     out.text("\"" + shape.wrapper + "\": {");
     add_members(shape, inner, out);

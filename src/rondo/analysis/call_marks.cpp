@@ -137,8 +137,9 @@ CallPart with_content_behind(const Evidence& evidence, const Ending& ending, Cal
 // Returns whether some turn with calls lacks the text that closes their section.
 bool may_stay_open(const Evidence& evidence, const format::Calls& calls) {
   const std::string_view close = trimmed(calls.section_close);
-  return !close.empty() && std::ranges::any_of(evidence.variants, [close](const auto& entry) {
+  return !close.empty() && std::ranges::any_of(evidence.variants, [&calls, close](const auto& entry) {
     const auto& [parts, variant] = entry;
+    if (calls.lone_is_bare && parts.calls == 1) return false;
     const std::size_t last = parts.calls == 0 ? kNone : variant.turn.last_of_call(parts.calls - 1);
     return last != kNone && !contains(variant.turn.behind_calls(last) + variant.turn.following, close);
   });
@@ -240,6 +241,22 @@ Written counted_before(const Turn& turn, const std::string& end) {
   return counted(turn, 0, slot).from(plain.text.size() - end.size());
 }
 
+// Returns `part`, a list of calls, with the markers around a call that is alone and no list.
+CallPart with_lone_call(CallPart part, const CallText& text, const std::string& stop) {
+  CallPart lone;
+  lone.calls.envelope = format::Envelope::kJsonObject;
+  lone = with_markers(std::move(lone), text, stop);
+  const auto is_same = [](const std::string& a, const std::string& b) { return trimmed(a) == trimmed(b); };
+  const bool is_section = is_same(lone.calls.call_open, part.calls.section_open) &&
+                          is_same(lone.calls.call_close, part.calls.section_close);
+  if (!is_section && (is_blank(part.calls.section_open) || is_blank(lone.calls.call_open))) return part;
+  part.calls.lone_is_bare = true;
+  if (is_section) return part;
+  part.calls.call_open = std::move(lone.calls.call_open);
+  part.calls.call_close = std::move(lone.calls.call_close);
+  return part;
+}
+
 // Infers the calls from variants in which nothing follows them.
 CallPart calls_alone(const Evidence& evidence, const Blocks& blocks, const std::string& stop) {
   // The text that separates calls from content is seen after content, and the text that ends a turn of calls in a turn
@@ -264,7 +281,12 @@ CallPart calls_alone(const Evidence& evidence, const Blocks& blocks, const std::
       out.calls.arguments = style;
       out.calls.envelope = json->envelope;
       out.calls.roles = std::move(json->roles);
-      return with_markers(std::move(out), json->text, stop);
+      if (json->lone) {
+        const Written before = counted_before(turn, before_calls(blocks, *base, turn));
+        json->text.before = before.before(before.text.size() - std::min(json->before_slot, before.text.size()));
+      }
+      CallPart part = with_markers(std::move(out), json->text, stop);
+      return json->lone ? with_lone_call(std::move(part), *json->lone, stop) : part;
     }
   }
   return calls_in_tags(evidence, *base, style, std::move(text), stop);

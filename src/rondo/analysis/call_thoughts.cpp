@@ -23,6 +23,8 @@ CallPart with_thoughts(const Evidence& evidence, CallPart part) {
   const auto calling = part.calls.present ? reasoned_turn(evidence, {.calls = 1}) : std::nullopt;
   if (calling && part.calls.envelope != format::Envelope::kTags && !part.calls.roles.name_is_key)
     part.calls.roles.reasoning = reasoning_role(*calling);
+  std::erase_if(part.calls.roles.constants,
+                [&part](const format::JsonConstant& constant) { return constant.path == part.calls.roles.reasoning; });
   if (evidence.shows_reasoning()) return part;
   const auto answer = reasoned_turn(evidence, {.content = true});
   const bool is_read = !part.calls.roles.reasoning.empty();

@@ -1,6 +1,10 @@
 // Reads calls in JSON, and cuts the text around calls into markers.
+#include <array>
+
 #include "analysis/call_text.h"
+#include "chat/conversation.h"
 #include "json/parse.h"
+#include "json/print.h"
 
 namespace rondo::analysis {
 namespace {
@@ -86,6 +90,45 @@ void find_roles(const json::Value& value, const std::vector<std::string>& path, 
   }
 }
 
+// Returns whether `value` contains no mark, so that the template alone writes it.
+bool is_constant(const json::Value& value) {
+  const std::string text = json::to_compact(value);
+  return std::ranges::none_of(std::array{"@name", "@id", "@arguments@", "@reasoning@", "@content@"},
+                              [&text](const char* mark) { return text.find(mark) != std::string::npos; });
+}
+
+bool is_scalar(const json::Value& value) { return !value.is_object() && !value.is_array() && !value.is_null(); }
+
+// Finds the members of the call `value` that the template itself writes, and calls of the public APIs do not have.
+// `other` is another call of the turn; null if there is none.
+void find_constants(const json::Value& value, const json::Value* other, const std::vector<std::string>& path,
+                    std::vector<format::JsonConstant>& out) {
+  if (!value.is_object() || value.find(kArgumentsMark) != nullptr) return;
+  for (const json::Member& member : value.as_object()) {
+    std::vector<std::string> here = path;
+    here.push_back(member.key);
+    const json::Value* same = other == nullptr ? &member.value : other->find(member.key);
+    if (!is_constant(member.value)) {
+      find_constants(member.value, other == nullptr ? nullptr : same, here, out);
+    } else if (chat::is_usual_call_key(member.key)) {
+      continue;
+    } else if (same != nullptr && *same == member.value) {
+      out.push_back({here, json::to_compact(member.value)});
+    } else if (same != nullptr && is_scalar(member.value) && is_scalar(*same)) {
+      out.push_back({here, ""});
+    }
+  }
+}
+
+// Finds the constants in the calls of `first`: a call, or a list of calls.  `second` is another call; null if there is
+// none.
+void find_constants(const Extent& first, const json::Value* second, format::JsonRoles& roles) {
+  if (roles.name_is_key) return;
+  const bool is_list = first.value.is_array();
+  if (is_list && first.value.as_array().size() > 1) second = &first.value.as_array()[1];
+  find_constants(is_list ? first.value.as_array().front() : first.value, second, {}, roles.constants);
+}
+
 // Which value of a call's JSON is the call.  What stands around it is the same for each call and belongs to the markers.
 enum class Depth : std::uint8_t { kWhole, kElement, kNamed };
 
@@ -105,6 +148,25 @@ Depth depth_of(const Extent& first, const std::string& text, std::size_t calls_i
 std::optional<Extent> inside(const std::string& text, std::size_t at, std::optional<Extent> whole, Depth depth) {
   if (!whole || depth == Depth::kWhole) return whole;
   return json_around(text, at, depth == Depth::kElement ? whole->begin + 1 : text.rfind('{', at));
+}
+
+// Returns the value at `depth` in the second call, behind `first`; nullopt if there is none.
+std::optional<Extent> second_call(const std::string& all, const Extent& first, std::size_t calls_in_turn, Depth depth) {
+  const std::size_t name = calls_in_turn > 1 ? all.find(name_mark(1)) : std::string::npos;
+  if (name == std::string::npos) return std::nullopt;
+  return inside(all, name, json_around(all, name, first.end), depth);
+}
+
+// Returns the literals around the only call of `turn`, which ends at `end` of its text `all`.  `text` has those before
+// it.
+CallText lone_text(const Turn& turn, const std::string& all, CallText text, std::size_t end) {
+  text.after = marked(turn, counted_text).before(std::min(all.find("@content@", end), all.size())).from(end);
+  return text;
+}
+
+// Returns where the first slot of the call that `text` begins with is.
+std::size_t first_slot(const std::string& text) {
+  return std::min({text.find(name_mark(0)), text.find(id_mark(0)), text.find("{\"" + std::string(kArgumentsMark))});
 }
 
 }  // namespace
@@ -134,24 +196,23 @@ std::optional<JsonCall> find_json_call(const Turn& turn, const Turn& lead_turn, 
   }
   if (!out.roles.name_is_key && (out.roles.name.empty() || out.roles.arguments.empty())) return std::nullopt;
   const std::string lead_all = marked(lead_turn);
-  const std::size_t slot = std::min(
-      {lead_all.find(name_mark(0)), lead_all.find(id_mark(0)), lead_all.find("{\"" + std::string(kArgumentsMark))});
+  const std::size_t slot = first_slot(lead_all);
   const auto lead =
       slot == std::string::npos ? std::nullopt : inside(lead_all, slot, json_around(lead_all, slot, 0), depth);
   if (!lead) return std::nullopt;
   const std::string& before = around.before.text;
   out.text.before = around.before.before(before.size() - std::min(slot - lead->begin, before.size()));
-  std::size_t end = first->end;
-  if (!is_array && calls_in_turn > 1) {
-    const std::size_t second_name = all.find(name_mark(1));
-    const auto second = second_name == std::string::npos
-                            ? std::nullopt
-                            : inside(all, second_name, json_around(all, second_name, first->end), depth);
-    if (second) {
-      out.text.between = whole.before(second->begin).from(first->end);
-      end = second->end;
-    }
+  if (is_array && calls_in_turn > 1 && lead->value.is_object()) {
+    out.lone = lone_text(lead_turn, lead_all, out.text, lead->end);
+    out.before_slot = first_slot(all) - first->begin;
   }
+  std::size_t end = first->end;
+  const auto second = is_array ? std::nullopt : second_call(all, *first, calls_in_turn, depth);
+  if (second) {
+    out.text.between = whole.before(second->begin).from(first->end);
+    end = second->end;
+  }
+  find_constants(*first, second ? &second->value : nullptr, out.roles);
   out.text.after = whole.before(std::min(all.find("@content@", end), all.size())).from(end);
   return out;
 }

@@ -49,7 +49,9 @@ void find_counted_member(const Turn& followed, format::JsonRoles& roles) {
   const std::size_t begin = end == std::string::npos || end == 0 ? std::string::npos : before.rfind('"', end - 1);
   if (begin == std::string::npos || trimmed(std::string_view(before).substr(colon + 1)) != "\"") return;
   const std::string key = before.substr(begin + 1, end - begin - 1);
-  if (has_member(followed.behind, key, token->text)) roles.id = {key};
+  if (!has_member(followed.behind, key, token->text)) return;
+  roles.id = {key};
+  std::erase_if(roles.constants, [&roles](const format::JsonConstant& constant) { return constant.path == roles.id; });
 }
 
 // Finds a counter that follows a mark or the name.

@@ -53,6 +53,10 @@ bool is_api_role(std::string_view role) {
 
 bool is_arguments_key(std::string_view key) { return key == "arguments" || key == "parameters"; }
 
+bool is_usual_call_key(std::string_view key) {
+  return key == kCallTypeKey || key == kCallFunctionKey || key == kCallIdKey || key == kCallIndexKey;
+}
+
 json::Value text_part(std::string_view text) { return json::Object{{"type", "text"}, {"text", text}}; }
 
 const json::Value& function_of(const json::Value& call) {

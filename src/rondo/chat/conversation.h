@@ -49,6 +49,8 @@ inline constexpr std::string_view kCallTypeKey = "type";
 inline constexpr std::string_view kCallFunctionKey = "function";
 inline constexpr std::string_view kCallIdKey = "id";
 inline constexpr std::string_view kCallIndexKey = "index";
+// Returns whether calls of the public APIs have a member `key` beside the name and the arguments.
+[[nodiscard]] bool is_usual_call_key(std::string_view key);
 
 // Returns {"type": "text", "text": `text`}.
 [[nodiscard]] json::Value text_part(std::string_view text);

@@ -88,8 +88,11 @@ void print_calls(std::string& out, const Calls& calls) {
   if (!calls.roles.name.empty()) line(out, "  name", dotted(calls.roles.name));
   if (!calls.roles.arguments.empty()) line(out, "  arguments", dotted(calls.roles.arguments));
   if (!calls.roles.reasoning.empty()) line(out, "  reasoning", dotted(calls.roles.reasoning));
+  for (const JsonConstant& constant : calls.roles.constants)
+    line(out, "  constant", dotted(constant.path) + (constant.value.empty() ? "" : " is " + constant.value));
   print_marker(out, "  heading close", calls.heading_close);
   if (calls.content_behind) out += "  content stands behind the calls\n";
+  if (calls.lone_is_bare) out += "  a call that is alone is written without the list\n";
   if (calls.may_stay_open) out += "  the section is not always closed\n";
   if (calls.omits_arguments) out += "  a call without arguments is written without them\n";
   print_marker(out, "  behind its name", calls.bare_close);

@@ -92,14 +92,22 @@ struct CallPiece {
   [[nodiscard]] std::string marker() const;
 };
 
+// A member that the template itself writes in each call in JSON.
+struct JsonConstant {
+  std::vector<std::string> path;  // from the call's object down
+  std::string value;              // as JSON; "" if it differs from call to call
+  bool operator==(const JsonConstant&) const = default;
+};
+
 // The paths of the parts of a call in JSON, from the call's object down.  An empty path means that the part is missing.
 struct JsonRoles {
   std::vector<std::string> name;
   std::vector<std::string> arguments;
   std::vector<std::string> id;
-  bool name_is_key = false;                 // {"NAME": ARGUMENTS}
-  bool shares_object = false;               // with name_is_key: all calls are the members of one object
-  std::vector<std::string> reasoning = {};  // of the message, which the template writes in its calls
+  bool name_is_key = false;                  // {"NAME": ARGUMENTS}
+  bool shares_object = false;                // with name_is_key: all calls are the members of one object
+  std::vector<std::string> reasoning = {};   // of the message, which the template writes in its calls
+  std::vector<JsonConstant> constants = {};  // members beside these, which say nothing about the call
   bool operator==(const JsonRoles&) const = default;
 };
 
@@ -152,6 +160,9 @@ struct Calls {
   std::string call_close;
   std::string separator;
   Envelope envelope = Envelope::kTags;
+  // Of kJsonArray: a call that is alone is written as an object, not as a list.  It stands between call_open and
+  // call_close; where these are empty, between the section's markers.
+  bool lone_is_bare = false;
   std::vector<CallPiece> pieces;  // for kTags
   // The text that ends every heading, if reasoning, content and calls are blocks with headings.  Models write the words
   // of a heading in any order and add others: call_open with the name may come after other words, up to this text.

@@ -97,6 +97,12 @@ void visit(V& v, CallPiece& x) {
 }
 
 template <typename V>
+void visit(V& v, JsonConstant& x) {
+  v.field("path", x.path);
+  v.field("value", x.value);
+}
+
+template <typename V>
 void visit(V& v, JsonRoles& x) {
   v.field("name", x.name);
   v.field("arguments", x.arguments);
@@ -104,6 +110,7 @@ void visit(V& v, JsonRoles& x) {
   v.field("name_is_key", x.name_is_key);
   v.field("shares_object", x.shares_object);
   v.field("reasoning", x.reasoning);
+  v.field("constants", x.constants);
 }
 
 template <typename V>
@@ -142,6 +149,7 @@ void visit(V& v, Calls& x) {
   v.field("call_close", x.call_close);
   v.field("separator", x.separator);
   v.field("envelope", x.envelope);
+  v.field("lone_is_bare", x.lone_is_bare);
   v.field("pieces", x.pieces);
   v.field("heading_close", x.heading_close);
   v.field("content_behind", x.content_behind);

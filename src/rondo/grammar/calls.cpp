@@ -96,6 +96,22 @@ CallBuilder::Start CallBuilder::strongest(std::string& word) const {
   return word.empty() ? Start::kNothing : Start::kFirstPiece;
 }
 
+// Adds the opening of a call that is alone, if that is written with markers of its own.
+std::vector<CallBuilder::Opening> CallBuilder::with_lone_call(std::vector<Opening> openings) {
+  const format::Calls& calls = format_.calls;
+  const std::string_view open = trimmed(calls.call_open);
+  if (!calls.lone_is_bare || open.empty()) return openings;
+  const std::string word(first_unit(open));
+  const RuleId rule = grammar_.declare("call");
+  std::vector<NodeId> ways;
+  for (const Tool& tool : tools_) ways.push_back(call_object(tool));
+  grammar_.define(rule, grammar_.choice(ways));
+  Line line(grammar_);
+  line.marker(open.substr(word.size())).space().add(grammar_.reference(rule)).space();
+  openings.push_back({word, line.marker(trimmed(calls.call_close)).node(), "", true});
+  return openings;
+}
+
 std::vector<CallBuilder::Opening> CallBuilder::openings(bool is_parallel) {
   std::string word;
   const Start start = strongest(word);
@@ -116,7 +132,7 @@ std::vector<CallBuilder::Opening> CallBuilder::openings(bool is_parallel) {
     Line line(grammar_);
     const std::string_view text = text_of(start);
     line.marker(text.substr(text.find(word) + word.size())).add(section_from(start, first, is_parallel));
-    return {{word, line.node(), ""}};
+    return with_lone_call({{word, line.node(), ""}});
   }
   if (start == Start::kSectionOpen && !is_blank(calls.call_open) && !calls.is_one_value()) {
     // A bracket is too weak alone, but not together with the opener of the first call.
@@ -383,6 +399,8 @@ std::string CallBuilder::bare_pattern(bool is_reasoning_open) const {
     for (const auto* role : {&calls.roles.name, &calls.roles.arguments, &calls.roles.id}) {
       if (!role->empty()) names += (names.empty() ? "" : "|") + pattern_escaped(role->front());
     }
+    for (const format::JsonConstant& constant : calls.roles.constants)
+      names += (names.empty() ? "" : "|") + pattern_escaped(constant.path.front());
   }
   const std::string section = pattern_escaped(trimmed(calls.section_open));
   const std::string before = pattern_escaped(trimmed(calls.call_open));

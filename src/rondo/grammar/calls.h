@@ -27,6 +27,7 @@ class CallBuilder {
     // If the word ends with the name of a tool: the marker after the name.  Every call has this marker, so the text
     // before the calls must not contain it.  "" otherwise.
     std::string behind_name;
+    bool is_alone = false;  // one call, to its own close; the section's close does not follow
   };
   // Returns the openings of calls.  Returns none if only the JSON of the call itself marks its beginning.
   [[nodiscard]] std::vector<Opening> openings(bool is_parallel);
@@ -74,6 +75,7 @@ class CallBuilder {
 
   // calls_json.cpp
   [[nodiscard]] NodeId value_of_calls(bool is_parallel);
+  [[nodiscard]] std::vector<Opening> with_lone_call(std::vector<Opening> openings);
   [[nodiscard]] NodeId call_member(const Tool& tool);
   [[nodiscard]] NodeId call_object(const Tool& tool);
   [[nodiscard]] NodeId json_or_text(const Tool& tool);

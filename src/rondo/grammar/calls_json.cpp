@@ -4,6 +4,7 @@
 
 #include "format/units.h"
 #include "grammar/calls.h"
+#include "json/parse.h"
 
 namespace rondo::grammar {
 namespace {
@@ -11,12 +12,13 @@ namespace {
 // What is under one path of the call's object: a value, or an object with more members.
 struct Slot {
   std::optional<NodeId> value;
+  bool is_constant = false;       // the call may lack it
   std::vector<std::string> keys;  // of `members`
   std::vector<Slot> members;
 };
 
-// Puts `value` under `path`, and makes the objects on the way.
-void put(Slot& at, const std::vector<std::string>& path, NodeId value) {
+// Puts `value` under `path`, and makes the objects on the way.  Returns the place.
+Slot& put(Slot& at, const std::vector<std::string>& path, NodeId value) {
   Slot* slot = &at;
   for (const std::string& key : path) {
     const auto found = std::find(slot->keys.begin(), slot->keys.end(), key);
@@ -28,11 +30,16 @@ void put(Slot& at, const std::vector<std::string>& path, NodeId value) {
     slot = &slot->members[index];
   }
   slot->value = value;
+  return *slot;
 }
 
 bool has_parameter(const json::Value& parameters, std::string_view key) {
   const json::Value* properties = parameters.find("properties");
   return properties != nullptr && properties->is_object() && properties->as_object().find(key) != nullptr;
+}
+
+NodeId any_scalar(const Speller& speller) {
+  return speller.grammar().choice({speller.any_string(), speller.number(), speller.boolean(), speller.null()});
 }
 
 // The members named `others` are accepted too, with any scalar.
@@ -44,9 +51,10 @@ NodeId object_of(const Speller& speller, const Slot& slot, const std::vector<std
   for (std::size_t i = 0; i < slot.keys.size(); ++i) {
     const Slot& inner = slot.members[i];
     const NodeId value = inner.value ? *inner.value : object_of(speller, inner, others);
-    members.required.push_back(g.sequence({speller.key(slot.keys[i]), colon, value}));
+    (inner.is_constant ? members.others : members.required)
+        .push_back(g.sequence({speller.key(slot.keys[i]), colon, value}));
   }
-  const NodeId scalar = g.choice({speller.any_string(), speller.number(), speller.boolean(), speller.null()});
+  const NodeId scalar = any_scalar(speller);
   for (const std::string_view key : others) {
     if (std::ranges::find(slot.keys, key) == slot.keys.end())
       members.others.push_back(g.sequence({speller.key(key), colon, scalar}));
@@ -70,7 +78,10 @@ NodeId CallBuilder::value_of_calls(bool is_parallel) {
   const NodeId one = g.reference(rule);
   const NodeId comma = g.sequence({space, g.literal(","), space});
   const NodeId more = is_parallel && !format_.input.single_call ? g.any_number(g.sequence({comma, one})) : g.empty();
-  return g.sequence({g.literal(is_object ? "{" : "["), space, one, more, space, g.literal(is_object ? "}" : "]")});
+  const NodeId list =
+      g.sequence({g.literal(is_object ? "{" : "["), space, one, more, space, g.literal(is_object ? "}" : "]")});
+  const bool may_be_object = format_.calls.lone_is_bare && format::is_blank(format_.calls.call_open);
+  return may_be_object ? g.choice({list, one}) : list;
 }
 
 // "NAME": ARGUMENTS
@@ -109,6 +120,10 @@ NodeId CallBuilder::call_object(const Tool& tool) {
   Slot call;
   if (!roles.id.empty()) put(call, roles.id, speller.any_string());
   put(call, roles.name, speller.string(tool.written));
+  for (const format::JsonConstant& constant : roles.constants) {
+    const auto value = json::parse(constant.value);
+    put(call, constant.path, value.ok() ? speller.constant(value.value()) : any_scalar(speller)).is_constant = true;
+  }
   std::vector<Slot> shapes{call};
   if (!roles.arguments.empty()) {
     put(shapes[0], roles.arguments, json_or_text(tool));

@@ -128,7 +128,7 @@ class TurnBuilder {
     std::vector<NodeId> ways;
     for (const CallBuilder::Opening& opening : openings) {
       if (std::ranges::any_of(opening.word, format::is_word))
-        ways.push_back(g_.sequence({until(openings, opening.word, close), opening.rest, end_of_calls(stop())}));
+        ways.push_back(g_.sequence({until(openings, opening.word, close), opening.rest, end_behind(opening, stop())}));
     }
     return ways.empty() ? std::nullopt : std::optional(g_.choice(ways));
   }
@@ -268,7 +268,8 @@ class TurnBuilder {
     std::vector<NodeId> ways;
     for (const CallBuilder::Opening& opening : openings) {
       if (const std::size_t size = begun(opening.word); size > 0)
-        ways.push_back(g_.sequence({g_.literal(opening.word.substr(size)), opening.rest, after_calls(openings)}));
+        ways.push_back(
+            g_.sequence({g_.literal(opening.word.substr(size)), opening.rest, after_calls(opening, openings)}));
     }
     const std::string_view content = trimmed(format_.content.open);
     if (begun(content) > 0) ways.push_back(g_.sequence({g_.literal(content.substr(begun(content))), body}));
@@ -279,7 +280,7 @@ class TurnBuilder {
     std::vector<NodeId> ways;
     for (const CallBuilder::Opening& opening : openings) {
       const std::string word = opening.word.substr(opener == kRest ? begun(opening.word) : 0);
-      ways.push_back(Line(g_).space().literal(word).add(opening.rest).add(end_of_calls(stop())).node());
+      ways.push_back(Line(g_).space().literal(word).add(opening.rest).add(end_behind(opening, stop())).node());
     }
     if (calls.may_be_bare()) ways.push_back(Line(g_).space().add(bare(calls)).node());
     return g_.choice(ways);
@@ -314,8 +315,12 @@ class TurnBuilder {
 
   // What may follow calls: the end of the turn, or content if the template writes it there.  Further calls are not
   // text.
-  NodeId after_calls(const Openings& openings) {
-    return end_of_calls(format_.calls.content_behind ? until(openings, "", next_word_) : stop());
+  NodeId after_calls(const CallBuilder::Opening& opening, const Openings& openings) {
+    return end_behind(opening, format_.calls.content_behind ? until(openings, "", next_word_) : stop());
+  }
+
+  NodeId end_behind(const CallBuilder::Opening& opening, NodeId behind) {
+    return opening.is_alone ? behind : end_of_calls(behind);
   }
 
   // The section's close, then `behind`.  If the template sometimes leaves out the close, the end of the turn instead.
@@ -334,7 +339,8 @@ class TurnBuilder {
   NodeId text_and_calls(const Openings& openings, const std::string& without, bool is_required) {
     std::vector<NodeId> ways;
     for (const CallBuilder::Opening& opening : openings)
-      ways.push_back(g_.sequence({until(openings, opening.word, without), opening.rest, after_calls(openings)}));
+      ways.push_back(
+          g_.sequence({until(openings, opening.word, without), opening.rest, after_calls(opening, openings)}));
     if (!is_required) {
       ways.push_back(until(openings, "", without));
       // If the close of content opens the calls, it may also just end the content.
@@ -361,7 +367,7 @@ class TurnBuilder {
     std::string begins;
     for (const CallBuilder::Opening& opening : openings) {
       const RuleId rest = g_.declare("calls");
-      g_.define(rest, g_.sequence({opening.rest, after_calls(openings)}));
+      g_.define(rest, g_.sequence({opening.rest, after_calls(opening, openings)}));
       if (!is_begun && !may_be_bare) out_.parts.push_back({opening.word, rest});
       out_.triggers.push_back(word_trigger(opening.word));
       ways.push_back(g_.sequence({g_.literal(opening.word), g_.reference(rest)}));

@@ -177,11 +177,41 @@ TEST_CASE("bug: a call in JSON could have any members, which a parser takes for 
   const Grammar grammar = required_call(marked + roles);
   CHECK(accepts(grammar, R"(<c>{"type": "function", "id": "a", "name": "find", "arguments": {"q": ""}}</c>)"));
   CHECK(!accepts(grammar, R"(<c>{"q": "x", "name": "find", "arguments": {"q": ""}}</c>)"));
+  const Grammar constant = required_call(marked + R"("roles": {"name": ["name"], "arguments": ["arguments"],
+    "constants": [{"path": ["v"], "value": "2"}, {"path": ["step"], "value": ""}]}}})");
+  CHECK(accepts(constant, R"(<c>{"v": 2, "name": "find", "arguments": {"q": ""}, "step": "a"}</c>)"));
+  CHECK(accepts(constant, R"(<c>{"name": "find", "arguments": {"q": ""}}</c>)"));
+  CHECK(!accepts(constant, R"(<c>{"v": 3, "name": "find", "arguments": {"q": ""}}</c>)"));
   // Where nothing announces the call, an object that begins with an id is none.
   const Grammar bare =
       required_call(R"({"header": "[bot]", "calls": {"present": true, "envelope": "json_object", )" + roles);
   CHECK(accepts(bare, R"({"type": "function", "name": "find", "arguments": {"q": ""}})"));
   CHECK(!accepts(bare, R"({"id": "a", "name": "find", "arguments": {"q": ""}})"));
+}
+
+TEST_CASE("bug: a call that is alone had to be a list where only several calls are one") {
+  const std::string list = R"({"header": "[bot]", "calls": {"present": true, "section_open": "<many>",
+    "section_close": "</many>", "envelope": "json_array", "lone_is_bare": true,
+    "roles": {"name": ["name"], "arguments": ["arguments"]})";
+  const std::string call = R"({"name": "find", "arguments": {"q": ""}})";
+  const Grammar shared = required_call(list + "}}");
+  const Grammar own = required_call(list + R"(, "call_open": "<one>", "call_close": "</one>"}})");
+  for (const Grammar* grammar : {&shared, &own}) {
+    CHECK(accepts(*grammar, "<many>[" + call + ", " + call + "]</many>"));
+    CHECK(accepts(*grammar, "<many>" + call + "</many>") == (grammar == &shared));
+    CHECK(accepts(*grammar, "<one>" + call + "</one>") == (grammar == &own));
+    CHECK(!accepts(*grammar, "<one>[" + call + "]</one>"));
+    CHECK(!accepts(*grammar, "<one>" + call + "</many>"));
+  }
+}
+
+TEST_CASE("bug: a name behind a bare bracket was text where text may follow the calls") {
+  const Grammar grammar = required_call(R"({"header": "[bot]", "calls": {"present": true, "call_open": "\n[[",
+    "call_close": "[[/]]", "content_behind": true, "envelope": "tags", "arguments": "json",
+    "pieces": [{"kind": "name"}, {"kind": "literal", "text": "]]\n"}, {"kind": "arguments"}]}})");
+  CHECK(accepts(grammar, "\n[[find]]\n{\"q\": \"\"}[[/]]\n[[find]]\n{\"q\": \"\"}[[/]]So."));
+  // A lexer takes the longest text: the next call is one token with its name.
+  CHECK(to_lark(grammar).find(R"x({0,64}\[\[)/)x") == std::string::npos);
 }
 
 TEST_CASE("bug: arguments in a string of JSON were any text") {

@@ -110,7 +110,8 @@ struct JsonCall {
   bool may_define = false;  // it may be the definition of a tool: it has a description, or parameters for arguments
   std::string thought;      // reasoning in the call's object that is not yet reported
   std::string stray_key;
-  std::vector<json::Member> strays;  // members of the call's object that have no meaning there
+  const format::JsonConstant* constant = nullptr;  // that the format has in the place of the stray member
+  std::vector<json::Member> strays;                // members of the call's object that have no meaning there
 };
 
 // Tracks the brackets and quotes of a value that no markers surround.

@@ -30,10 +30,11 @@ bool is_schema(const json::Value& value) {
   return is_object && (properties != nullptr ? properties->is_object() : value.as_object().size() == 1);
 }
 
-// Returns whether the calls of the public APIs have a member `key` beside the name and the arguments.
-bool is_usual_key(const std::string& key) {
-  return key == chat::kCallTypeKey || key == chat::kCallFunctionKey || key == chat::kCallIdKey ||
-         key == chat::kCallIndexKey;
+// Returns whether the template itself writes `value` as the constant.
+bool is_constant(const format::JsonConstant& constant, const json::Value& value) {
+  if (constant.value.empty()) return !value.is_object() && !value.is_array();
+  const auto own = json::parse(constant.value);
+  return own.ok() && own.value() == value;
 }
 
 }  // namespace
@@ -167,8 +168,9 @@ bool Machine::is_call_key(const std::string& key) const {
   const auto begins = [&key](const std::vector<std::string>& role) {
     return !role.empty() && (role.front() == key || role.back() == key);
   };
-  return begins(roles.name) || begins(roles.arguments) || begins(roles.id) || begins(roles.reasoning) ||
-         chat::is_arguments_key(key);
+  const bool is_own = begins(roles.name) || begins(roles.arguments) || begins(roles.id) || begins(roles.reasoning);
+  return is_own || chat::is_arguments_key(key) ||
+         std::ranges::any_of(roles.constants, [&](const auto& constant) { return begins(constant.path); });
 }
 
 // Decides what the value that begins with `byte` is in the call, and remembers where it begins if its text is needed.
@@ -197,7 +199,10 @@ void Machine::json_value_begins(char byte) {
   } else {
     envelope_.capture = capture_at(frames);
     if (envelope_.capture == JsonCall::Capture::kNone) return;
-    if (envelope_.capture == JsonCall::Capture::kStray) envelope_.stray_key = scanner_.key_at(frames);
+    if (envelope_.capture == JsonCall::Capture::kStray) {
+      envelope_.stray_key = scanner_.key_at(frames);
+      envelope_.constant = constant_at(frames);
+    }
   }
   envelope_.capture_depth = frames;
   envelope_.captures_scalar = !is_container && byte != '"' && byte != '\'';
@@ -273,11 +278,22 @@ JsonCall::Capture Machine::capture_at(std::size_t frames) const {
   return is_stray ? JsonCall::Capture::kStray : JsonCall::Capture::kNone;
 }
 
+// Returns the constant of the format that has the place of the current value; nullptr if there is none.
+const format::JsonConstant* Machine::constant_at(std::size_t frames) const {
+  for (const format::JsonConstant& constant : syntax_->format->calls.roles.constants) {
+    if (constant.path.size() != frames - envelope_.depth + 1) continue;
+    std::size_t same = 0;
+    while (same < constant.path.size() && scanner_.key_at(envelope_.depth + same) == constant.path[same]) ++same;
+    if (same == constant.path.size()) return &constant;
+  }
+  return nullptr;
+}
+
 // Returns whether the current value, deeper inside the call, is a member of the object in which its arguments belong.
 bool Machine::is_beside_arguments(std::size_t frames) const {
   const format::JsonRoles& roles = syntax_->format->calls.roles;
   const std::size_t depth = frames - std::min(frames, envelope_.depth) + 1;
-  if (depth < 2 || roles.name_is_key || is_usual_key(scanner_.key_at(frames))) return false;
+  if (depth < 2 || roles.name_is_key || chat::is_usual_call_key(scanner_.key_at(frames))) return false;
   const auto key = [this](std::size_t i) -> const std::string& { return scanner_.key_at(envelope_.depth + i); };
   if (depth == 2 && key(0) == chat::kCallFunctionKey) return true;
   if (depth != roles.arguments.size()) return false;
@@ -391,7 +407,7 @@ bool Machine::is_stray_key(const std::string& key) const {
   const format::JsonRoles& roles = syntax_->format->calls.roles;
   const auto leads_to = [&key](const std::vector<std::string>& role) { return role.size() > 1 && role.front() == key; };
   if (roles.name_is_key || leads_to(roles.name) || leads_to(roles.arguments) || leads_to(roles.id)) return false;
-  return !is_usual_key(key) || has_parameter(key);
+  return !chat::is_usual_call_key(key) || has_parameter(key);
 }
 
 // Returns whether the value of a stray key, from `begin` to pos_, is the name of a tool where the public APIs have it:
@@ -407,7 +423,9 @@ void Machine::keep_stray(std::size_t begin, std::size_t end) {
   const std::string_view text = std::string_view(buffer_).substr(begin, end - begin);
   auto parsed = json::parse(text);
   auto loose = parsed.ok() ? std::nullopt : read_literal(text, NestedSyntax{"", "", true});
+  const format::JsonConstant* constant = std::exchange(envelope_.constant, nullptr);
   json::Value value = parsed.ok() ? std::move(parsed.value()) : loose ? std::move(*loose) : json::Value(text);
+  if (constant != nullptr && is_constant(*constant, value)) return;
   envelope_.strays.push_back({std::move(envelope_.stray_key), std::move(value)});
 }
 

@@ -293,6 +293,7 @@ class Machine : private Reader {
   bool commit_early();
   [[nodiscard]] bool has_role(const std::vector<std::string>& role, std::size_t frames) const;
   [[nodiscard]] bool is_call_key(const std::string& key) const;
+  [[nodiscard]] const format::JsonConstant* constant_at(std::size_t frames) const;
   [[nodiscard]] bool is_beside_arguments(std::size_t frames) const;
   [[nodiscard]] bool is_stray_key(const std::string& key) const;
   [[nodiscard]] bool is_usual_name(std::size_t begin) const;
