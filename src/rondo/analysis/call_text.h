@@ -28,7 +28,7 @@ struct JsonCall {
   CallText text;
   // Of a list, where `lead_turn` has its only call without one: the literals around that call.  `text.before` is not the
   // list's then; what stands before the list ends `before_slot` bytes before the first slot of `turn`.
-  std::optional<CallText> lone;
+  std::optional<CallText> lone = {};
   std::size_t before_slot = 0;
 };
 // Finds a call in JSON; nullopt if there is none.  `turn` has one or two calls.  `around.before` is the text of

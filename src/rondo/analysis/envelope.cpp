@@ -130,14 +130,21 @@ void find_constants(const Extent& first, const json::Value* second, format::Json
 }
 
 // Which value of a call's JSON is the call.  What stands around it is the same for each call and belongs to the markers.
-enum class Depth : std::uint8_t { kWhole, kElement, kNamed };
+enum class Depth : std::uint8_t { kWhole, kElement, kMember, kNamed };
 
-// A list that each call has alone is no list of calls.  An object whose key is the name may stand inside of others.
+// A list that each call has alone is no list of calls.  An object whose key is the name may stand inside of others.  A list
+// of calls may be the member of an object.
 Depth depth_of(const Extent& first, const std::string& text, std::size_t calls_in_turn) {
   const bool is_list = first.value.is_array() && !first.value.as_array().empty();
   format::JsonRoles roles;
   find_roles(is_list ? first.value.as_array().front() : first.value, {}, roles);
   if (roles.name_is_key && !roles.name.empty()) return Depth::kNamed;
+  if (!is_list && roles.name.empty()) {
+    const auto list = json_around(text, text.find(name_mark(0)), first.begin + 1);
+    const bool is_inside = list && list->value.is_array() && !list->value.as_array().empty();
+    if (is_inside) find_roles(list->value.as_array().front(), {}, roles);
+    if (is_inside && !roles.name.empty()) return Depth::kMember;
+  }
   const std::size_t second = calls_in_turn > 1 ? text.find(name_mark(1), first.end) : std::string::npos;
   const bool is_alone = is_list && first.value.as_array().size() == 1 && second != std::string::npos &&
                         json_around(text, second, first.end);
@@ -147,7 +154,7 @@ Depth depth_of(const Extent& first, const std::string& text, std::size_t calls_i
 // Returns the value at `depth` in the call `whole`, which has its name or another slot at `at`.
 std::optional<Extent> inside(const std::string& text, std::size_t at, std::optional<Extent> whole, Depth depth) {
   if (!whole || depth == Depth::kWhole) return whole;
-  return json_around(text, at, depth == Depth::kElement ? whole->begin + 1 : text.rfind('{', at));
+  return json_around(text, at, depth == Depth::kNamed ? text.rfind('{', at) : whole->begin + 1);
 }
 
 // Returns the value at `depth` in the second call, behind `first`; nullopt if there is none.
