@@ -9,6 +9,9 @@
 
 #include "base/utf8.h"
 #include "grammar/gbnf.h"
+#include "grammar/lexer_conflicts.h"
+#include "grammar/lower.h"
+#include "grammar/text_pieces.h"
 
 namespace rondo::grammar {
 namespace {
@@ -161,46 +164,19 @@ class LarkPrinter {
     return out;
   }
 
-  // Writes text that ends where one of its markers begins, as lexemes that no marker can run into: a character that
-  // begins no marker, or the beginning of a marker and a character with which no marker goes on.
-  // Long markers, which no template writes, are left to the lexer.
+  // Writes text that ends where one of its markers begins, in pieces.
   std::string pieces(NodeId id) {
-    constexpr std::size_t kLongestMarker = 256;
-    const std::vector<std::u32string> markers = shortest(grammar_.node(id).words);
-    const auto is_long = [](const std::u32string& marker) { return marker.size() > kLongestMarker; };
-    if (std::ranges::any_of(markers, is_long)) return terminal(id);
-    std::set<std::u32string> beginnings{U""};
-    for (const std::u32string& marker : markers) {
-      for (std::size_t size = 1; size < marker.size(); ++size) beginnings.insert(marker.substr(0, size));
-    }
+    const std::vector<TextPiece> pieces = text_pieces(grammar_.node(id).words);
+    if (pieces.empty()) return terminal(id);
     std::string ways;
-    for (const std::u32string& beginning : beginnings) {
-      CharSet next;  // with which a marker begins or goes on behind some end of `beginning`
-      for (const std::u32string& marker : markers) {
-        for (std::size_t size = 0; size <= beginning.size(); ++size) {
-          if (marker.size() > size && beginning.ends_with(marker.substr(0, size)))
-            next = next.united(CharSet::of(marker[size]));
-        }
-      }
-      if (!beginning.empty()) ways += '|';
-      for (const char32_t code_point : beginning) ways += regex_character(code_point);
-      ways += regex_class(next.complement()) + (beginning.empty() ? "" : "?");
+    for (const TextPiece& piece : pieces) {
+      if (!piece.begun.empty()) ways += '|';
+      for (const char32_t code_point : piece.begun) ways += regex_character(code_point);
+      ways += regex_class(piece.next) + (piece.begun.empty() ? "" : "?");
     }
     const auto [found, is_new] = pieces_.try_emplace(ways, "P" + std::to_string(pieces_.size()));
     if (is_new) terminals_ += found->second + ": /" + ways + "/\n";
     return found->second + "*";
-  }
-
-  // Returns the words that contain no other word.
-  static std::vector<std::u32string> shortest(const std::vector<std::string>& words) {
-    std::vector<std::u32string> out;
-    for (const std::string& word : words) {
-      const bool is_shortest = std::ranges::none_of(words, [&word](const std::string& other) {
-        return !other.empty() && other != word && word.find(other) != std::string::npos;
-      });
-      if (!word.empty() && is_shortest) out.push_back(code_points(word));
-    }
-    return out;
   }
 
   // ---- Terminals
@@ -298,8 +274,14 @@ class LarkPrinter {
 }  // namespace
 
 std::string to_lark(const Grammar& grammar) {
-  const Grammar pruned = grammar.pruned();
-  return LarkPrinter(pruned).all();
+  constexpr int kMostRounds = 8;  // a lexeme that is split may show that another one must be
+  Grammar out = grammar.pruned();
+  for (int round = 0; round < kMostRounds; ++round) {
+    const std::set<NodeId> lexemes = lexer_conflicts(out);
+    if (lexemes.empty()) break;
+    out = with_split_lexemes(out, lexemes);
+  }
+  return LarkPrinter(out).all();
 }
 
 }  // namespace rondo::grammar

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <queue>
+#include <set>
 
 namespace rondo::grammar {
 namespace {
@@ -79,7 +80,10 @@ class WordAutomaton {
 
 class Lowering {
  public:
-  Lowering(const Grammar& from, Grammar& to) : from_(from), to_(to) {}
+  // Without `split` everything is lowered.  Otherwise only these lexemes are, and each of their characters becomes a
+  // lexeme of its own.
+  Lowering(const Grammar& from, Grammar& to, const std::set<NodeId>* split = nullptr)
+      : from_(from), to_(to), split_(split) {}
 
   void run() {
     for (std::size_t i = 0; i < from_.rule_count(); ++i)
@@ -91,11 +95,47 @@ class Lowering {
 
  private:
   NodeId node(NodeId id) {
-    const auto found = done_.find(id);
-    if (found != done_.end()) return found->second;
+    if (split_ != nullptr && !in_split_ && is_lexeme(from_.node(id))) return lexeme(id);
+    auto& done = in_split_ ? done_in_split_ : done_;
+    const auto found = done.find(id);
+    if (found != done.end()) return found->second;
     const NodeId made = lower(from_.node(id));
-    done_.emplace(id, made);
+    done.emplace(id, made);
     return made;
+  }
+
+  NodeId lexeme(NodeId id) {
+    if (!split_->contains(id)) return copied(id);
+    in_split_ = true;
+    const NodeId made = node(id);
+    in_split_ = false;
+    return made;
+  }
+
+  NodeId copied(NodeId id) {
+    const Node& from = from_.node(id);
+    std::vector<NodeId> children;
+    for (const NodeId child : from.children) children.push_back(copied(child));
+    switch (from.kind) {
+      case NodeKind::kLiteral: return to_.literal(from.text);
+      case NodeKind::kChars: return to_.chars(from.set);
+      case NodeKind::kSequence: return to_.sequence(children);
+      case NodeKind::kChoice: return to_.choice(children);
+      case NodeKind::kRepeat: return to_.repeat(children[0], from.least, from.most);
+      case NodeKind::kText: return to_.text(from.words, from.text);
+      case NodeKind::kExceptWord: return to_.except(children[0], from.words);
+      case NodeKind::kToken: return to_.token(children[0]);
+      default: return to_.never();
+    }
+  }
+
+  NodeId characters(const CharSet& set) { return in_split_ ? to_.token(to_.chars(set)) : to_.chars(set); }
+
+  NodeId literal(const std::string& text) {
+    if (!in_split_) return to_.literal(text);
+    std::vector<NodeId> parts;
+    for (const char32_t one : code_points(text)) parts.push_back(characters(CharSet::of(one)));
+    return to_.sequence(parts);
   }
 
   NodeId lower(const Node& from) {
@@ -103,8 +143,8 @@ class Lowering {
     for (const NodeId child : from.children) children.push_back(node(child));
     switch (from.kind) {
       case NodeKind::kNever: return to_.never();
-      case NodeKind::kLiteral: return to_.literal(from.text);
-      case NodeKind::kChars: return to_.chars(from.set);
+      case NodeKind::kLiteral: return literal(from.text);
+      case NodeKind::kChars: return characters(from.set);
       case NodeKind::kSequence: return to_.sequence(children);
       case NodeKind::kChoice: return to_.choice(children);
       case NodeKind::kRepeat: return repeat(children[0], from.least, from.most);
@@ -137,9 +177,9 @@ class Lowering {
       if (from.text.empty()) ways.push_back(to_.empty());
       for (const auto& [target, set] : moves) {
         if (!automaton.ends_word(target)) {
-          ways.push_back(to_.sequence({to_.chars(set), to_.reference(states[target])}));
+          ways.push_back(to_.sequence({characters(set), to_.reference(states[target])}));
         } else if (automaton.ends(target, closing)) {
-          ways.push_back(to_.chars(set));
+          ways.push_back(characters(set));
         }
       }
       to_.define(states[i], to_.choice(ways));
@@ -154,8 +194,10 @@ class Lowering {
     std::vector<NodeId> escapes;
     const Node items = to_.node(item);
     for (const NodeId way : items.kind == NodeKind::kChoice ? items.children : std::vector<NodeId>{item}) {
-      if (to_.node(way).kind == NodeKind::kChars) {
-        set = set.united(to_.node(way).set);
+      const Node& one = to_.node(way);
+      const Node& plain = one.kind == NodeKind::kToken ? to_.node(one.children[0]) : one;
+      if (plain.kind == NodeKind::kChars) {
+        set = set.united(plain.set);
       } else {
         escapes.push_back(way);
       }
@@ -177,7 +219,7 @@ class Lowering {
 
   // What may follow the first `depth` characters, which the words [begin, end) have in common.
   NodeId except_from(const std::vector<std::u32string>& words, std::size_t begin, std::size_t end, std::size_t depth,
-                     const Characters& characters) {
+                     const Characters& others) {
     const RuleId rule = to_.declare("other-name");
     std::vector<NodeId> ways;
     if (words[begin].size() > depth) ways.push_back(to_.empty());
@@ -188,12 +230,12 @@ class Lowering {
       std::size_t stop = begin;
       while (stop < end && words[stop][depth] == next) ++stop;
       taken.add(next, next);
-      const NodeId rest = except_from(words, begin, stop, depth + 1, characters);
-      ways.push_back(to_.sequence({to_.chars(CharSet::of(next)), rest}));
+      const NodeId rest = except_from(words, begin, stop, depth + 1, others);
+      ways.push_back(to_.sequence({characters(CharSet::of(next)), rest}));
       begin = stop;
     }
-    ways.push_back(to_.sequence({to_.chars(characters.set.without(taken)), characters.rest}));
-    for (const NodeId escape : characters.escapes) ways.push_back(to_.sequence({escape, characters.rest}));
+    ways.push_back(to_.sequence({characters(others.set.without(taken)), others.rest}));
+    for (const NodeId escape : others.escapes) ways.push_back(to_.sequence({escape, others.rest}));
     to_.define(rule, to_.choice(ways));
     return to_.reference(rule);
   }
@@ -240,8 +282,11 @@ class Lowering {
 
   const Grammar& from_;
   Grammar& to_;
+  const std::set<NodeId>* split_;
+  bool in_split_ = false;
   std::vector<RuleId> rules_;
   std::map<NodeId, NodeId> done_;
+  std::map<NodeId, NodeId> done_in_split_;
   std::map<NodeId, NodeId> blocks_;
 };
 
@@ -315,6 +360,17 @@ class Outlining {
 };
 
 }  // namespace
+
+bool is_lexeme(const Node& node) {
+  return node.kind == NodeKind::kLiteral || node.kind == NodeKind::kToken || node.kind == NodeKind::kExceptWord ||
+         node.kind == NodeKind::kChars || node.kind == NodeKind::kText || node.kind == NodeKind::kNever;
+}
+
+Grammar with_split_lexemes(const Grammar& grammar, const std::set<NodeId>& lexemes) {
+  Grammar out;
+  Lowering(grammar, out, &lexemes).run();
+  return out.pruned();
+}
 
 Grammar lowered(const Grammar& grammar) {
   Grammar plain;

@@ -6,6 +6,8 @@
 // rule, so it is printed once.
 #pragma once
 
+#include <set>
+
 #include "grammar/ir.h"
 
 namespace rondo::grammar {
@@ -16,5 +18,11 @@ inline constexpr std::uint32_t kLongestRepeat = 64;
 
 // Returns `grammar` in this form, pruned.
 [[nodiscard]] Grammar lowered(const Grammar& grammar);
+
+// Returns whether a printer with a lexer writes the node, outside of a token, as one lexeme.
+[[nodiscard]] bool is_lexeme(const Node& node);
+// Returns `grammar` with each character of `lexemes` as a lexeme of its own, pruned.  Their texts and words become rules;
+// all else stays.
+[[nodiscard]] Grammar with_split_lexemes(const Grammar& grammar, const std::set<NodeId>& lexemes);
 
 }  // namespace rondo::grammar
