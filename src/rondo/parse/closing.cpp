@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "format/escapes.h"
 #include "format/units.h"
@@ -17,6 +18,22 @@ namespace {
 std::string behind_space(std::string_view rest, std::string_view written) {
   const bool has_space = !written.empty() && format::is_space(written.back());
   return std::string(rest.substr(has_space ? std::min(rest.find_first_not_of(" \t\r\n"), rest.size()) : 0));
+}
+
+// Returns whether an answer may well end with `begun`, the beginning of an opener: it has no whole tag, no fence and no
+// control token, and is no word behind a bracket and a bar.
+bool is_ordinary(std::string_view begun, const std::vector<std::string>& tokens) {
+  const auto is_there = [begun](const std::string& token) {
+    return !token.empty() && begun.find(token) != std::string_view::npos;
+  };
+  const bool has_bar = begun.starts_with('<') && begun.substr(1).starts_with('|');
+  if (has_bar || begun.find("```") != std::string_view::npos || std::ranges::any_of(tokens, is_there)) return false;
+  const auto is_sign = [](char byte) { return static_cast<unsigned char>(byte) >= 0x80; };
+  const std::size_t open = std::min(begun.find_first_of("<["), begun.size());
+  const std::size_t close = begun.find_last_of(">]");
+  const bool has_tag = close != std::string_view::npos && open < close &&
+                       std::ranges::any_of(begun.substr(open, close - open), format::is_word);
+  return !has_tag && std::ranges::none_of(begun, is_sign);
 }
 
 }  // namespace
@@ -43,6 +60,7 @@ bool Machine::is_named() const {
 std::string Machine::json_closing() const {
   const bool is_inside = phase_ == Phase::kJsonArguments || phase_ == Phase::kEarlyArguments ||
                          envelope_.capture == JsonCall::Capture::kArguments;
+  if (auto inner = is_inside && call_.is_string ? text_arguments_closing() : std::nullopt) return *std::move(inner);
   if (!has_escaped_arguments() || !is_inside) return scanner_.closing(awaits_arguments() ? "{}" : "null");
   const std::span<const format::Escape> escapes = syntax_->format->calls.argument_escapes;
   const std::string_view begun = std::string_view(buffer_).substr(pos_);
@@ -53,6 +71,21 @@ std::string Machine::json_closing() const {
   const std::string whole = std::string(begun) + rest;
   for (const char byte : format::unescaped(whole, escapes)) (void)after.step(byte);
   return rest + format::escaped(after.closing(), escapes);
+}
+
+// If the arguments are an object inside a string, which has not ended, returns what completes the object, the string and
+// the JSON around it.
+std::optional<std::string> Machine::text_arguments_closing() const {
+  const std::size_t begin = phase_ == Phase::kJsonArguments ? head_ : envelope_.capture_begin - base_;
+  const std::span<const format::Escape> escapes = syntax_->format->calls.argument_escapes;
+  const std::string_view written = std::string_view(buffer_).substr(begin);
+  const std::string rest = has_escaped_arguments() ? rest_of_escape(written, escapes, "") : "";
+  const auto inner = json_text_closing(format::unescaped(std::string(written) + rest, escapes));
+  if (!inner) return std::nullopt;
+  JsonScanner around = scanner_;
+  for (const char byte : format::unescaped(buffer_.substr(pos_) + rest, escapes)) (void)around.step(byte);
+  const std::string closing = inner->text + around.closing().substr(inner->replaced);
+  return rest + (has_escaped_arguments() ? format::escaped(closing, escapes) : closing);
 }
 
 bool Machine::closes_from_end() const {
@@ -119,16 +152,24 @@ Machine::Closing Machine::construct_closing() const {
     case Phase::kParameter:
       if (auto next = next_parameter(std::string_view(buffer_).substr(pos_))) return next->with(section);
       return after_arguments_closing() + section;
-    case Phase::kEarlyArguments:
-      return json_closing() + rest_of_call(syntax_->format->calls, call_.piece + 1) + section;
-    case Phase::kJsonArguments:
-      return (call_.has_arguments ? json_closing() : "{}") + after_arguments_closing() + section;
+    case Phase::kEarlyArguments: return json_closing() + rest_of_open_call(call_.piece + 1) + section;
+    case Phase::kJsonArguments: return json_arguments_closing().with(after_arguments_closing() + section);
     case Phase::kValue:
       if (auto next = next_parameter(behind_value())) return next->with(section);
       return value_closing() + after_arguments_closing() + section;
     case Phase::kKey: return {parameters_closing() + after_arguments_closing() + section, head_ == buffer_.size()};
     default: return parameters_closing() + after_arguments_closing() + section;
   }
+}
+
+// Completes arguments in JSON.  An object that has begun may also look like the beginning of what follows arguments.
+Machine::Closing Machine::json_arguments_closing() const {
+  if (call_.has_arguments) return json_closing();
+  const std::string_view begun = format::trimmed(std::string_view(buffer_).substr(pos_));
+  JsonScanner scanner;
+  const bool is_begun =
+      begun.starts_with('{') && std::ranges::none_of(begun, [&scanner](char byte) { return scanner.step(byte).bad; });
+  return is_begun && !has_escaped_arguments() ? Closing{scanner.closing(), true} : Closing("{}");
 }
 
 // Behind a call: completes the section's close, or an opener that has begun, and closes the section.
@@ -220,7 +261,11 @@ std::string Machine::rest_of_escape(std::string_view written, std::span<const fo
 std::string Machine::parameters_closing() const {
   const format::Parameters& parameters = syntax_->format->calls.parameters;
   if (phase_ == Phase::kKey) {
-    const std::string_view key = format::trimmed(std::string_view(buffer_).substr(head_));
+    const std::string_view begun = std::string_view(buffer_).substr(head_);
+    // The text that closes the key may have begun.
+    std::size_t shown = std::min(begun.size(), parameters.key_close.size());
+    while (!begun.ends_with(std::string_view(parameters.key_close).substr(0, shown))) --shown;
+    const std::string_view key = format::trimmed(begun.substr(0, begun.size() - shown));
     return parameters.key_close + no_value() + closing_tag(parameters, key);
   }
   return phase_ == Phase::kValueOpen ? no_value() + closing_tag(parameters, parameter_.key) : "";
@@ -324,10 +369,16 @@ std::optional<std::string> Machine::open_markup(const std::string& closing) cons
 }
 
 std::string Machine::after_arguments_closing() const {
-  if (phase_ == Phase::kPieces) return rest_of_call(syntax_->format->calls, call_.piece);
+  if (phase_ == Phase::kPieces) return rest_of_open_call(call_.piece);
   const auto& pieces = syntax_->format->calls.pieces;
   const auto arguments = std::ranges::find(pieces, format::CallPiece::Kind::kArguments, &format::CallPiece::kind);
-  return rest_of_call(syntax_->format->calls, static_cast<std::size_t>(arguments - pieces.begin()) + 1);
+  return rest_of_open_call(static_cast<std::size_t>(arguments - pieces.begin()) + 1);
+}
+
+// Returns the rest of the open call from `piece` on, with what is known of it.
+std::string Machine::rest_of_open_call(std::size_t piece) const {
+  const std::string name = format::escaped(call_.name, syntax_->format->calls.name_escapes);
+  return rest_of_call(syntax_->format->calls, piece, name, call_.id.value_or(""));
 }
 
 // Returns a call without a name, behind the beginning of its opener.  Nothing else ends a section that has no close.
@@ -349,7 +400,7 @@ std::string Machine::no_calls() const {
 // it and closes an empty call or section; "" otherwise.  A bracket alone may be text and does not count as a whole opener.
 Machine::Closing Machine::opener_closing(std::string_view begun, bool is_whole) const {
   const format::Calls& calls = syntax_->format->calls;
-  if (!calls.present || !options().calls) return "";
+  if (!calls.present || !options().calls || is_ordinary(format::trimmed(begun), options().special_tokens)) return "";
   const Marker section = syntax_->make_marker(calls.section_open);
   if (const auto rest = rest_of_opener(section, begun, is_whole))
     return {*rest + no_calls() + calls.section_close, !is_whole};

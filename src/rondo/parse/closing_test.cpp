@@ -227,5 +227,80 @@ TEST_CASE("an opener of a list of calls is closed by an empty list") {
   CHECK(closed(share(format), "Yes\nDo:\n```json", {}) == "\n[]\n``` => " + show({.content = "Yes", .complete = true}));
 }
 
+TEST_CASE("bug: only the string was closed around arguments that are an object in a string") {
+  Options options;
+  options.tools = tools();
+  const auto format = json_object();
+  const std::string call = R"(<do>{"name": "find", "args": )";
+  const std::string object = R"("{\"q\": \"a\\\"b\\n\u0041\", \"n\": [1, {}]}")";
+  for (std::size_t size = 1; size < object.size(); ++size) {
+    const std::string text = call + object.substr(0, size);
+    CAPTURE(text);
+    Parser cut(format, options);
+    (void)cut.feed(text);
+    const auto message = parse(format, options, text + cut.closing_text());
+    REQUIRE(message.ok());
+    REQUIRE(message.value().tool_calls.size() == 1);
+    CHECK(message.value().complete);
+    const auto arguments = json::parse(message.value().tool_calls[0].arguments);
+    CHECK((arguments.ok() && arguments.value().is_object()));
+  }
+  CHECK(json_text_closing(R"("{\"a\)").value().text == "\":null}\"");
+  CHECK(json_text_closing(R"("{\)").value().text == "n}\"");  // white space
+  CHECK(json_text_closing(R"("{\"a\": \"\u00)").value().text == R"(20\"}")");
+  CHECK_FALSE(json_text_closing(R"("text)"));
+  CHECK_FALSE(json_text_closing(R"("{}")"));
+}
+
+TEST_CASE("bug: ordinary text was completed as the opener of a call") {
+  Options options;
+  options.tools = tools();
+  Format lines = *tags_json();
+  lines.calls.section_open = lines.calls.section_close = "";
+  lines.calls.call_open = "\n### Call ";
+  lines.calls.pieces[1].text = ":\n";
+  lines.calls.call_close = "";
+  const auto closing = [&](const Format& format, const std::string& text) {
+    Parser cut(share(format), options);
+    (void)cut.feed(text);
+    return cut.closing_text();
+  };
+  for (const char* text : {"Here:\n###", "Here:\n### ", "Here:\n### Ca", "### Call"}) CHECK(closing(lines, text) == "");
+  CHECK(closing(lines, "### Call find:\n{\"q\": \"x") == "\"}");
+  lines.calls.call_open = "\n- tool: ";
+  for (const char* text : {"A list:\n-", "A list:\n- one\n- t"}) CHECK(closing(lines, text) == "");
+}
+
+TEST_CASE("bug: what a call repeats behind its arguments was left empty") {
+  Options options;
+  options.tools = tools();
+  Format format = *tags_json();
+  format.calls.section_open = format.calls.section_close = "";
+  format.calls.pieces = {{format::CallPiece::Kind::kId, ""},        {format::CallPiece::Kind::kLiteral, "|>"},
+                         {format::CallPiece::Kind::kName, ""},      {format::CallPiece::Kind::kLiteral, "<|with|>"},
+                         {format::CallPiece::Kind::kArguments, ""}, {format::CallPiece::Kind::kLiteral, "<|/call:"},
+                         {format::CallPiece::Kind::kId, ""}};
+  format.calls.call_open = "<|call:";
+  format.calls.call_close = "|>";
+  Parser cut(share(format), options);
+  (void)cut.feed("<|call:c9|>find<|with|>{\"q\": \"x");
+  CHECK(cut.closing_text() == "\"}<|/call:c9|>");
+}
+
+TEST_CASE("bug: the text that closes a key was taken for a part of it") {
+  Options options;
+  options.tools = tools();
+  Format format = *tags_parameters();
+  format.calls.parameters.open = "\n<";
+  format.calls.parameters.key_close = " t=\"";
+  format.calls.parameters.key_in_close = "</";
+  format.calls.parameters.close = ">";
+  format.calls.parameters.forms = {
+      {.type = format::ValueType::kString, .style = format::ValueStyle::kRaw, .open = "str\">"}};
+  Parser cut(share(format), options);
+  (void)cut.feed("<call>\n<f=find>\n<q t");
+  CHECK(cut.closing_text().ends_with("t=\"str\"></q>\n</f>\n</call>"));
+}
+
 }  // namespace
 }  // namespace rondo::parse

@@ -4,9 +4,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/limits.h"
 #include "format/units.h"
+#include "json/parse.h"
+#include "json/print.h"
+#include "parse/json_scan.h"
 #include "parse/values.h"
 
 namespace rondo::parse {
@@ -190,6 +194,36 @@ class LiteralCloser {
 };
 
 }  // namespace
+
+std::optional<TextClosing> json_text_closing(std::string_view begun) {
+  JsonScanner around;
+  for (const char byte : begun) {
+    if (around.step(byte).bad || around.done()) return std::nullopt;
+  }
+  const std::string quoted = around.closing();
+  if (!begun.starts_with('"') || quoted.empty()) return std::nullopt;
+  // An escape that has begun becomes a character that changes nothing where that is possible: white space outside of the
+  // object's strings, and the end of a string inside.
+  const std::string rest = quoted.substr(0, quoted.size() - 1);
+  std::vector<std::string> ways = {rest};
+  if (rest == "\\") ways = {"n", "\"", "\\"};
+  if (rest.starts_with('0')) ways = {std::string("0020").substr(4 - rest.size()), rest};
+  for (const std::string& way : ways) {
+    const auto text = json::parse(std::string(begun) + way + '"');
+    if (!text.ok() || !text.value().is_string()) continue;
+    const std::string& object = text.value().as_string();
+    JsonScanner inside;
+    if (std::ranges::any_of(object, [&inside](char byte) { return inside.step(byte).bad; })) continue;
+    const std::string closing = inside.started() ? inside.closing() : "{}";
+    const auto whole = json::parse(object + closing);
+    if (!whole.ok() || !whole.value().is_object()) continue;
+    TextClosing out{way, quoted.size()};
+    json::append_escaped(out.text, closing, false);
+    out.text += '"';
+    return out;
+  }
+  return std::nullopt;
+}
 
 std::string scalar_closing(std::string_view begun) {
   static constexpr std::array<std::string_view, 6> kSpelledWords = {"true", "false", "null", "True", "False", "None"};

@@ -380,6 +380,7 @@ class Machine : private Reader {
 
   // closing.cpp: what completes a turn that is cut off
   [[nodiscard]] std::string json_closing() const;
+  [[nodiscard]] std::optional<std::string> text_arguments_closing() const;
   [[nodiscard]] bool awaits_arguments() const;
   [[nodiscard]] std::string parameters_closing() const;
   [[nodiscard]] std::string no_value() const;
@@ -407,11 +408,13 @@ class Machine : private Reader {
   [[nodiscard]] bool is_rather_text() const;
   [[nodiscard]] const std::string& content_close() const;
   [[nodiscard]] Closing construct_closing() const;
+  [[nodiscard]] Closing json_arguments_closing() const;
   [[nodiscard]] Closing between_closing(std::string_view begun) const;
   [[nodiscard]] Closing section_closing() const;
   [[nodiscard]] Closing top_closing(std::string_view begun) const;
   [[nodiscard]] std::string reasoning_opener_closing(std::string_view begun) const;
   [[nodiscard]] std::string after_arguments_closing() const;
+  [[nodiscard]] std::string rest_of_open_call(std::size_t piece) const;
   [[nodiscard]] std::string whole_call(std::string_view begun) const;
   [[nodiscard]] std::string no_calls() const;
   [[nodiscard]] Closing opener_closing(std::string_view begun, bool is_whole = false) const;

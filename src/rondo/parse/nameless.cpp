@@ -13,12 +13,17 @@ using format::ValueForm;
 using format::ValueStyle;
 using format::ValueType;
 
-std::string rest_of_call(const format::Calls& calls, std::size_t piece) {
+std::string rest_of_call(const format::Calls& calls, std::size_t piece, std::string_view name, std::string_view id) {
   std::string out;
   const bool is_json = calls.arguments != format::ArgumentStyle::kParameters;
   for (; piece < calls.pieces.size(); ++piece) {
-    if (calls.pieces[piece].kind == format::CallPiece::Kind::kLiteral) out += calls.pieces[piece].text;
-    if (is_json && calls.pieces[piece].kind == format::CallPiece::Kind::kArguments) out += "{}";
+    switch (calls.pieces[piece].kind) {
+      case format::CallPiece::Kind::kLiteral: out += calls.pieces[piece].text; break;
+      case format::CallPiece::Kind::kName: out += name; break;
+      case format::CallPiece::Kind::kId: out += id; break;
+      case format::CallPiece::Kind::kArguments: out += is_json ? "{}" : ""; break;
+      default: break;
+    }
   }
   return out + calls.call_close;
 }
@@ -112,13 +117,21 @@ bool Machine::nameless_object_ends() {
   return true;
 }
 
-// Passes over a parameter without a name at `at`, behind its opener, if its value is empty too.
+// Passes over a parameter without a name at `at`, behind its opener, if its value is empty too.  Behind mere punctuation the
+// next parameter or the end of the call must follow.
 MatchKind Machine::nameless_parameter(std::size_t at) {
   const Marker& rest = syntax_->rare.nameless_parameter;
-  if (at == buffer_.size() || !rest.is_distinct()) return MatchKind::kNone;
+  if (at == buffer_.size() || rest.empty()) return MatchKind::kNone;
   const Match match = rest.match(std::string_view(buffer_).substr(at), false, starts());
   if (match.kind == MatchKind::kPartial) return is_end_ ? MatchKind::kNone : match.kind;
   if (match.kind == MatchKind::kNone) return match.kind;
+  if (!rest.is_distinct()) {
+    const std::size_t next = skip_space(at + match.size);
+    if (next == buffer_.size() && !is_end_) return MatchKind::kPartial;
+    const MarkerSet::Found behind =
+        next < buffer_.size() ? syntax_->sets.parameter.at(buffer_, next, is_end_, starts()) : MarkerSet::Found{};
+    if (behind.kind != MatchKind::kFull) return behind.kind;
+  }
   complain(raw(at), "a parameter has no name");
   pos_ = at + match.size;
   emit(EventKind::kMarker, pos_);

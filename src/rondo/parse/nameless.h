@@ -8,8 +8,10 @@
 
 namespace rondo::parse {
 
-// Returns the rest of a call from `piece` on, with empty arguments.
-[[nodiscard]] std::string rest_of_call(const format::Calls& calls, std::size_t piece);
+// Returns the rest of a call from `piece` on, with empty arguments.  A format may write the name and the id of a call
+// again behind its arguments.
+[[nodiscard]] std::string rest_of_call(const format::Calls& calls, std::size_t piece, std::string_view name = {},
+                                       std::string_view id = {});
 // Returns the rest of a call without a name, behind its opener.
 [[nodiscard]] std::string empty_call(const format::Calls& calls);
 // Returns a value with its markers, in the form whose opener begins with `begun`: an empty string, or null.

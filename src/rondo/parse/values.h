@@ -81,6 +81,14 @@ struct StringOpening {
 // Returns the text that completes `begun`, the beginning of an object, array or string as read_literal() reads it;
 // nullopt if it is none, or if other text follows it.
 [[nodiscard]] std::optional<std::string> literal_closing(std::string_view begun, const NestedSyntax& syntax);
+// Returns what completes `begun`, the beginning of a JSON string that contains the text of a JSON object: the rest of an
+// escape, what closes the object, and the quote.  `replaced` is the size of what JsonScanner::closing() has for the string
+// alone.  Returns nullopt if it is no such string, or if the string has ended.
+struct TextClosing {
+  std::string text;
+  std::size_t replaced = 0;
+};
+[[nodiscard]] std::optional<TextClosing> json_text_closing(std::string_view begun);
 // Returns the text that completes a number or a word of JSON or Python; "" if it needs nothing.
 [[nodiscard]] std::string scalar_closing(std::string_view begun);
 

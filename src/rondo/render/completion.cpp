@@ -54,6 +54,17 @@ bool ends_bare(const format::Format& format, const ParsedCompletion& said) {
          calls.back().arguments == "{}";
 }
 
+// Returns the name of the call that is in `closed`, the completion with its closing text, but not in the message.
+std::string cut_name(const std::shared_ptr<const parse::Syntax>& syntax, std::string_view prompt_tail,
+                     std::string_view closed, const ParsedCompletion& said) {
+  if (said.closing_text.empty()) return "";
+  parse::Parser parser(syntax, prompt_tail);
+  (void)parser.feed(closed);
+  (void)parser.close();
+  const std::vector<chat::ToolCall>& calls = parser.message().tool_calls;
+  return calls.size() == said.message.tool_calls.size() + 1 ? calls.back().name : "";
+}
+
 parse::Options options_of(std::optional<json::Value> tools, std::vector<std::string> special_tokens) {
   parse::Options options;
   options.tools = std::move(tools);
@@ -280,6 +291,7 @@ Result<ParsedCompletion> CompletionReader::read(const TurnProfile& profile, std:
   out.calls_end = format::trimmed(format_->calls.call_close + format_->calls.section_close);
   out.input = format_->input;
   out.message = parser.message();
+  out.cut_name = cut_name(syntax_, prompt_tail.value(), reading.raw() + out.closing_text, out);
   out.is_bare = ends_bare(*format_, out);
   out.reasoning = reading.reasoning(format::trimmed(format_->reasoning.close), is_opened);
   out.raw = std::move(reading.raw());

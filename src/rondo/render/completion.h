@@ -33,6 +33,8 @@ struct ReasoningSpan {
 struct ParsedCompletion {
   chat::AssistantMessage message;
   std::string closing_text;
+  // The name, or the beginning of a name, of the call that `closing_text` closes, if `message` does not have that call.
+  std::string cut_name;
   // If a turn consists of blocks with headings: the texts that end a block, including the last one.
   std::vector<std::string> block_ends;
   std::string calls_end;     // what the format writes at the end of its calls, with its counters; "" for nothing

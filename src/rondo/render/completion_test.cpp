@@ -284,6 +284,17 @@ TEST_CASE_FIXTURE(Fixture, "bug: what closes arguments was written behind a call
   CHECK(behind("<call f=\"now\"/>") == "[end][tool]r[end][assistant]");
   CHECK(behind("<call f=\"now\"/>[end]") == "[tool]r[end][assistant]");
   CHECK(behind("<call f=\"add\"><a k=\"n\">1</a></call>") == "[end][tool]r[end][assistant]");
+  // What begins behind a whole call is text, and what closes the call is not written behind that.
+  CHECK(behind("<call f=\"add\"><a k=\"n\">1</a></call><c") == "[end][tool]r[end][assistant]");
+}
+
+TEST_CASE_FIXTURE(Fixture, "a call whose name breaks off is closed, but needs no result") {
+  const ParsedCompletion said = read("~do~fi");
+  CHECK(said.message.tool_calls.empty());
+  CHECK(said.closing_text == "~with~{}");
+  CHECK(said.cut_name == "fi");
+  CHECK(read("~do~find~with~{").cut_name == "");
+  CHECK(read("~say~Hi").cut_name == "");
 }
 
 // The bytes, a stop token, and one token for `><`.

@@ -61,6 +61,7 @@ std::optional<std::string> missing_behind_whole_calls(const tokenizer::Tokenizer
   const std::size_t there = overlap(tokenizer, text, rest);
   if (there > 0 && ends_calls(text.substr(0, text.size() - there))) return rest.substr(there);
   const bool ends_with_content = !format::is_blank(said.message.content) && text.ends_with(said.message.content);
+  if (ends_with_content && said.closing_text.empty()) return rest;  // behind calls that are whole
   return ends_with_content || !ends_calls(text) ? std::nullopt : std::optional(rest);
 }
 
@@ -125,6 +126,9 @@ Lead closing(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, cons
   lead.text += missing_closers(tokenizer, sampled + lead.text, close.closers, said);
   if (!without_space(lead.text).empty())
     lead.notes.push_back("the completion was cut off; " + text::quoted(lead.text) + " closes what it left open");
+  if (!said.cut_name.empty())
+    lead.notes.push_back("the completion breaks off in a call of " + text::quoted(said.cut_name) +
+                         ", which the message does not have: it needs no result");
   const bool is_ended = !lead.text.empty() && ends_block(said, lead.text);
   if (close.stop_opens_next || close.history_close.empty() || is_ended) return lead;
   if (const std::size_t closed = turn_end_in(close, lead.text); closed != std::string::npos) {
