@@ -287,6 +287,18 @@ TEST_CASE("bug: what a call repeats behind its arguments was left empty") {
   CHECK(cut.closing_text() == "\"}<|/call:c9|>");
 }
 
+TEST_CASE("bug: a parameter without a name was malformed where only punctuation closes it") {
+  Options options;
+  options.tools = tools();
+  Format format = *tags_parameters();
+  format.calls.parameters.open = " --";
+  format.calls.parameters.key_close = " ";
+  format.calls.parameters.close = "";
+  format.calls.parameters.forms = {{.type = format::ValueType::kString, .style = format::ValueStyle::kJson}};
+  CHECK(closed(share(format), "<call>\n<f=find>\n --", options) ==
+        " \"\"\n</f>\n</call> => " + show({.tool_calls = {{.name = "find", .arguments = "{}"}}, .complete = true}));
+}
+
 TEST_CASE("bug: the text that closes a key was taken for a part of it") {
   Options options;
   options.tools = tools();
