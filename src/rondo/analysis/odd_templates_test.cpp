@@ -144,10 +144,12 @@ TEST_CASE("bug: no loss told of objects and arrays in a syntax that is not read 
 }
 
 TEST_CASE("bug: a list of calls that is a member of an object was read as markers") {
-  const auto format = verified_format(with_calls(
-      "{%- if m.tool_calls %}<do>{{- '{\"calls\": [' }}{%- for c in m.tool_calls %}{{- '{\"to\": \"' + c.function.name + '\", "
-      "\"with\": ' }}{{- c.function.arguments | tojson }}{{- ', \"nr\": \"' + c.id + '\"}' }}{{- ', ' if not loop.last }}"
-      "{%- endfor %}{{- ']}' }}</do>{%- endif %}"));
+  const auto format =
+      verified_format(with_calls("{%- if m.tool_calls %}<do>{{- '{\"calls\": [' }}{%- for c in m.tool_calls %}{{- "
+                                 "'{\"to\": \"' + c.function.name + '\", "
+                                 "\"with\": ' }}{{- c.function.arguments | tojson }}{{- ', \"nr\": \"' + c.id + '\"}' "
+                                 "}}{{- ', ' if not loop.last }}"
+                                 "{%- endfor %}{{- ']}' }}</do>{%- endif %}"));
   CHECK(format->calls.envelope == format::Envelope::kJsonArray);
   CHECK(format->calls.section_open == "<do>{\"calls\": ");
   CHECK(format->calls.section_close == "}</do>");

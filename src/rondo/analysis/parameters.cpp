@@ -319,15 +319,17 @@ void tell_of_unread(const std::vector<Seen>& all, const std::string& shared, con
     const auto form = std::ranges::find(parameters.forms, seen.type, &ValueForm::type);
     if (form == parameters.forms.end() || form->style != format::ValueStyle::kNested || !seen.has_value) continue;
     const bool is_array = seen.type == ValueType::kArray;
-    const std::string text = seen.before.substr(std::min(parameters.key_close.size(), seen.before.size())) + seen.text +
-                             seen.after.substr(0, seen.after.size() - std::min(shared.size(), seen.after.size()));
+    std::string text = seen.before.substr(std::min(parameters.key_close.size(), seen.before.size()));
+    text += seen.text;
+    text.append(seen.after, 0, seen.after.size() - std::min(shared.size(), seen.after.size()));
     const bool is_as_parameters = !is_array && !open.empty() && format::trimmed(text).starts_with(open);
     if (!format::is_blank(form->open) || (is_array && !format::is_blank(parameters.item_open)) || is_as_parameters ||
         has_literal_shape(text, parameters.forms.front()))
       continue;
-    const std::string name = is_array ? "arrays" : "objects";
-    remarks.lose(name + " in arguments",
-                 name + " are written in a syntax of the template that is not read back: " + text, line);
+    std::string meaning = is_array ? "arrays" : "objects";
+    std::string what = meaning + " in arguments";
+    meaning += " are written in a syntax of the template that is not read back: ";
+    remarks.lose(std::move(what), meaning + text, line);
   }
 }
 

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kMessages = "messages[";
 constexpr std::string_view kContent = ".content";
 constexpr std::string_view kCalls = ".tool_calls[";
-constexpr std::string_view kReasoning = ".reasoning_content";
+constexpr std::string_view kReasoningPath = ".reasoning_content";
 
 // Reads the number of "NUMBER]rest", and leaves the rest; nullopt if there is none.
 std::optional<std::size_t> take_index(std::string_view& text) {
@@ -30,7 +30,7 @@ class Paths {
 
   [[nodiscard]] std::string of(std::string_view rest) const {
     if (rest == kContent) return content();
-    if (rest == kReasoning) return of_part(find(Field::kReasoning, 0), "");
+    if (rest == kReasoningPath) return of_part(find(Field::kReasoning, 0), "");
     if (!rest.starts_with(kCalls)) return place_of(request_, message_);
     std::string_view tail = rest.substr(kCalls.size());
     const auto call = take_index(tail);

@@ -311,22 +311,27 @@ bool CallBuilder::may_omit_arguments(const Tool& tool) const {
   return format_.calls.omits_arguments && !has_required;
 }
 
+void CallBuilder::literal(Line& line, std::size_t index) {
+  const std::vector<CallPiece>& pieces = format_.calls.pieces;
+  const std::string& text = pieces[index].text;
+  const CallPiece::Kind before = index > 0 ? pieces[index - 1].kind : CallPiece::Kind::kLiteral;
+  if (before == CallPiece::Kind::kName && !is_blank(format_.calls.heading_close)) {
+    line.add(heading(text));
+  } else if (before == CallPiece::Kind::kArguments && has_no_close_) {
+    behind_value(line, text);
+    line.marker(trailing_space(text));
+  } else {
+    line.marker(text);
+  }
+}
+
 void CallBuilder::body(Line& line, const Tool& tool, std::size_t first_piece, std::size_t end, bool name_is_read) {
   const format::Calls& calls = format_.calls;
   const std::vector<CallPiece>& pieces = calls.pieces;
   for (std::size_t i = first_piece; i < end; ++i) {
     const CallPiece& piece = pieces[i];
     switch (piece.kind) {
-      case CallPiece::Kind::kLiteral:
-        if (i > 0 && pieces[i - 1].kind == CallPiece::Kind::kName && !is_blank(format_.calls.heading_close)) {
-          line.add(heading(piece.text));
-        } else if (i > 0 && pieces[i - 1].kind == CallPiece::Kind::kArguments && has_no_close_) {
-          behind_value(line, piece.text);
-          line.marker(trailing_space(piece.text));
-        } else {
-          line.marker(piece.text);
-        }
-        break;
+      case CallPiece::Kind::kLiteral: literal(line, i); break;
       case CallPiece::Kind::kArguments:
         line.space();
         if (calls.arguments == format::ArgumentStyle::kParameters) line.apart();
@@ -389,19 +394,25 @@ void CallBuilder::slot(Line& line, const Tool& tool, const CallPiece& piece, std
   }
 }
 
-// The calls are recognised by a tool's name in tags, or by the first keys of a call's JSON.
-std::string CallBuilder::bare_pattern(bool is_reasoning_open) const {
+// What a call without an opener is recognised by: a tool's name in tags, or the first keys of a call's JSON.
+std::string CallBuilder::bare_names() const {
   const format::Calls& calls = format_.calls;
   std::string names;
+  const auto add = [&names](std::string_view name) { names += (names.empty() ? "" : "|") + pattern_escaped(name); };
   if (calls.envelope == format::Envelope::kTags || calls.roles.name_is_key) {
-    for (const Tool& tool : tools_) names += (names.empty() ? "" : "|") + pattern_escaped(tool.written);
-  } else {
-    for (const auto* role : {&calls.roles.name, &calls.roles.arguments, &calls.roles.id}) {
-      if (!role->empty()) names += (names.empty() ? "" : "|") + pattern_escaped(role->front());
-    }
-    for (const format::JsonConstant& constant : calls.roles.constants)
-      names += (names.empty() ? "" : "|") + pattern_escaped(constant.path.front());
+    for (const Tool& tool : tools_) add(tool.written);
+    return names;
   }
+  for (const auto* role : {&calls.roles.name, &calls.roles.arguments, &calls.roles.id}) {
+    if (!role->empty()) add(role->front());
+  }
+  for (const format::JsonConstant& constant : calls.roles.constants) add(constant.path.front());
+  return names;
+}
+
+std::string CallBuilder::bare_pattern(bool is_reasoning_open) const {
+  const format::Calls& calls = format_.calls;
+  const std::string names = bare_names();
   const std::string section = pattern_escaped(trimmed(calls.section_open));
   const std::string before = pattern_escaped(trimmed(calls.call_open));
   std::string call = "(?:" + names + ")";

@@ -67,6 +67,9 @@ class CallBuilder {
   [[nodiscard]] NodeId named_calls(const Line& head);
   [[nodiscard]] NodeId any_call(Start start);
   [[nodiscard]] NodeId call(const Tool& tool, Start start, bool name_is_read);
+  [[nodiscard]] std::string bare_names() const;
+  // Adds the literal piece `index` of a call.
+  void literal(Line& line, std::size_t index);
   void body(Line& line, const Tool& tool, std::size_t first_piece, std::size_t end, bool name_is_read);
   [[nodiscard]] bool may_omit_arguments(const Tool& tool) const;
   [[nodiscard]] NodeId heading(const std::string& literal);

@@ -113,9 +113,16 @@ bool Machine::is_stray_content_close(const Marker& close) const {
   return !top_.is_wrapped && is_text && !format::is_blank(syntax_->format->content.open);
 }
 
+// Waits at a marker for the text behind it.
+bool Machine::wait_at(const MarkerSet::Found& found) {
+  pos_ = found.begin;
+  return false;
+}
+
 // Returns whether the close of content, which ends at pos_, is one: the turn ends there, or a marker follows.  Otherwise
 // plain text of the answer has the same spelling.
 MatchKind Machine::content_ends(const MarkerSet::Found& found) const {
+  if (is_stray_content_close(*found.marker)) return MatchKind::kNone;
   const format::Calls& calls = syntax_->format->calls;
   const bool has_unmarked_calls =
       calls.present && format::is_blank(calls.section_open) && format::is_blank(calls.call_open);

@@ -351,6 +351,17 @@ bool Machine::stray_close(const MarkerSet::Found& found) {
   return true;
 }
 
+// Takes a close of reasoning outside of reasoning.
+void Machine::reasoning_ends(const MarkerSet::Found& found) {
+  emit_reasoning_marker(pos_);
+  trail_.of_reasoning = true;
+  const auto& closes = syntax_->format->stops.history_close;  // one text may close every kind of block
+  const auto is_same = [&found](const std::string& text) { return format::trimmed(text) == found.marker->core(); };
+  if (!is_blank(syntax_->format->header) && std::any_of(closes.begin(), closes.end(), is_same))
+    top_.is_blank = top_.is_layout = true;
+  top_.is_blank = top_.is_blank || syntax_->rare.content_open_is_reserved;
+}
+
 // Acts on a marker outside reasoning and calls, which ends at pos_.
 bool Machine::top_marker(const MarkerSet::Found& found) {
   trail_.of_reasoning = false;
@@ -360,17 +371,9 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
                               found.marker->core() == syntax_->section_close.core();
   switch (closes_section ? static_cast<int>(kSectionClose) : found.id) {
     case kReasoningOpen: return reasoning_opened(*found.marker);
-    case kReasoningClose: {
-      if (ends_content(found)) break;
-      emit_reasoning_marker(pos_);
-      trail_.of_reasoning = true;
-      const auto& closes = syntax_->format->stops.history_close;  // one text may close every kind of block
-      const auto is_same = [&found](const std::string& text) { return format::trimmed(text) == found.marker->core(); };
-      if (!is_blank(syntax_->format->header) && std::any_of(closes.begin(), closes.end(), is_same))
-        top_.is_blank = top_.is_layout = true;
-      top_.is_blank = top_.is_blank || syntax_->rare.content_open_is_reserved;
+    case kReasoningClose:
+      if (!ends_content(found)) reasoning_ends(found);
       break;
-    }
     case kContentOpen:
       emit(EventKind::kMarker, pos_);
       top_.is_preamble = found.marker == &syntax_->rare.preamble_open;
@@ -378,12 +381,8 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
       top_.is_blank = false;
       break;
     case kContentClose:
-      if (is_stray_content_close(*found.marker)) return stray_close(found);
-      if (const MatchKind end = content_ends(found); end != MatchKind::kFull) {
-        if (end == MatchKind::kNone) return stray_close(found);
-        pos_ = found.begin;
-        return false;
-      }
+      if (const MatchKind end = content_ends(found); end != MatchKind::kFull)
+        return end == MatchKind::kNone ? stray_close(found) : wait_at(found);
       [[fallthrough]];
     case kHistoryClose:  // another block of the same turn may follow
       emit(EventKind::kMarker, pos_);

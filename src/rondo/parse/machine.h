@@ -94,6 +94,8 @@ class Machine : private Reader {
   MatchKind blank_marker(std::size_t at);
   void keep_blank(const MarkerSet::Found& found);
   [[nodiscard]] bool is_answer_text(const MarkerSet::Found& found) const;
+  void reasoning_ends(const MarkerSet::Found& found);
+  bool wait_at(const MarkerSet::Found& found);
   [[nodiscard]] MatchKind content_ends(const MarkerSet::Found& found) const;
   bool stray_close(const MarkerSet::Found& found);
   [[nodiscard]] bool is_stray_content_close(const Marker& close) const;

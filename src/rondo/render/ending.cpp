@@ -57,7 +57,7 @@ std::optional<std::string> missing_behind_whole_calls(const tokenizer::Tokenizer
   const bool has_calls = !said.message.tool_calls.empty() || !said.closing_text.empty();
   if (!has_calls || behind == std::string_view::npos) return std::nullopt;
   const auto ends_calls = [&end](std::string_view written) { return format::numbered_suffix(written, end) > 0; };
-  const std::string rest(closing.substr(behind));
+  std::string rest(closing.substr(behind));
   const std::size_t there = overlap(tokenizer, text, rest);
   if (there > 0 && ends_calls(text.substr(0, text.size() - there))) return rest.substr(there);
   const bool ends_with_content = !format::is_blank(said.message.content) && text.ends_with(said.message.content);
