@@ -63,7 +63,8 @@ std::size_t end_of_quoted(std::string_view text, std::size_t at) {
 // The rules of a definition: their names, and the text after the colon of each.
 class Rules {
  public:
-  // Joins the lines of each rule.  A line that is indented or begins with `|` continues the rule before it.
+  // Joins the lines of each rule.  A line that begins with `|`, or is indented and begins no rule, continues the rule
+  // before it.
   Status read(std::string_view text) {
     std::string statement;
     std::size_t at = 0;
@@ -71,7 +72,8 @@ class Rules {
       std::string line = next_line(text, at);
       const std::string_view bare = stripped(line);
       if (bare.empty()) continue;
-      const bool goes_on = bare.front() == '|' || std::isspace(static_cast<unsigned char>(line.front())) != 0;
+      const bool is_indented = std::isspace(static_cast<unsigned char>(line.front())) != 0;
+      const bool goes_on = bare.front() == '|' || (is_indented && !begins_rule(bare));
       if (!goes_on || statement.empty()) {
         if (Status taken = take(statement); !taken.ok()) return taken;
         statement.clear();
@@ -106,10 +108,21 @@ class Rules {
     return out;
   }
 
+  // Whether the line is a directive, or begins with a name, perhaps a priority, and a colon.
+  static bool begins_rule(std::string_view line) {
+    if (line.front() == '%')
+      return !line.starts_with("%json") && !line.starts_with("%regex") && !line.starts_with("%lark");
+    const std::size_t end = line.find_first_of(":\"/|()");
+    if (end == std::string_view::npos || line[end] != ':') return false;
+    line = stripped(line.substr(0, end));
+    return std::ranges::none_of(line, [](char c) { return c == ' ' || c == '\t'; });
+  }
+
   Status take(std::string_view statement) {
     statement = stripped(statement);
     if (statement.empty()) return Done{};
     if (statement.front() == '%') return directive(statement);
+    if (statement.front() == '}') return Error(ErrorCode::kUnsupported, "JSON in a grammar is not enforced");
     const std::size_t colon = statement.find(':');
     if (colon == std::string_view::npos)
       return Error(ErrorCode::kInvalidArgument, "the grammar has a line that is no rule: " + std::string(statement));
@@ -178,7 +191,7 @@ class Writer {
 
   // Reads alternatives from the front of `rest`, and leaves the text after them in it.
   std::string alternatives(std::string_view& rest, int depth) {
-    if (depth > kMostNesting) fail(ErrorCode::kInvalidArgument, "the grammar's groups nest too deep");
+    if (depth > kMostNesting) fail(ErrorCode::kUnsupported, "the grammar's groups nest too deep to be enforced");
     std::string out = "(?:" + sequence(rest, depth);
     while (!error_ && rest.starts_with('|')) {
       rest.remove_prefix(1);
@@ -216,6 +229,10 @@ class Writer {
       return first == '(' ? inner : inner + "?";
     }
     if (first == '"' || first == '/') return quoted(rest);
+    if (std::string_view("%<@&~").find(first) != std::string_view::npos) {  // as llguidance extends the language
+      fail(ErrorCode::kUnsupported, std::string("`") + first + "` of a grammar is not enforced");
+      return "";
+    }
     if (!is_name(first)) {
       fail(ErrorCode::kInvalidArgument, std::string("the grammar has an odd `") + first + "`");
       return "";

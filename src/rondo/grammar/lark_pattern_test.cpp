@@ -45,6 +45,13 @@ TEST_CASE("a grammar in Lark that does not refer to itself is a pattern") {
   CHECK_FALSE(takes("start: \"a.b\"", "axb"));
 }
 
+TEST_CASE("bug: in a grammar that is indented as a whole all rules were one") {
+  CHECK(takes("\n    start: a b\n      | c\n    a: \"x\"\n    ?b.2 : \"y\"\n    c: \"z\"\n      \":\"\n", "xy"));
+  CHECK(takes("  start: c\n  c: \"z\"\n    \":\"\n", "z:"));
+  CHECK(wrong("start: %json {\n  \"type\": \"object\"\n}") == "JSON in a grammar is not enforced");
+  CHECK(wrong("start: %json {}") == "`%` of a grammar is not enforced");
+}
+
 TEST_CASE("what no pattern says, and what is no grammar") {
   CHECK(wrong("start: \"(\" start \")\" | \"x\"") ==
         "the grammar's rule `start` refers to itself, which is not enforced");

@@ -256,7 +256,9 @@ class PatternReader {
       case U'f': return CharSet::of('\f');
       case U'v': return CharSet::of('\v');
       case U'0': return CharSet::of(0);
-      case U'x': return CharSet::of(hex(2));
+      case U'x':
+        if (text_.substr(at_).starts_with('{')) fail(ErrorCode::kUnsupported, "an escape `\\x{`");
+        return CharSet::of(hex(2));
       case U'c': return CharSet::of(next() & 0x1FU);
       case U'u': return CharSet::of(unicode());
       case U'b':
@@ -339,6 +341,13 @@ class PatternReader {
 
 Result<NodeId> pattern_content(const Speller& speller, std::string_view pattern) {
   return PatternReader(speller, pattern).whole();
+}
+
+Status check_pattern(std::string_view pattern) {
+  Grammar grammar;
+  const auto content = pattern_content(Speller(grammar, Spelling::bare()), pattern);
+  const bool is_valid = content.ok() || content.error().code == ErrorCode::kUnsupported;
+  return is_valid ? Status(Done{}) : Status(content.error());
 }
 
 bool pattern_matches(std::string_view pattern, std::string_view text) {

@@ -17,6 +17,9 @@ namespace rondo::grammar {
 // kUnsupported, and a message that names the construct, or with kInvalidArgument if the pattern is not valid.
 [[nodiscard]] Result<NodeId> pattern_content(const Speller& speller, std::string_view pattern);
 
+// Fails with kInvalidArgument if `pattern` is no regular expression.  One that is not supported is one.
+[[nodiscard]] Status check_pattern(std::string_view pattern);
+
 // Returns whether `text` matches `pattern`; false if the pattern is not supported.
 [[nodiscard]] bool pattern_matches(std::string_view pattern, std::string_view text);
 

@@ -53,6 +53,8 @@ std::string equality_key(const json::Value& value) {
 
 bool are_equal(const json::Value& a, const json::Value& b) { return equality_key(a) == equality_key(b); }
 
+bool is_type(std::string_view name) { return type_named(name).has_value(); }
+
 TypeSet types_by_type(const json::Value& schema, bool& is_said) {
   const json::Value* type = schema.find("type");
   TypeSet out = 0;

@@ -15,6 +15,8 @@ namespace rondo::grammar {
 [[nodiscard]] std::string equality_key(const json::Value& value);
 // Returns whether the values are equal.  The numbers 1 and 1.0 are.
 [[nodiscard]] bool are_equal(const json::Value& a, const json::Value& b);
+// Returns whether a type has this name.  Python's names, which some clients write, are known too.
+[[nodiscard]] bool is_type(std::string_view name);
 // Returns the types that the schema's `type` allows; kAnyType, with `is_said` false, if it has none that is known.
 [[nodiscard]] TypeSet types_by_type(const json::Value& schema, bool& is_said);
 // Returns what the value of this keyword must be if `value` is of another kind: "an object"; "" if it fits.  Values that
