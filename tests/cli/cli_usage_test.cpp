@@ -67,6 +67,18 @@ TEST_CASE_FIXTURE(Shell, "bug: an option that is no JSON had status 1, as input 
   CHECK(told("render --model model --kwargs '[1]'", kHello) == no_object);
   CHECK(told("check model --kwargs '[1]'") == no_object);
   CHECK(told("serve model --url http://127.0.0.1:1 --store memory --port 0 --kwargs '[1]'") == no_object);
+  // JSON of another form than the option's is as wrong as no JSON; in a file or a stream it is bad input.
+  CHECK(told("render model --messages 5") ==
+        "2 rondo: --messages: messages must be an array of objects, found an integer");
+  CHECK(told("render model --messages '[{}]'") == "2 rondo: --messages: messages[0] has no `role`");
+  CHECK(told("render model -m x --tools '{}'") ==
+        "2 rondo: --tools: tools must be an array of objects, found an object");
+  CHECK(told("render model -m x --documents '[1]'") ==
+        "2 rondo: --documents: documents[0] must be an object, found an integer");
+  CHECK(told("grammar model --schema 5") == "2 rondo: --schema: `response_schema` must be an object, found an integer");
+  CHECK(told("parse model --text x --correct 5") ==
+        "2 rondo: --correct: `corrections` must be an object, found an integer");
+  CHECK(told("render model --messages -", "5") == "1 rondo: messages must be an array of objects, found an integer");
   CHECK(told("fake-engine vllm --script '{'") == "2 rondo: --script" + broken);
   CHECK(told("render model --messages -", "{") == "1 rondo: standard input" + broken);
   CHECK(told("tokenize model --ids 'a b'").starts_with("0 "));
@@ -239,7 +251,8 @@ TEST_CASE_FIXTURE(Shell, "template variables may be spelled as Python spells the
 TEST_CASE_FIXTURE(Shell, "JSON that is neither object nor array is JSON too") {
   CHECK(run("grammar model --schema true").status == 0);
   CHECK(run("grammar model --schema true").out.find("root ::= ") != std::string::npos);
-  CHECK(run("render model --messages '\"hi\"'").err == "rondo: messages must be an array of objects, found a string\n");
+  CHECK(run("render model --messages '\"hi\"'").err ==
+        "rondo: --messages: messages must be an array of objects, found a string\n");
   CHECK(run("parse model --text x --correct 5").err.find("must be an object, found an integer") != std::string::npos);
   CHECK(run("detokenize model -1").err.find("-1 is out of range") != std::string::npos);
   const std::string named = file("5", "[{\"role\": \"user\", \"content\": \"x\"}]");

@@ -141,11 +141,13 @@ Result<json::Value> read_json(const std::string& path) {
   return error;
 }
 
-Result<json::Value> json_argument(const std::string& argument, const std::string& option) {
+bool is_inline_json(const std::string& argument) {
   // A number, a text or `true` is JSON too, unless a file has that name.
-  const bool is_inline =
-      is_json(argument) || (argument != "-" && !files::exists(argument) && json::parse(argument).ok());
-  if (!is_inline) return read_json(argument);
+  return is_json(argument) || (argument != "-" && !files::exists(argument) && json::parse(argument).ok());
+}
+
+Result<json::Value> json_argument(const std::string& argument, const std::string& option) {
+  if (!is_inline_json(argument)) return read_json(argument);
   auto value = json::parse(argument);
   if (value.ok()) return value;
   Error error = value.error();

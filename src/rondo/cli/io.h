@@ -34,8 +34,11 @@ void hold_standard_descriptors();
 // Returns the JSON value in a file or on standard input.  The error's source is the path.
 [[nodiscard]] Result<json::Value> read_json(const std::string& path);
 
-// Returns `argument` as JSON if it looks like JSON (starts with a bracket or brace, or is a value and no file's name),
-// otherwise the JSON value in the file of that name.  `option` names the argument in messages.
+// Whether `argument` is JSON itself: it starts with a bracket or brace, or is a value and no file's name.
+[[nodiscard]] bool is_inline_json(const std::string& argument);
+
+// Returns `argument` as JSON if it is, otherwise the JSON value in the file of that name.  `option` names the argument in
+// messages.
 [[nodiscard]] Result<json::Value> json_argument(const std::string& argument, const std::string& option);
 
 // Returns an object as json_argument() does, or from lines `KEY=VALUE`; a value that is not JSON is a text, but for

@@ -37,12 +37,29 @@ Status add_any_messages(json::Object& request, const std::string& argument, cons
   return Done{};
 }
 
+// Names the option in an error of JSON that stands in the option itself: it is wrong usage.
+Status blamed(Status status, const std::string& argument, const std::string& option) {
+  if (status.ok() || !is_inline_json(argument)) return status;
+  Error error = status.error();
+  error.source = option;
+  return error;
+}
+
 // The same, and checks them under the name `what`.  Templates print nothing for a role that is missing, so that nobody
 // would see the mistake.
 Status add_messages(json::Object& request, const std::string& argument, const std::string& option,
                     const std::string& what) {
   if (Status status = add_any_messages(request, argument, option); !status.ok()) return status;
-  return chat::check_messages(*request.find("messages"), what);
+  return blamed(chat::check_messages(*request.find("messages"), what), argument, option);
+}
+
+// Checks the form of a field that an option may give.
+Status check_form(std::string_view field, const json::Value& value) {
+  if (field == "tools" || field == "documents") return chat::check_objects(value, std::string(field));
+  const bool is_schema = field == "response_schema" && value.is_bool();
+  if (is_schema || value.is_object() || (field != "response_schema" && field != "corrections")) return Done{};
+  return Error(ErrorCode::kInvalidArgument,
+               "`" + std::string(field) + "` must be an object, found " + std::string(json::describe(value.kind())));
 }
 
 bool names_model(const std::string& path) {
@@ -124,6 +141,7 @@ Status add_json(json::Object& request, std::string_view field, const std::string
   if (argument.empty()) return Done{};
   auto value = json_argument(argument, option);
   if (!value.ok()) return value.error();
+  if (Status status = blamed(check_form(field, value.value()), argument, option); !status.ok()) return status;
   request.set(field, std::move(value).value());
   return Done{};
 }
