@@ -272,7 +272,8 @@ TEST_CASE("gateway: a request without messages, and one that is packed, are told
   Gateway gateway;
   for (const auto& [path, body, sentence] :
        {std::array<std::string, 3>{"/v1/chat/completions", R"({"messages": []})", "`messages` must not be empty"},
-        {"/v1/messages", R"({"messages": [], "max_tokens": 4})", "`messages` must not be empty"},
+        {"/v1/messages", R"({"messages": [], "max_tokens": 4})",
+         "`messages` must not be empty: at least one message is required"},
         {"/v1/responses", R"({"input": []})", "`input` must not be empty"},
         {"/v1/responses", R"({"input": null})", "`input` is missing"},
         {"/v1/responses", "{}", "`input` is missing"}}) {

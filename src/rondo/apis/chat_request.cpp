@@ -52,6 +52,7 @@ bool read_guide(Fields& fields, std::string_view key, AnswerFormat& out) {
   }
   if (!schema.is_object() && !schema.is_bool())
     return fields.refuse(key, "must be a JSON schema", "invalid_type"), false;
+  check_schema(fields, key, schema);
   out.kind = AnswerFormat::Kind::kSchema;
   out.is_strict = true;
   out.schema = std::move(schema);
@@ -91,7 +92,7 @@ void note_unread(Fields& fields, GenerateRequest& out) {
     out.warnings.emplace_back("`web_search_options` was left out: nothing here searches the web");
   note_left_out(fields, {"store"}, out.warnings, "there is no list of completions");
   note_left_out(fields, {"prediction", "min_tokens", "ignore_eos", "prompt_logprobs", "echo"}, out.warnings);
-  const json::Array* modalities = fields.array("modalities", kMostMetadata);
+  const json::Array* modalities = fields.array("modalities", kMostWords);
   const auto is_other = [](const json::Value& modality) { return modality != json::Value("text"); };
   if (modalities != nullptr && std::ranges::any_of(*modalities, is_other))
     note_left_out(fields, {"modalities"}, out.warnings, "replies are text");

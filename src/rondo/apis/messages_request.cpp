@@ -76,6 +76,16 @@ void note_errors(Fields& fields, std::vector<std::string>& warnings) {
   });
 }
 
+// A conversation has something that a user says.  Only then can the reply be begun by the client.
+void check_beginning(Fields& fields) {
+  const json::Array* messages = fields.array("messages", kMostMessages);
+  if (messages == nullptr) return;
+  if (messages->empty()) return fields.refuse("messages", "must not be empty: at least one message is required");
+  const auto is_user = [](const json::Value& message) { return message.find_string("role") == "user"; };
+  if (std::ranges::none_of(*messages, is_user))
+    fields.refuse("messages[0].role", "must be `user`: first message must use the \"user\" role");
+}
+
 // The system text has blocks of text alone.
 void check_system(Fields& fields) {
   const json::Value* system = fields.any("system");
@@ -117,6 +127,7 @@ void check_messages_body(Fields& fields) {
   (void)fields.object("tool_choice");
   if (fields.any("messages") == nullptr) return fields.refuse("messages", "is missing", "missing_required_parameter");
   fields.each("messages", kMostMessages, [](Fields& message, std::size_t) { check_message(message); });
+  check_beginning(fields);
 }
 
 void read_messages_fields(Fields& fields, GenerateRequest& out) {

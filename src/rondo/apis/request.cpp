@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "apis/request_parts.h"
+#include "base/utf8.h"
 #include "chat/api_parts.h"
 #include "json/parse.h"
 
@@ -60,13 +61,9 @@ void check_format(Fields& tool) {
   if (tool.any("format") != nullptr && format.any("type") == nullptr)
     format.refuse("type", "is missing", "missing_required_parameter");
   if (!is_grammar) return;
-  const auto check = [](Fields& grammar) {
-    (void)grammar.word("syntax", {"lark", "regex"});
-    if (!grammar.text("definition")) grammar.refuse("definition", "is missing", "missing_required_parameter");
-  };
-  if (format.any("grammar") == nullptr) return check(format);
+  if (format.any("grammar") == nullptr) return check_custom_grammar(format);
   Fields inner = format.inside("grammar");
-  check(inner);
+  check_custom_grammar(inner);
 }
 
 // Tools that a vendor's server runs may have no name.
@@ -87,6 +84,9 @@ void check_tool(Fields& tool, chat::Api api) {
   check_tool_types(tool);
   const std::string type = tool.text("type").value_or("");
   check_name(tool, type);
+  for (const std::string_view key : {"parameters", "input_schema"}) check_parameters(tool, key);
+  Fields function = tool.inside("function");
+  check_parameters(function, "parameters");
   if (api == chat::Api::kMessages) {
     const bool is_own = type.empty() || type == "custom";
     if (tool.any("input_schema") == nullptr && is_own)
@@ -342,9 +342,21 @@ void read_stops(Fields& fields, std::string_view key, GenerateRequest& out) {
 const json::Value* read_metadata(Fields& fields) {
   const json::Value* metadata = fields.object("metadata");
   if (metadata == nullptr) return nullptr;
-  if (metadata->as_object().size() > kMostMetadata) fields.refuse("metadata", "has too many members");
+  const auto at_most = [](std::size_t found, std::size_t most, const char* of) {
+    return "has " + std::to_string(found) + of + ", at most " + std::to_string(most) + " are taken";
+  };
+  const std::size_t pairs = metadata->as_object().size();
+  if (pairs > kMostMetadata) fields.refuse("metadata", at_most(pairs, kMostMetadata, " pairs"));
   Fields inside = fields.inside("metadata");
-  for (const json::Member& member : metadata->as_object()) (void)inside.text(member.key);
+  for (const json::Member& member : metadata->as_object()) {
+    const std::size_t key = utf8::length(member.key);
+    if (key > kMostMetadataKey)
+      fields.refuse("metadata", at_most(key, kMostMetadataKey, " characters in a key"), "string_above_max_length");
+    if (member.value.is_null()) inside.refuse_type(member.key, "a string");
+    const std::size_t value = utf8::length(inside.text(member.key).value_or(""));
+    if (value > kMostMetadataValue)
+      inside.refuse(member.key, at_most(value, kMostMetadataValue, " characters"), "string_above_max_length");
+  }
   return metadata;
 }
 
@@ -362,6 +374,7 @@ void read_schema(Fields& fields, AnswerFormat& out) {
   if (schema == nullptr) return fields.refuse("schema", "is missing", "missing_required_parameter");
   if (!schema->is_object() && !schema->is_bool())
     return fields.refuse("schema", "must be a JSON schema", "invalid_type");
+  check_schema(fields, "schema", *schema);
   out.schema = *schema;
 }
 

@@ -29,7 +29,11 @@ inline constexpr std::size_t kMostTools = 4096;
 inline constexpr std::size_t kMostStops = 64;
 inline constexpr std::size_t kMostStopBytes = 4096;
 inline constexpr std::size_t kMostChoices = 128;
-inline constexpr std::size_t kMostMetadata = 64;
+// OpenAI's own limits of `metadata`; the last two in characters.
+inline constexpr std::size_t kMostMetadata = 16;
+inline constexpr std::size_t kMostMetadataKey = 64;
+inline constexpr std::size_t kMostMetadataValue = 512;
+inline constexpr std::size_t kMostWords = 64;  // of a list of words, such as `include`
 inline constexpr int kMostNesting = 256;
 
 // Sampling settings.  A missing one is left to the defaults of the model and the engine.

@@ -39,6 +39,14 @@ void check_message_types(Fields& message);
 void check_part_types(Fields& part);
 void check_choice_types(Fields& choice);
 
+// Checks the schema that was read from a member.
+void check_schema(Fields& fields, std::string_view key, const json::Value& schema,
+                  std::string code = "invalid_json_schema");
+// The same of a tool's parameters, which are an object.
+void check_parameters(Fields& tool, std::string_view key);
+// Checks `syntax` and `definition` of a custom tool's grammar.
+void check_custom_grammar(Fields& grammar);
+
 // Removes the line or block with which a client tells its provider whom to bill.  It changes with each request and
 // means nothing to the model.  Returns true if there was one.
 bool drop_billing_header(json::Value& body);

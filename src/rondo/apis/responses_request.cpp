@@ -39,7 +39,7 @@ constexpr std::array<std::string_view, 8> kIncludes = {
 };
 
 void read_include(Fields& fields, ResponsesState& out) {
-  const json::Array* include = fields.array("include", kMostMetadata);
+  const json::Array* include = fields.array("include", kMostWords);
   if (include == nullptr) return;
   for (const json::Value& what : *include) {
     if (!what.is_string()) return fields.refuse("include", "must hold strings", "invalid_type");

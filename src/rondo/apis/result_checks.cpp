@@ -12,6 +12,11 @@ constexpr std::string_view kResultId = "tool_call_id";
 
 std::string id_in(const json::Value& result) { return std::string(result.find_string(kResultId).value_or("")); }
 
+bool has_older_call(const json::Value& message) {
+  const json::Value* call = message.find("function_call");
+  return call != nullptr && call->is_object();
+}
+
 class ResultChecks {
  public:
   explicit ResultChecks(const GenerateRequest& request) : request_(request) {}
@@ -21,6 +26,8 @@ class ResultChecks {
       const json::Value& message = request_.messages[i];
       const auto role = message.find_string("role");
       if (role == "assistant") read_calls(message);
+      if (role == "tool" && !has_calls_ && request_.api == chat::Api::kChat && id_in(message).empty())
+        return callless(i);
       if (role != "tool") continue;
       auto fault = id_in(message).empty() ? check_nameless(i) : check_id(i);
       if (fault) return fault;
@@ -39,6 +46,7 @@ class ResultChecks {
       }
     }
     open_ = calls.size();
+    has_calls_ = has_calls_ || !calls.empty() || has_older_call(message);
   }
 
   // Calls without an id are answered in their order, whatever ids their results have.
@@ -48,6 +56,14 @@ class ResultChecks {
     if (request_.api == chat::Api::kMessages) return unexpected(message, id);
     const std::string place = place_of(request_, message, kResultId);
     return invalid(place, "`" + place + "`: no call before it has the id `" + id + "`");
+  }
+
+  // In the words of the Chat API.
+  [[nodiscard]] Fault callless(std::size_t message) const {
+    const std::string place = place_of(request_, message);
+    return invalid(
+        place + ".role",
+        "`" + place + "`: messages with role 'tool' must be a response to a preceding message with 'tool_calls'");
   }
 
   // In the words of the Messages API.
@@ -76,6 +92,7 @@ class ResultChecks {
 
   const GenerateRequest& request_;
   std::unordered_set<std::string> ids_;
+  bool has_calls_ = false;     // whether there is a call before
   bool has_nameless_ = false;  // whether a call before has no id
   std::size_t open_ = 0;       // calls of the last reply
 };

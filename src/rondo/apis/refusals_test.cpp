@@ -1,0 +1,146 @@
+// Requests that the APIs refuse: schemas and grammars that are none, what has too many characters, conversations without
+// a beginning.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "apis/request.h"
+#include "tests/support/json.h"
+
+namespace rondo::apis {
+namespace {
+
+using chat::Api;
+
+Outcome<GenerateRequest> asked(Api api, const std::string& members) {
+  const std::string body =
+      api == Api::kResponses ? R"("input": "x")" : R"("max_tokens": 9, "messages": [{"role": "user", "content": "x"}])";
+  return read(api, testing::parsed("{" + body + ", " + members + "}"));
+}
+
+// The sentence of the refusal, whose field must be `param`.
+std::string refused(const Outcome<GenerateRequest>& read, const std::string& param) {
+  if (read.ok()) return "taken";
+  CHECK(read.fault().status() == 400);
+  CHECK(read.fault().param == param);
+  return read.fault().message;
+}
+
+const std::string kTypo = R"({"type": "object", "properties": {"a": {"type": "strnig"}}})";
+const std::string kTold = R"( is not a valid JSON schema: `/properties/a`: the type "strnig" is not known)";
+
+}  // namespace
+
+TEST_CASE("bug: a schema that is none was taken, and a warning said that it is not enforced") {
+  const auto field = [](const std::string& path) { return "`" + path + "`" + kTold; };
+  for (const std::string strict : {"true", "false"}) {
+    std::string path = "tools[0].function.parameters";
+    CHECK(refused(asked(Api::kChat, R"("tools": [{"type": "function", "function": {"name": "f", "strict": )" + strict +
+                                        R"(, "parameters": )" + kTypo + "}}]"),
+                  path) == field(path));
+    path = "tools[0].parameters";
+    CHECK(refused(asked(Api::kResponses, R"("tools": [{"type": "function", "name": "f", "strict": )" + strict +
+                                             R"(, "parameters": )" + kTypo + "}]"),
+                  path) == field(path));
+  }
+  std::string path = "tools[0].tools[0].parameters";
+  CHECK(refused(asked(Api::kResponses, R"("tools": [{"type": "namespace", "name": "n", "description": "d",
+      "tools": [{"type": "function", "name": "f", "parameters": )" +
+                                           kTypo + "}]}]"),
+                path) == field(path));
+  path = "tools[0].input_schema";
+  CHECK(refused(asked(Api::kMessages, R"("tools": [{"name": "f", "input_schema": )" + kTypo + "}]"), path) ==
+        field(path));
+  path = "response_format.json_schema.schema";
+  CHECK(refused(
+            asked(Api::kChat, R"("response_format": {"type": "json_schema", "json_schema": {"name": "s", "schema": )" +
+                                  kTypo + "}}"),
+            path) == field(path));
+  path = "text.format.schema";
+  CHECK(refused(asked(Api::kResponses,
+                      R"("text": {"format": {"type": "json_schema", "name": "s", "schema": )" + kTypo + "}}"),
+                path) == field(path));
+  path = "output_config.format.schema";
+  CHECK(
+      refused(asked(Api::kMessages, R"("output_config": {"format": {"type": "json_schema", "schema": )" + kTypo + "}}"),
+              path) == field(path));
+  CHECK(refused(asked(Api::kChat, R"("guided_json": )" + kTypo), "guided_json") == field("guided_json"));
+  const auto of_type = [](const std::string& type) {
+    return asked(Api::kResponses,
+                 R"("tools": [{"type": "function", "name": "f", "parameters": {"type": )" + type + "}}]");
+  };
+  CHECK(refused(of_type(R"("array")"), "tools[0].parameters") ==
+        "`tools[0].parameters` must be a JSON schema of the type `object`, because arguments have names");
+  CHECK(of_type(R"(["object", "null"])").ok());
+  CHECK(of_type("null").ok());
+}
+
+TEST_CASE("bug: a custom tool's grammar that is none was taken") {
+  const auto custom = [](const std::string& syntax, const std::string& definition) {
+    const std::string grammar =
+        R"({"type": "grammar", "syntax": ")" + syntax + R"(", "definition": ")" + definition + "\"}";
+    return asked(Api::kResponses, R"("tools": [{"type": "custom", "name": "f", "format": )" + grammar + "}]");
+  };
+  const std::string path = "tools[0].format.definition";
+  CHECK(refused(custom("regex", "a("), path) == "`" + path + "` is not a regular expression: `(` without `)`");
+  CHECK(refused(custom("lark", "start: other"), path) ==
+        "`" + path + "` is not a grammar: the grammar has no rule `other`");
+  CHECK(refused(custom("lark", "start: /a(/"), path).starts_with("`" + path + "` is not a grammar: "));
+  CHECK(custom("regex", "(?=a)\\\\x{1F600}").ok());
+  CHECK(custom("lark", R"(start: \"(\" start \")\" | \"x\")").ok());
+  const std::string chat_path = "tools[0].custom.format.grammar.definition";
+  CHECK(refused(asked(Api::kChat, R"("tools": [{"type": "custom", "custom": {"name": "f", "format": {"type": "grammar",
+      "grammar": {"syntax": "regex", "definition": "["}}}}])"),
+                chat_path) == "`" + chat_path + "` is not a regular expression: `[` without `]`");
+}
+
+TEST_CASE("metadata has as many pairs and characters as in the APIs") {
+  const auto pairs = [](std::size_t count, const std::string& key, const std::string& value) {
+    std::string out;
+    for (std::size_t i = 0; i < count; ++i)
+      out +=
+          (i == 0 ? "\"" : ", \"") + std::to_string(i % 10) + std::string(i / 10, 'x') + key + "\": \"" + value + "\"";
+    return R"("metadata": {)" + out + "}";
+  };
+  std::string umlauts;
+  for (int i = 0; i < 512; ++i) umlauts += "\xC3\xA4";
+  for (const Api api : {Api::kChat, Api::kResponses}) {
+    CHECK(asked(api, pairs(16, "a", umlauts)).ok());
+    CHECK(refused(asked(api, pairs(17, "a", "b")), "metadata") == "`metadata` has 17 pairs, at most 16 are taken");
+    CHECK(asked(api, pairs(1, std::string(63, 'k'), "b")).ok());
+    CHECK(refused(asked(api, pairs(1, std::string(64, 'k'), "b")), "metadata") ==
+          "`metadata` has 65 characters in a key, at most 64 are taken");
+    CHECK(refused(asked(api, pairs(1, "a", umlauts + "b")), "metadata.0a") ==
+          "`metadata.0a` has 513 characters, at most 512 are taken");
+    CHECK(refused(asked(api, R"("metadata": {"a": null})"), "metadata.a") ==
+          "`metadata.a` must be a string, found null");
+  }
+}
+
+TEST_CASE("bug: Messages without a user's message failed in the template") {
+  const auto messages = [](const std::string& list) {
+    return read(Api::kMessages, testing::parsed(R"({"max_tokens": 9, "messages": )" + list + "}"));
+  };
+  CHECK(refused(messages("[]"), "messages") == "`messages` must not be empty: at least one message is required");
+  const std::string told = "`messages[0].role` must be `user`: first message must use the \"user\" role";
+  CHECK(refused(messages(R"([{"role": "assistant", "content": "I"}])"), "messages[0].role") == told);
+  CHECK(refused(messages(R"([{"role": "system", "content": "s"}])"), "messages[0].role") == told);
+  CHECK(messages(R"([{"role": "assistant", "content": "I"}, {"role": "user", "content": "a"}])").ok());
+}
+
+TEST_CASE("bug: a result in Chat without any call before it was taken") {
+  const auto chat = [](const std::string& list) {
+    return read(Api::kChat, testing::parsed(R"({"messages": [{"role": "user", "content": "a"}, )" + list + "]}"));
+  };
+  const std::string result = R"({"role": "tool", "content": "r"})";
+  CHECK(refused(chat(result), "messages[1].role") ==
+        "`messages[1]`: messages with role 'tool' must be a response to a preceding message with 'tool_calls'");
+  CHECK(refused(chat(R"({"role": "assistant", "content": "c", "tool_calls": []}, )" + result), "messages[2].role") !=
+        "taken");
+  CHECK(
+      chat(R"({"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}, )" + result).ok());
+  CHECK(chat(R"({"role": "assistant", "function_call": {"name": "f", "arguments": "{}"}}, )" + result).ok());
+  CHECK(chat(R"({"role": "function", "name": "f", "content": "r"})").ok());
+}
+
+}  // namespace rondo::apis
