@@ -190,3 +190,41 @@ TEST_CASE("bug: arguments that are no object became an empty input in Messages, 
     CHECK_MESSAGE(gateway.went_on(), gateway.prefix);
   }
 }
+
+TEST_CASE("functions: a call has the form that Chat had before tools, and the conversation goes on from it") {
+  const std::string functions = R"(, "functions": [{"name": "add", "parameters": {"type": "object"}}]})";
+  Gateway gateway;
+  const auto ask = [&](const std::string& more, const std::string& messages) {
+    const Answer answer = gateway.post("/v1/chat/completions", "{" + more + R"("messages": )" + messages + functions);
+    REQUIRE_MESSAGE(answer.status == 200, answer.body);
+    gateway.prefix = answer.header("x-rondo-prefix");
+    return answer;
+  };
+  const auto choice_of = [](const Answer& answer) { return answer.json().find("choices")->as_array().front(); };
+  gateway.says(R"({!do add with {"x": 1} do!}~fin~)");
+  const std::string first = R"([{"role": "user", "content": "a"}])";
+  const json::Value choice = choice_of(ask("", first));
+  CHECK(choice.find_string("finish_reason") == "function_call");
+  const json::Value& message = *choice.find("message");
+  CHECK(json::to_compact(message) == R"({"role":"assistant","content":null,"refusal":null,)"
+                                     R"("function_call":{"name":"add","arguments":"{\"x\": 1}"}})");
+  const std::string streamed = ask(R"("stream": true, )", first).body;
+  CHECK(streamed.find(R"("delta":{"function_call":{"name":"add","arguments":""}})") != std::string::npos);
+  CHECK(streamed.find(R"("finish_reason":"function_call")") != std::string::npos);
+  CHECK(streamed.find("tool_calls") == std::string::npos);
+  const auto next = [&](const json::Value& said) {
+    return R"([{"role": "user", "content": "a"}, )" + json::to_compact(said) +
+           R"(, {"role": "function", "name": "add", "content": "r"}])";
+  };
+  (void)ask("", next(message));
+  CHECK_MESSAGE(gateway.went_on(), gateway.prefix);
+
+  // The form has one call.  What the model wrote behind it does not vanish.
+  gateway.says(R"({!do add with {"x": 1} do!}{!do add with {"x": 2} do!}~fin~)");
+  const json::Value twice = *choice_of(ask("", first)).find("message");
+  CHECK_MESSAGE(json::to_compact(twice).starts_with(R"x({"role":"assistant","content":"add({\"x\": 2})")x"),
+                json::to_compact(twice));
+  CHECK(json::to_compact(twice).ends_with(R"("function_call":{"name":"add","arguments":"{\"x\": 1}"}})"));
+  (void)ask("", next(twice));
+  CHECK_MESSAGE(gateway.went_on(), gateway.prefix);
+}

@@ -85,7 +85,6 @@ void read_stop_ids(Fields& fields, GenerateRequest& out) {
 
 // Notes what has no effect.
 void note_unread(Fields& fields, GenerateRequest& out) {
-  note_left_out(fields, {"functions", "function_call"}, out.warnings, "`tools` took its place");
   note_left_out(fields, {"audio"}, out.warnings, "replies are text");
   // An empty object asks for a search, too.
   if (fields.any("web_search_options") != nullptr)
@@ -146,6 +145,7 @@ void read_chat_fields(Fields& fields, GenerateRequest& out) {
   read_stops(fields, "stop", out);
   read_metadata(fields, out);
   read_chat_format(fields, out.format);
+  check_functions(fields, out);
   read_guides(fields, out);
   read_chat_reasoning(fields, out.reasoning);
   out.max_tokens = fields.integer("max_completion_tokens", 1);

@@ -19,7 +19,7 @@ void set_reasoning(json::Object& out, const std::string& text) {
   out.set("reasoning", text);
 }
 
-std::string_view finish_reason(Finish finish, bool has_calls) {
+std::string_view finish_reason(const GenerateRequest& request, Finish finish, bool has_calls) {
   switch (finish) {
     case Finish::kLength: return "length";
     case Finish::kRefusal: return "content_filter";
@@ -27,7 +27,8 @@ std::string_view finish_reason(Finish finish, bool has_calls) {
     case Finish::kStop:
     case Finish::kCancelled: break;
   }
-  return has_calls ? "tool_calls" : "stop";
+  if (!has_calls) return "stop";
+  return request.older_calls ? "function_call" : "tool_calls";
 }
 
 json::Value logprobs_object(const GenerateRequest& request, const std::vector<Logprob>& logprobs) {
@@ -60,7 +61,12 @@ json::Object message_of(const GenerateRequest& request, const Choice& choice) {
     set_reasoning(message, reasoning);
   json::Array calls;
   for (const Part& part : choice.parts) {
-    if (part.kind == PartKind::kCall) calls.emplace_back(whole_call(request, part));
+    if (part.kind != PartKind::kCall) continue;
+    if (request.older_calls) {  // there is one
+      message.set("function_call", json::Object{{"name", part.name}, {"arguments", part.text}});
+    } else {
+      calls.emplace_back(whole_call(request, part));
+    }
   }
   if (!calls.empty()) message.set("tool_calls", std::move(calls));
   return message;
@@ -91,7 +97,7 @@ class ChatWriter : public TurnWriter {
     if (delta.empty() && !has_tokens && !is_end) return {};
     const Choice& whole = collector_.choices()[turn.choice];
     json::Value reason;
-    if (is_end) reason = finish_reason(turn.finish, whole.has_calls());
+    if (is_end) reason = finish_reason(request_, turn.finish, whole.has_calls());
     json::Object object = choice(turn.choice, std::move(delta), turn.tokens, std::move(reason));
     if (is_end && !turn.stop_text.empty()) object.set("stop_reason", turn.stop_text);
     return {event(chunk(json::Array{std::move(object)}))};
@@ -170,6 +176,7 @@ class ChatWriter : public TurnWriter {
   json::Object call_delta(const TurnEvent& turn) {
     using Kind = TurnEvent::Kind;
     if (turn.kind == Kind::kTokens || turn.kind == Kind::kFinish) return {};
+    if (request_.older_calls) return older_delta(turn);
     const CalledTool tool = called_tool(request_, collector_.part(turn).name);
     json::Object call{{"index", turn.call}};
     if (turn.kind == Kind::kBegin) {
@@ -186,6 +193,14 @@ class ChatWriter : public TurnWriter {
                json::Object{{tool.is_custom ? "input" : "arguments", std::move(text)}});
     }
     return {{"tool_calls", json::Array{std::move(call)}}};
+  }
+
+  json::Object older_delta(const TurnEvent& turn) {
+    json::Object call;
+    if (turn.kind == TurnEvent::Kind::kBegin) call.set("name", collector_.part(turn).name);
+    if (turn.kind == TurnEvent::Kind::kEnd) return {};
+    call.set("arguments", turn.text);
+    return {{"function_call", std::move(call)}};
   }
 
   const GenerateRequest& request_;
@@ -213,7 +228,7 @@ json::Value chat_body(const GenerateRequest& request, const ReplyMeta& meta, con
     json::Object object{{"index", i},
                         {"message", message_of(request, choice)},
                         {"logprobs", logprobs_object(request, choice.tokens.logprobs)},
-                        {"finish_reason", finish_reason(choice.finish, choice.has_calls())}};
+                        {"finish_reason", finish_reason(request, choice.finish, choice.has_calls())}};
     if (!choice.stop_text.empty()) object.set("stop_reason", choice.stop_text);
     if (request.return_token_ids) object.set("token_ids", ids_of(choice.tokens.ids));
     list.emplace_back(std::move(object));

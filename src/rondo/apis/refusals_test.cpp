@@ -1,5 +1,5 @@
 // Requests that the APIs refuse: schemas and grammars that are none, what has too many characters, conversations without
-// a beginning.
+// a beginning, and both forms of tools at once.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -141,6 +141,46 @@ TEST_CASE("bug: a result in Chat without any call before it was taken") {
       chat(R"({"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}, )" + result).ok());
   CHECK(chat(R"({"role": "assistant", "function_call": {"name": "f", "arguments": "{}"}}, )" + result).ok());
   CHECK(chat(R"({"role": "function", "name": "f", "content": "r"})").ok());
+}
+
+TEST_CASE("functions are tools, and `function_call` chooses one") {
+  const auto chat = [](const std::string& members) { return asked(Api::kChat, members); };
+  const std::string functions =
+      R"("functions": [{"name": "f", "description": "d", "parameters": {"type": "object"}}, {"name": "g"}])";
+  using Mode = ToolChoice::Mode;
+  const auto read_as = [&](const std::string& choice) {
+    Outcome<GenerateRequest> out = chat(functions + choice);
+    REQUIRE(out.ok());
+    CHECK(out.value().older_calls);
+    CHECK(out.value().warnings.empty());
+    CHECK_FALSE(out.value().tool_choice.parallel);
+    CHECK(*out.value().tools == testing::parsed(R"([{"type": "function", "function": {"name": "f", "description": "d",
+        "parameters": {"type": "object"}}}, {"type": "function", "function": {"name": "g"}}])"));
+    return out.value().tool_choice;
+  };
+  CHECK(read_as("").mode == Mode::kAuto);
+  CHECK(read_as(R"(, "function_call": "auto", "tools": [])").mode == Mode::kAuto);
+  CHECK(read_as(R"(, "function_call": "none")").mode == Mode::kNone);
+  const ToolChoice named = read_as(R"(, "function_call": {"name": "g"}, "parallel_tool_calls": true)");
+  CHECK(named.mode == Mode::kRequired);
+  CHECK(named.only == std::vector<std::string>{"g"});
+  CHECK_FALSE(chat(R"("functions": [], "function_call": "none")").value().older_calls);
+
+  const std::string tools = R"(, "tools": [{"type": "function", "function": {"name": "f"}}])";
+  CHECK(refused(chat(functions + tools), "functions") ==
+        "`functions` and `tools` exclude each other: `functions` is the older form of `tools`");
+  CHECK(refused(chat(functions + R"(, "tool_choice": "auto")"), "tool_choice") ==
+        "`tool_choice` goes with `tools`; with `functions`, use `function_call`");
+  CHECK(refused(chat(functions + R"(, "function_call": {"name": "h"})"), "function_call") ==
+        "`function_call` names `h`, which is none of the functions");
+  CHECK(refused(chat(functions + R"(, "function_call": "required")"), "function_call") ==
+        "`function_call` must be one of `none`, `auto`, found `required`");
+  CHECK(refused(chat(R"("function_call": {"name": "f"})"), "function_call") ==
+        "`function_call` goes with `functions`, and there are none");
+  CHECK(refused(chat(R"("functions": [{"description": "d"}])"), "functions[0].name") ==
+        "`functions[0].name` is missing");
+  CHECK(refused(chat(R"("functions": [{"name": "f", "parameters": )" + kTypo + "}]"), "functions[0].parameters") ==
+        "`functions[0].parameters`" + kTold);
 }
 
 }  // namespace rondo::apis

@@ -130,6 +130,7 @@ struct GenerateRequest {
   std::vector<std::int32_t> stop_ids;  // besides those of the template
   std::optional<std::int64_t> max_tokens;
   std::size_t choices = 1;
+  bool older_calls = false;  // Chat: tools and calls in the form of `functions` and `function_call`
 
   // The form of the reply.
   bool logprobs = false;

@@ -30,10 +30,11 @@ void check_items(Fields& fields, std::string_view key, std::span<const std::int3
 // Checks that each result with an id answers a call before it.  Responses has check_results() for that.
 [[nodiscard]] std::optional<Fault> check_answered_calls(const GenerateRequest& request);
 
-// Check the types of members against one table (shapes.cpp): of a request, a tool, an item, a message, a part of a
+// Check the types of members against one table (shapes.cpp): of a request, a tool, a function, an item, a message, a part of a
 // content, and a tool choice.
 void check_body_types(Fields& body, chat::Api api);
 void check_tool_types(Fields& tool);
+void check_function_types(Fields& function);
 void check_item_types(Fields& item);
 void check_message_types(Fields& message);
 void check_part_types(Fields& part);
@@ -46,6 +47,13 @@ void check_schema(Fields& fields, std::string_view key, const json::Value& schem
 void check_parameters(Fields& tool, std::string_view key);
 // Checks `syntax` and `definition` of a custom tool's grammar.
 void check_custom_grammar(Fields& grammar);
+
+// Checks `functions` and `function_call`, and sets `older_calls`.
+void check_functions(Fields& fields, GenerateRequest& out);
+// Turns them into tools of the body and a tool choice, if there are functions.  `fields` are those of the body.
+//
+// REQUIRES: check_functions() found no fault.
+void read_functions(Fields& fields, json::Value& body, GenerateRequest& out);
 
 // Removes the line or block with which a client tells its provider whom to bill.  It changes with each request and
 // means nothing to the model.  Returns true if there was one.

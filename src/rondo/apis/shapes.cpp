@@ -180,6 +180,8 @@ void check_body_types(Fields& body, chat::Api api) {
 
 void check_tool_types(Fields& tool) { check(tool, kToolMembers); }
 
+void check_function_types(Fields& function) { check(function, kFunction); }
+
 void check_item_types(Fields& item) {
   check(item, kItem);
   if (item.text("type") == "reasoning") check(item, kReasoning);

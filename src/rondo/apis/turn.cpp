@@ -83,6 +83,10 @@ void TurnBuilder::take(const parse::Event& event) {
     case parse::EventKind::kReasoning: return go_on(PartKind::kReasoning, event.text);
     case parse::EventKind::kArguments: return arguments(event.text);
     case parse::EventKind::kCallStart:
+      if (most_calls_ == Calls::kOne && calls_ > 0) {
+        call_ = {.state = ObjectCall::State::kText, .name = event.text, .id = event.id, .arguments = {}};
+        return go_on(PartKind::kContent, event.text + "(");
+      }
       if (inputs_ == Inputs::kAny) return begin_call(event.text, event.id);
       if (open_) end(true);
       call_ = {.name = event.text, .id = event.id, .arguments = {}};

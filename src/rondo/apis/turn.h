@@ -141,8 +141,12 @@ class TurnBuilder {
   // object; other arguments become content, with the name before them.  So do, behind the call, arguments that go wrong
   // later.
   enum class Inputs : std::uint8_t { kAny, kObjects };
-  TurnBuilder(std::size_t choice, Naming naming, Empty empty = Empty::kNothing, Inputs inputs = Inputs::kAny)
-      : choice_(choice), naming_(std::move(naming)), empty_(empty), inputs_(inputs) {}
+  // How many calls a choice may have.  With kOne, for Chat's `function_call`, further calls become content, with the name
+  // before their arguments.
+  enum class Calls : std::uint8_t { kAny, kOne };
+  TurnBuilder(std::size_t choice, Naming naming, Empty empty = Empty::kNothing, Inputs inputs = Inputs::kAny,
+              Calls calls = Calls::kAny)
+      : choice_(choice), naming_(std::move(naming)), empty_(empty), inputs_(inputs), most_calls_(calls) {}
   [[nodiscard]] std::vector<TurnEvent> feed(std::span<const parse::Event> events, Tokens tokens = {});
   // Call this after the events of the parser's close().  A call that has not ended is then cut off.
   [[nodiscard]] std::vector<TurnEvent> finish(Finish finish, std::string stop_text = {});
@@ -163,13 +167,14 @@ class TurnBuilder {
   Naming naming_;
   Empty empty_;
   Inputs inputs_;
+  Calls most_calls_;
   std::vector<TurnEvent> out_;
   std::optional<PartKind> open_;
   std::size_t parts_ = 0;  // how many have begun
   std::size_t calls_ = 0;  // how many have begun
   bool has_text_ = false;  // whether the open part has text
   std::string held_;       // the beginning of an incomplete character
-  // With kObjects: the call that is read.
+  // The call that is read, with kObjects; with kOne, if it is not the first.
   struct ObjectCall {
     enum class State : std::uint8_t { kHeld, kCall, kText };
     State state = State::kHeld;

@@ -50,8 +50,9 @@ Naming naming() {
 
 // The events of a choice, its texts cut at random places.
 std::vector<TurnEvent> events_of(const std::vector<Said>& said, std::size_t choice, Finish finish, Random& random,
-                                 TurnBuilder::Empty empty = TurnBuilder::Empty::kNothing) {
-  TurnBuilder builder(choice, naming(), empty);
+                                 TurnBuilder::Empty empty = TurnBuilder::Empty::kNothing,
+                                 TurnBuilder::Calls calls = TurnBuilder::Calls::kAny) {
+  TurnBuilder builder(choice, naming(), empty, TurnBuilder::Inputs::kAny, calls);
   std::vector<TurnEvent> out;
   std::int32_t id = 0;
   const auto feed = [&](parse::Event event) {
@@ -180,6 +181,11 @@ json::Value join_chat(const std::vector<StreamEvent>& stream) {
       for (const json::Member& member : choice.find("delta")->as_object()) {
         if (member.key == "role") message.set("role", member.value);
         if (member.value.is_string() && member.key != "role") append(message, member.key, member.value.as_string());
+        if (member.key == "function_call") {
+          if (message.find("function_call") == nullptr) message.set("function_call", json::Object());
+          for (const json::Member& inner : member.value.as_object())
+            append(message.find("function_call")->as_object(), inner.key, inner.value.as_string());
+        }
         if (member.key != "tool_calls") continue;
         if (message.find("tool_calls") == nullptr) message.set("tool_calls", json::Array());
         json::Array& calls = message.find("tool_calls")->as_array();
@@ -201,8 +207,8 @@ json::Value join_chat(const std::vector<StreamEvent>& stream) {
   }
   json::Array out;
   for (json::Object& message : messages) {
-    if (message.find("content")->as_string().empty() && message.find("tool_calls") != nullptr)
-      message.set("content", nullptr);
+    const bool has_calls = message.find("tool_calls") != nullptr || message.find("function_call") != nullptr;
+    if (message.find("content")->as_string().empty() && has_calls) message.set("content", nullptr);
     out.emplace_back(std::move(message));
   }
   return out;
@@ -224,15 +230,17 @@ json::Value chat_messages(const json::Value& body) {
 std::string sorted(const json::Value& value) { return json::to_python(value, {.sort_keys = true}); }
 
 TEST_CASE("the deltas of a Chat stream add up to the reply, for random turns") {
-  const GenerateRequest request = request_of(chat::Api::kChat);
+  GenerateRequest request = request_of(chat::Api::kChat);
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     CAPTURE(seed);
+    request.older_calls = seed % 2 == 0;
+    const auto calls = request.older_calls ? TurnBuilder::Calls::kOne : TurnBuilder::Calls::kAny;
     Random random{seed};
     std::vector<TurnEvent> events;
     std::vector<std::vector<TurnEvent>> rows;
     for (std::size_t choice = 0; choice < 2; ++choice)
-      rows.push_back(
-          events_of(random_turn(random), choice, random.below(2) == 0 ? Finish::kStop : Finish::kLength, random));
+      rows.push_back(events_of(random_turn(random), choice, random.below(2) == 0 ? Finish::kStop : Finish::kLength,
+                               random, TurnBuilder::Empty::kNothing, calls));
     // The choices come interleaved.
     for (std::size_t i = 0; i < std::max(rows[0].size(), rows[1].size()); ++i) {
       for (const auto& row : rows) {

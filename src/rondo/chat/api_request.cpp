@@ -310,7 +310,8 @@ std::optional<ApiReply> read_chat_reply(const json::Value& body) {
   const json::Value* message = choices->as_array()[0].find("message");
   if (message == nullptr || !message->is_object()) return std::nullopt;
   json::Object said{{"role", "assistant"}};
-  for (const std::string_view key : {"content", "reasoning_content", "reasoning", "thinking", "tool_calls"}) {
+  for (const std::string_view key :
+       {"content", "reasoning_content", "reasoning", "thinking", "tool_calls", "function_call"}) {
     const json::Value* value = message->find(key);
     const bool is_empty_list = value != nullptr && value->is_array() && value->as_array().empty();
     if (value != nullptr && !value->is_null() && !is_empty_list) said.set(key, *value);

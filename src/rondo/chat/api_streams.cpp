@@ -44,6 +44,11 @@ class ChatStream {
     if (delta == nullptr || !delta->is_object()) return;
     for (const std::string_view key : {"content", "reasoning_content", "reasoning"})
       append_text(message_, key, delta->find(key));
+    if (const json::Value* call = delta->find("function_call"); call != nullptr && call->is_object()) {
+      json::Value* found = message_.find("function_call");
+      json::Object& joined = (found == nullptr ? message_.set("function_call", json::Object()) : *found).as_object();
+      for (const std::string_view key : {"name", "arguments"}) append_text(joined, key, call->find(key));
+    }
     const json::Value* calls = delta->find("tool_calls");
     if (calls == nullptr || !calls->is_array()) return;
     for (const json::Value& piece : calls->as_array()) add_call(piece);

@@ -34,6 +34,13 @@ TEST_CASE("a chat stream without a message, with one that is none, and with choi
       {"choices": [{"delta": {"content": null}}]}, {"choices": [{"delta": {"content": "b"}}]}])")) == said("ab"));
 }
 
+TEST_CASE("a call in the form of before there were tools is joined") {
+  CHECK(messages(reply(R"([{"choices": [{"delta": {"content": "", "function_call": {"name": "f", "arguments": ""}}}]},
+      {"choices": [{"delta": {"function_call": {"arguments": "{"}}}]},
+      {"choices": [{"delta": {"function_call": {"arguments": "}"}}}]}])")) ==
+        R"([{"role":"assistant","content":"","function_call":{"name":"f","arguments":"{}"}}])");
+}
+
 TEST_CASE("a chat stream has the first id, the last usage, and the reasoning under its own key") {
   const auto out = reply(R"([{"id": "", "choices": []}, {"id": "first", "usage": null, "choices": []},
       {"id": "second", "usage": {"prompt_tokens": 5}, "choices": [{"delta": {"reasoning": "r"}}]},

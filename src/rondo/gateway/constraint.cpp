@@ -79,7 +79,8 @@ class ConstraintMaker {
     auto grammar = served_.model->grammar(held, asked, language->language, prompt, std::move(begun.value()));
     if (!grammar.ok()) return apis::fault_of(grammar.error());
     if (grammar.value().is_impossible) {
-      const std::string param = asked.response_schema ? request_.format.field : "tools";
+      const std::string tools = request_.older_calls ? "functions" : "tools";
+      const std::string param = asked.response_schema ? request_.format.field : tools;
       return apis::invalid(param, grammar.value().warnings.back());
     }
     for (const std::string& warning : grammar.value().warnings) out_.notes.push_back("not enforced: " + warning);

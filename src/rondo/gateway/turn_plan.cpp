@@ -57,6 +57,7 @@ std::optional<apis::Fault> TurnRun::prepare_choices() {
   using Mode = apis::ToolChoice::Mode;
   using Empty = apis::TurnBuilder::Empty;
   using Inputs = apis::TurnBuilder::Inputs;
+  using Calls = apis::TurnBuilder::Calls;
   // Without tools the model can call none, as in the APIs: what reads like a call is text.
   const bool has_tools = request.tools || call_.conversation.kwargs.find("tools") != nullptr;
   if (request.tool_choice.mode == Mode::kNone || !has_tools) asked.tool_choice = core::ToolChoice::kNone;
@@ -76,7 +77,8 @@ std::optional<apis::Fault> TurnRun::prepare_choices() {
     if (!parser.ok()) return apis::fault_of(parser.error());
     choices_[i].parser.emplace(read_.model->model, std::move(parser).value());
     choices_[i].builder.emplace(i, naming(i), request.api == kResponsesApi ? Empty::kMessage : Empty::kNothing,
-                                request.api == chat::Api::kMessages ? Inputs::kObjects : Inputs::kAny);
+                                request.api == chat::Api::kMessages ? Inputs::kObjects : Inputs::kAny,
+                                request.older_calls ? Calls::kOne : Calls::kAny);
     choices_[i].stop = StopText(request.stops);
     follow_prompt(choices_[i]);
   }
