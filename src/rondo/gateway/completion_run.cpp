@@ -236,7 +236,7 @@ void CompletionRun::keep(const Prompt& prompt, const Choice& choice) {
   plan.owners.assign(plan.ids.size(), -1);
   plan.sampled.assign(plan.ids.size(), 0);
   plan.rendered = plan.ids.size();
-  plan.session = spans::Spans::session(scope, asked_.session);
+  plan.filing.session = spans::Spans::session(scope, asked_.session);
   // No conversation continues from it.
   plan.asked.seen.context = scope.hash('c', choice.key.view());
   plan.asked.seen.chain = {plan.asked.seen.context};

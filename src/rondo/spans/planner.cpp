@@ -39,7 +39,7 @@ class Planning {
     if (!fine.ok()) return fine.error();
     plan_.asked.seen = see(scope_, conversation);
     plan_.asked.seen_own = conversation.messages.size();
-    plan_.session = request_.session;
+    plan_.filing.session = request_.session;
     if (Status found = find(); !found.ok()) return found.error();
     take_time();
     plan_.context = context_of(request_.call, model_);
@@ -75,12 +75,12 @@ class Planning {
       findings_.parent.reset();
       if (options.without.size() == kMostDamaged) break;
     }
-    plan_.new_heads = std::move(findings_.new_heads);
+    plan_.filing.new_heads = std::move(findings_.new_heads);
     spare_continued();
     if (findings_.parent) {
       known_.parent_message = findings_.parent->message;
-      plan_.in_parents_session = !request_.session || *request_.session == findings_.parent->session;
-      if (!plan_.session) plan_.session = findings_.parent->session;
+      plan_.filing.in_parents_session = !request_.session || *request_.session == findings_.parent->session;
+      if (!plan_.filing.session) plan_.filing.session = findings_.parent->session;
     }
     return load_later();
   }

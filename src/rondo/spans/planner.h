@@ -69,6 +69,13 @@ struct PlannedMessages {
   std::size_t seen_own = 0;              // how many of them come before the continued message
 };
 
+// Where the turn of a plan belongs in the store.
+struct Filing {
+  std::optional<Digest> session;  // nullopt: a new one
+  bool in_parents_session = false;
+  std::vector<Digest> new_heads = {};  // hashes that find the turn by the beginning of its prompt
+};
+
 struct Plan {
   std::vector<TokenId> ids;
   std::vector<std::int32_t> owners;   // per id: the index of the message that owns it; -1: none
@@ -87,13 +94,11 @@ struct Plan {
 
   // Values that keep() needs (spans/spans.h).
   std::shared_ptr<const Turn> parent;  // null if there is none
-  std::optional<Digest> session;       // the turn's session; nullopt: a new one
-  bool in_parents_session = false;
-  std::size_t kept_messages = 0;  // how many of the parent's messages, including its reply, are unchanged
+  std::size_t kept_messages = 0;       // how many of the parent's messages, including its reply, are unchanged
   std::vector<std::size_t> reasoned;
   std::size_t prefill = 0;  // how many of the last ids are the beginning of the reply
   std::string context;
-  std::vector<Digest> new_heads;  // hashes that find the turn by the beginning of its prompt
+  Filing filing;
   PlannedMessages asked;
 };
 

@@ -63,7 +63,7 @@ std::vector<Digest> hashes_for(const Scope& scope, const Plan& plan, const NewRe
   for (const std::string& id : reply.ids) {
     if (is_short_id(id)) out.push_back(short_id_digest(scope, id));
   }
-  out.insert(out.end(), plan.new_heads.begin(), plan.new_heads.end());
+  out.insert(out.end(), plan.filing.new_heads.begin(), plan.filing.new_heads.end());
   return out;
 }
 
@@ -98,7 +98,7 @@ Result<Digest> Spans::keep(const Scope& scope, const Plan& plan, NewReply reply,
   reply.prefill = plan.prefill;
   reply.parent.reset();
   const Digest digest = turn_digest(scope, reply.key);
-  const Digest own_session = plan.session.value_or(session(scope, reply.key.view()));
+  const Digest own_session = plan.filing.session.value_or(session(scope, reply.key.view()));
   StoredTurn stored{
       scope.id(), own_session,        digest,       std::nullopt, hashes_for(scope, plan, reply, whole, parsed.value()),
       "",         reply.session_name, reply.time_ms};
@@ -112,7 +112,7 @@ Result<Digest> Spans::keep(const Scope& scope, const Plan& plan, NewReply reply,
   if (reply.reasoned && (turn->reasoned.empty() || turn->reasoned.back() != plan.asked.messages.size()))
     turn->reasoned.push_back(plan.asked.messages.size());
   add_messages(plan, turn->messages);
-  if (plan.parent == nullptr || !plan.in_parents_session) {
+  if (plan.parent == nullptr || !plan.filing.in_parents_session) {
     stored.record = encode_record(make_record(*turn, nullptr, 0));
     cache_.add(digest, turn);
     store_.put(std::move(stored), std::move(kept));

@@ -106,7 +106,7 @@ TEST_CASE("a conversation that goes on has the ids that the engine has seen") {
       "[[tool>>2~fin~[[assistant>>It is  2~fin~[[user>>More~fin~[[assistant>>Well~fin~[[user>>Last~fin~[[assistant>>");
   CHECK(gateway.plan().ids == plan.ids);
   CHECK(std::ranges::count(plan.owners, 5) > 0);
-  CHECK(gateway.spans.turns(gateway.scope, *plan.session).value().size() == 3);
+  CHECK(gateway.spans.turns(gateway.scope, *plan.filing.session).value().size() == 3);
   CHECK(gateway.store.sessions(gateway.scope.id(), 9, 0).value().size() == 1);
 }
 
@@ -244,8 +244,8 @@ TEST_CASE("bug: what other conversations had sent did not count as expected") {
   examples.back() = parsed(R"({"role": "user", "content": "Last"})");
   CHECK(gateway.plan(examples).expected == size("<bos>[[user>>Hi~fin~[[assistant>>Example~fin~[[user>>"));
   // Only the first turn that begins so is found by its beginning.
-  CHECK(fresh.new_heads.empty());
-  CHECK(asked("Be short", "Other").new_heads.size() == 1);
+  CHECK(fresh.filing.new_heads.empty());
+  CHECK(asked("Be short", "Other").filing.new_heads.size() == 1);
 }
 
 TEST_CASE("bug: reasoning that the client had changed was replaced by what the model had sampled") {
@@ -434,7 +434,7 @@ TEST_CASE("a turn whose session was forgotten, or of which nothing is known, is 
   Gateway gateway;
   three_turns(gateway);
   const Plan plan = gateway.plan();
-  CHECK(gateway.store.erase(gateway.scope.id(), *plan.session).value());
+  CHECK(gateway.store.erase(gateway.scope.id(), *plan.filing.session).value());
   CHECK(gateway.plan().how == How::kRender);
   // Between the plan and its reply; the turn is then kept on its own.
   const TurnKey key = gateway.keep(plan, "Yes~fin~", R"({"role": "assistant", "content": "Yes"})");
