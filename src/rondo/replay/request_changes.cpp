@@ -66,7 +66,7 @@ bool has_same_arguments(const json::Value& before, const json::Value& after) {
 
 // The first difference between calls: ".tool_calls[0].function.arguments".
 std::string edited_call(const json::Array& before, const json::Array& after) {
-  const std::string calls = ".tool_calls";
+  std::string calls = ".tool_calls";
   if (before.size() != after.size()) return calls;
   for (std::size_t i = 0; i < before.size(); ++i) {
     const std::string function = calls + "[" + std::to_string(i) + "].function";
