@@ -1,7 +1,10 @@
 #include "grammar/schema_check.h"
 
 #include <algorithm>
-#include <initializer_list>
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -13,19 +16,21 @@
 namespace rondo::grammar {
 namespace {
 
-using Words = std::initializer_list<std::string_view>;
+using Words = std::span<const std::string_view>;
 
 bool is_word_in(Words words, std::string_view word) { return std::ranges::find(words, word) != words.end(); }
 
 // What the values of keywords are made of.
-constexpr Words kSchemaKeywords = {
-    "additionalProperties",  "additionalItems",  "propertyNames", "not",  "if", "then", "else",
-    "unevaluatedProperties", "unevaluatedItems", "contains",      "items"};
-constexpr Words kListKeywords = {"anyOf", "oneOf", "allOf", "prefixItems"};
-constexpr Words kMapKeywords = {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"};
-constexpr Words kNumberKeywords = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"};
-constexpr Words kCountKeywords = {"minLength",     "maxLength",     "minItems",    "maxItems",
-                                  "minProperties", "maxProperties", "minContains", "maxContains"};
+constexpr auto kSchemaKeywords =
+    std::to_array<std::string_view>({"additionalProperties", "additionalItems", "propertyNames", "not", "if", "then",
+                                     "else", "unevaluatedProperties", "unevaluatedItems", "contains", "items"});
+constexpr auto kListKeywords = std::to_array<std::string_view>({"anyOf", "oneOf", "allOf", "prefixItems"});
+constexpr auto kMapKeywords =
+    std::to_array<std::string_view>({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"});
+constexpr auto kNumberKeywords =
+    std::to_array<std::string_view>({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"});
+constexpr auto kCountKeywords = std::to_array<std::string_view>(
+    {"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"});
 
 class SchemaCheck {
  public:
@@ -60,7 +65,7 @@ class SchemaCheck {
     if (key == "type") return check_type(value, where);
     if (key == "required") return check_required(value, where);
     if (key == "pattern") return check_regex(value.as_string(), where);
-    if (is_word_in({"nullable", "uniqueItems"}, key) && !value.is_bool())
+    if ((key == "nullable" || key == "uniqueItems") && !value.is_bool())
       return fail_kind(where, key, "a boolean", value);
     if (is_word_in(kNumberKeywords, key)) return check_number(key, value, where);
     if (is_word_in(kCountKeywords, key)) return check_count(key, value, where);
