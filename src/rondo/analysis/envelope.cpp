@@ -139,9 +139,11 @@ Depth depth_of(const Extent& first, const std::string& text, std::size_t calls_i
   format::JsonRoles roles;
   find_roles(is_list ? first.value.as_array().front() : first.value, {}, roles);
   if (roles.name_is_key && !roles.name.empty()) return Depth::kNamed;
-  if (!is_list && roles.name.empty()) {
+  if (first.value.is_object() && roles.name.empty()) {
     const auto list = json_around(text, text.find(name_mark(0)), first.begin + 1);
-    const bool is_inside = list && list->value.is_array() && !list->value.as_array().empty();
+    // An object with other members, empty where a message lacks them, is the whole turn.
+    const bool is_turn = first.value.as_object().size() != 1;
+    const bool is_inside = !is_turn && list && list->value.is_array() && !list->value.as_array().empty();
     if (is_inside) find_roles(list->value.as_array().front(), {}, roles);
     if (is_inside && !roles.name.empty()) return Depth::kMember;
   }
