@@ -565,7 +565,8 @@ TEST_CASE("every conversation of the corpus is read") {
     auto value = json::parse(text.value());
     if (!value.ok() || !value.value().is_object() || value.value().find("messages") == nullptr) continue;
     const Outcome<GenerateRequest> out = read(kChat, value.value());
-    if (value.value().find_string("id") == "content_null_user") {
+    const auto id = value.value().find_string("id");
+    if (id == "content_null_user" || id == "null_user") {
       CHECK_FALSE(out.ok());  // only a template takes it
       continue;
     }
