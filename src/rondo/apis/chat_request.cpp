@@ -30,8 +30,7 @@ void check_calls(Fields& message) {
 void read_chat_format(Fields& fields, AnswerFormat& out) {
   Fields format = fields.inside("response_format");
   const auto type = format.word("type", {"text", "json_object", "json_schema"});
-  if (fields.any("response_format") != nullptr && format.any("type") == nullptr)
-    format.refuse("type", "is missing", "missing_required_parameter");
+  if (fields.any("response_format") != nullptr && format.any("type") == nullptr) format.refuse_missing("type");
   if (!type || *type == "text") return;
   out.field = "response_format";
   out.kind = *type == "json_object" ? AnswerFormat::Kind::kJson : AnswerFormat::Kind::kSchema;
@@ -122,17 +121,17 @@ void read_chat_reasoning(Fields& fields, ReasoningWish& out) {
 
 void check_chat_body(Fields& fields) {
   const json::Array* messages = fields.array("messages", kMostMessages);
-  if (messages == nullptr) return fields.refuse("messages", "is missing", "missing_required_parameter");
+  if (messages == nullptr) return fields.refuse_missing("messages");
   for (std::size_t i = 0; i < messages->size() && !fields.failed(); ++i) {
     std::optional<Fault> fault;
     const std::string place = "messages[" + std::to_string(i) + "]";
     if (!(*messages)[i].is_object()) return fields.refuse(place, "must be an object", "invalid_type");
     Fields message(&(*messages)[i], place + ".", fault);
-    if (!message.text("role")) message.refuse("role", "is missing", "missing_required_parameter");
+    if (!message.text("role")) message.refuse_missing("role");
     // Some clients send the output of a tool unchanged.
     const json::Value* content = message.any("content");
     const auto role = (*messages)[i].find_string("role");
-    if (role == "user" && content == nullptr) message.refuse("content", "is missing", "missing_required_parameter");
+    if (role == "user" && content == nullptr) message.refuse_missing("content");
     const bool is_result = content != nullptr && content->is_object() && role == "tool";
     if (!is_result) check_content(message, "content");
     check_message_types(message);

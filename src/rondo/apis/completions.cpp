@@ -15,7 +15,7 @@ namespace {
 // A text, ids, or a list of either.
 void read_prompts(Fields& fields, CompletionRequest& out) {
   const json::Value* prompt = fields.any("prompt");
-  if (prompt == nullptr) return fields.refuse("prompt", "is missing", "missing_required_parameter");
+  if (prompt == nullptr) return fields.refuse_missing("prompt");
   if (prompt->is_string()) return out.prompts.emplace_back(prompt->as_string()), void();
   if (!prompt->is_array()) return fields.refuse_type("prompt", "a string or an array");
   const json::Array* list = fields.array("prompt", kMostMessages);

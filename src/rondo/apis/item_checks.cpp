@@ -4,11 +4,9 @@
 namespace rondo::apis {
 namespace {
 
-constexpr std::string_view kMissing = "missing_required_parameter";
-
 void check_call(Fields& item, std::string_view text) {
   for (const std::string_view key : {"call_id", "name"}) {
-    if (!item.text(key)) item.refuse(key, "is missing", std::string(kMissing));
+    if (!item.text(key)) item.refuse_missing(key);
   }
   (void)item.text(text);
 }
@@ -20,21 +18,20 @@ void check_item(Fields& item) {
   if (id.starts_with("resp_")) return item.refuse("id", "is the id of a response, not of an item");
   if (type.empty() && item.any("role") == nullptr) {
     if (!id.empty()) return;  // a reference
-    return item.refuse("type", "is missing", std::string(kMissing));
+    return item.refuse_missing("type");
   }
   if (type == "message" || type.empty()) {
     const std::string role = item.text("role").value_or("");
-    if (role.empty()) item.refuse("role", "is missing", std::string(kMissing));
+    if (role.empty()) item.refuse_missing("role");
     // A reply may have nothing but calls, which are other items.
-    if (role != "assistant" && item.any("content") == nullptr)
-      item.refuse("content", "is missing", std::string(kMissing));
+    if (role != "assistant" && item.any("content") == nullptr) item.refuse_missing("content");
     check_content(item, "content");
   } else if (type == "function_call") {
     check_call(item, "arguments");
   } else if (type == "custom_tool_call") {
     check_call(item, "input");
   } else if (type == "function_call_output" || type == "custom_tool_call_output") {
-    if (!item.text("call_id")) item.refuse("call_id", "is missing", std::string(kMissing));
+    if (!item.text("call_id")) item.refuse_missing("call_id");
     check_content(item, "output");
   }
 }

@@ -138,7 +138,7 @@ Outcome<std::vector<std::int32_t>> read_detokenize(const json::Value& body) {
   Fields fields(&body, "", fault);
   (void)fields.text("model");
   const json::Value* tokens = fields.any("tokens");
-  if (tokens == nullptr) fields.refuse("tokens", "is missing", "missing_required_parameter");
+  if (tokens == nullptr) fields.refuse_missing("tokens");
   if (fault) return *std::move(fault);
   return read_ids(*tokens, "tokens");
 }

@@ -26,7 +26,7 @@ void read_messages_format(Fields& fields, AnswerFormat& out) {
   const bool is_older = output.any("format") == nullptr;  // the name that the beta of the API had
   if (is_older && fields.any("output_format") == nullptr) return;
   Fields format = is_older ? fields.inside("output_format") : output.inside("format");
-  if (!format.word("type", {"json_schema"})) return format.refuse("type", "is missing", "missing_required_parameter");
+  if (!format.word("type", {"json_schema"})) return format.refuse_missing("type");
   out.kind = AnswerFormat::Kind::kSchema;
   out.field = is_older ? "output_format" : "output_config.format";
   read_schema(format, out);
@@ -52,9 +52,9 @@ void check_block(Fields& block) {
 
 void check_message(Fields& message) {
   const auto role = message.word("role", {"user", "assistant", "system"});
-  if (!role) message.refuse("role", "is missing", "missing_required_parameter");
+  if (!role) message.refuse_missing("role");
   const json::Value* content = message.any("content");
-  if (content == nullptr) return message.refuse("content", "is missing", "missing_required_parameter");
+  if (content == nullptr) return message.refuse_missing("content");
   check_content(message, "content");
   if (message.failed() || !content->is_array()) return;
   // A reply may have been empty; what others say would vanish.
@@ -125,7 +125,7 @@ void check_messages_body(Fields& fields) {
   check_content(fields, "system");
   check_system(fields);
   (void)fields.object("tool_choice");
-  if (fields.any("messages") == nullptr) return fields.refuse("messages", "is missing", "missing_required_parameter");
+  if (fields.any("messages") == nullptr) return fields.refuse_missing("messages");
   fields.each("messages", kMostMessages, [](Fields& message, std::size_t) { check_message(message); });
   check_beginning(fields);
 }

@@ -16,7 +16,7 @@ bool has_elements(Fields& fields, std::string_view key) {
 
 void check_function(Fields& function, std::size_t) {
   check_function_types(function);
-  if (function.text("name").value_or("").empty()) function.refuse("name", "is missing", "missing_required_parameter");
+  if (function.text("name").value_or("").empty()) function.refuse_missing("name");
   check_parameters(function, "parameters");
 }
 
@@ -30,7 +30,7 @@ std::string demanded(Fields& fields) {
   }
   Fields inside = fields.inside(kFunctionCall);
   const std::string name = inside.text("name").value_or("");
-  if (name.empty()) inside.refuse("name", "is missing", "missing_required_parameter");
+  if (name.empty()) inside.refuse_missing("name");
   return name;
 }
 

@@ -58,8 +58,7 @@ void read_headers(const HeaderLookup& headers, GenerateRequest& out) {
 void check_format(Fields& tool) {
   Fields format = tool.inside("format");
   const bool is_grammar = format.word("type", {"text", "grammar"}) == "grammar";
-  if (tool.any("format") != nullptr && format.any("type") == nullptr)
-    format.refuse("type", "is missing", "missing_required_parameter");
+  if (tool.any("format") != nullptr && format.any("type") == nullptr) format.refuse_missing("type");
   if (!is_grammar) return;
   if (format.any("grammar") == nullptr) return check_custom_grammar(format);
   Fields inner = format.inside("grammar");
@@ -69,7 +68,7 @@ void check_format(Fields& tool) {
 // Tools that a vendor's server runs may have no name.
 void check_name(Fields& tool, const std::string& type) {
   const auto check = [](Fields& named) {
-    if (named.text("name").value_or("").empty()) named.refuse("name", "is missing", "missing_required_parameter");
+    if (named.text("name").value_or("").empty()) named.refuse_missing("name");
   };
   for (const std::string_view key : {"function", "custom"}) {
     if (tool.any(key) == nullptr) continue;
@@ -89,8 +88,7 @@ void check_tool(Fields& tool, chat::Api api) {
   check_parameters(function, "parameters");
   if (api == chat::Api::kMessages) {
     const bool is_own = type.empty() || type == "custom";
-    if (tool.any("input_schema") == nullptr && is_own)
-      tool.refuse("input_schema", "is missing", "missing_required_parameter");
+    if (tool.any("input_schema") == nullptr && is_own) tool.refuse_missing("input_schema");
     return;
   }
   if (type == "namespace")
@@ -372,7 +370,7 @@ void read_schema(Fields& fields, AnswerFormat& out) {
   out.name = fields.text("name").value_or("");
   out.is_strict = fields.is_set("strict");
   const json::Value* schema = fields.any("schema");
-  if (schema == nullptr) return fields.refuse("schema", "is missing", "missing_required_parameter");
+  if (schema == nullptr) return fields.refuse_missing("schema");
   if (!schema->is_object() && !schema->is_bool())
     return fields.refuse("schema", "must be a JSON schema", "invalid_type");
   check_schema(fields, "schema", *schema);

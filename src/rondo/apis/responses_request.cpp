@@ -13,8 +13,7 @@ void read_responses_format(Fields& fields, AnswerFormat& out) {
   (void)text.word("verbosity", {"low", "medium", "high"});
   Fields format = text.inside("format");
   const auto type = format.word("type", {"text", "json_object", "json_schema"});
-  if (text.any("format") != nullptr && format.any("type") == nullptr)
-    format.refuse("type", "is missing", "missing_required_parameter");
+  if (text.any("format") != nullptr && format.any("type") == nullptr) format.refuse_missing("type");
   if (!type || *type == "text") return;
   out.field = "text.format";
   out.kind = *type == "json_object" ? AnswerFormat::Kind::kJson : AnswerFormat::Kind::kSchema;

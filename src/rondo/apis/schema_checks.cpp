@@ -42,7 +42,7 @@ void check_parameters(Fields& tool, std::string_view key) {
 void check_custom_grammar(Fields& grammar) {
   const auto syntax = grammar.word("syntax", {"lark", "regex"});
   const auto definition = grammar.text("definition");
-  if (!definition) return grammar.refuse("definition", "is missing", "missing_required_parameter");
+  if (!definition) return grammar.refuse_missing("definition");
   const bool is_regex = syntax == "regex";
   const auto told = [&](const Error& error) {
     if (error.code == ErrorCode::kInvalidArgument)

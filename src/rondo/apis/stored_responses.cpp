@@ -198,7 +198,7 @@ std::optional<Fault> check_compaction(const json::Value& body) {
   (void)fields.text("instructions");
   const bool goes_on = fields.text("previous_response_id").has_value();
   const json::Value* input = fields.any("input");
-  if (input == nullptr && !goes_on) fields.refuse("input", "is missing", "missing_required_parameter");
+  if (input == nullptr && !goes_on) fields.refuse_missing("input");
   if (input != nullptr && !input->is_string()) check_items(fields, "input");
   return fault;
 }

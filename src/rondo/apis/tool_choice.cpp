@@ -42,7 +42,7 @@ class ChoiceReader {
     if (!type.empty() && !is_known) return refuse("of type `" + type + "` is not known here");
     std::string member = type.empty() ? "type" : "name";
     if (is_known && choice.find(type) != nullptr) member = type + ".name";
-    Fields(&choice, "tool_choice.", fault_).refuse(member, "is missing", "missing_required_parameter");
+    Fields(&choice, "tool_choice.", fault_).refuse_missing(member);
   }
 
   void word(std::string_view mode) {
