@@ -96,22 +96,6 @@ CallBuilder::Start CallBuilder::strongest(std::string& word) const {
   return word.empty() ? Start::kNothing : Start::kFirstPiece;
 }
 
-// Adds the opening of a call that is alone, if that is written with markers of its own.
-std::vector<CallBuilder::Opening> CallBuilder::with_lone_call(std::vector<Opening> openings) {
-  const format::Calls& calls = format_.calls;
-  const std::string_view open = trimmed(calls.call_open);
-  if (!calls.lone_is_bare || open.empty()) return openings;
-  const std::string word(first_unit(open));
-  const RuleId rule = grammar_.declare("call");
-  std::vector<NodeId> ways;
-  for (const Tool& tool : tools_) ways.push_back(call_object(tool));
-  grammar_.define(rule, grammar_.choice(ways));
-  Line line(grammar_);
-  line.marker(open.substr(word.size())).space().add(grammar_.reference(rule)).space();
-  openings.push_back({word, line.marker(trimmed(calls.call_close)).node(), "", true});
-  return openings;
-}
-
 std::vector<CallBuilder::Opening> CallBuilder::openings(bool is_parallel) {
   std::string word;
   const Start start = strongest(word);

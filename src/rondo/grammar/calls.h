@@ -77,6 +77,7 @@ class CallBuilder {
   [[nodiscard]] NodeId arguments(const Tool& tool);
 
   // calls_json.cpp
+  [[nodiscard]] NodeId any_object(NodeId (CallBuilder::*make)(const Tool& tool));
   [[nodiscard]] NodeId value_of_calls(bool is_parallel);
   [[nodiscard]] std::vector<Opening> with_lone_call(std::vector<Opening> openings);
   [[nodiscard]] NodeId call_member(const Tool& tool);

@@ -65,17 +65,34 @@ NodeId object_of(const Speller& speller, const Slot& slot, const std::vector<std
 
 }  // namespace
 
+// A rule: what `make` makes of any tool.
+NodeId CallBuilder::any_object(NodeId (CallBuilder::*make)(const Tool& tool)) {
+  const RuleId rule = grammar_.declare("call");
+  std::vector<NodeId> ways;
+  for (const Tool& tool : tools_) ways.push_back((this->*make)(tool));
+  grammar_.define(rule, grammar_.choice(ways));
+  return grammar_.reference(rule);
+}
+
+// Adds the opening of a call that is alone, if that is written with markers of its own.
+std::vector<CallBuilder::Opening> CallBuilder::with_lone_call(std::vector<Opening> openings) {
+  const format::Calls& calls = format_.calls;
+  const std::string_view open = trimmed(calls.call_open);
+  if (!calls.lone_is_bare || open.empty()) return openings;
+  const std::string word(first_unit(open));
+  Line line(grammar_);
+  line.marker(open.substr(word.size())).space().add(any_object(&CallBuilder::call_object)).space();
+  openings.push_back({word, line.marker(trimmed(calls.call_close)).node(), "", true});
+  return openings;
+}
+
 // An array whose elements are calls, or an object whose members are calls.
 NodeId CallBuilder::value_of_calls(bool is_parallel) {
   Grammar& g = grammar_;
   const bool is_object = format_.calls.roles.shares_object;
   const Speller speller(g, Spelling::json());
   const NodeId space = speller.space();
-  const RuleId rule = g.declare("call");
-  std::vector<NodeId> ways;
-  for (const Tool& tool : tools_) ways.push_back(is_object ? call_member(tool) : call_object(tool));
-  g.define(rule, g.choice(ways));
-  const NodeId one = g.reference(rule);
+  const NodeId one = any_object(is_object ? &CallBuilder::call_member : &CallBuilder::call_object);
   const NodeId comma = g.sequence({space, g.literal(","), space});
   const NodeId more = is_parallel && !format_.input.single_call ? g.any_number(g.sequence({comma, one})) : g.empty();
   const NodeId list =

@@ -181,6 +181,20 @@ NodeId Grammar::except(NodeId item, std::vector<std::string> words) {
   return add(std::move(made));
 }
 
+NodeId Grammar::like(const Node& other, const std::vector<NodeId>& children) {
+  switch (other.kind) {
+    case NodeKind::kLiteral: return literal(other.text);
+    case NodeKind::kChars: return chars(other.set);
+    case NodeKind::kSequence: return sequence(children);
+    case NodeKind::kChoice: return choice(children);
+    case NodeKind::kRepeat: return repeat(children[0], other.least, other.most);
+    case NodeKind::kText: return text(other.words, other.text);
+    case NodeKind::kExceptWord: return except(children[0], other.words);
+    case NodeKind::kToken: return token(children[0]);
+    default: return never();
+  }
+}
+
 NodeId Grammar::token(NodeId item) {
   const NodeKind kind = node(item).kind;
   if (kind == NodeKind::kNever || kind == NodeKind::kLiteral || kind == NodeKind::kToken || item == empty_) return item;
@@ -293,25 +307,13 @@ class Pruner {
   }
 
   NodeId copy(const Node& node_from) {
+    if (node_from.kind == NodeKind::kReference) {
+      const bool is_productive = productive_[static_cast<std::size_t>(node_from.rule)];
+      return is_productive ? to_.reference(rule(node_from.rule)) : to_.never();
+    }
     std::vector<NodeId> children;
-    if (node_from.kind != NodeKind::kReference) {
-      for (const NodeId child : node_from.children) children.push_back(node(child));
-    }
-    switch (node_from.kind) {
-      case NodeKind::kNever: return to_.never();
-      case NodeKind::kLiteral: return to_.literal(node_from.text);
-      case NodeKind::kChars: return to_.chars(node_from.set);
-      case NodeKind::kSequence: return to_.sequence(children);
-      case NodeKind::kChoice: return to_.choice(children);
-      case NodeKind::kRepeat: return to_.repeat(children[0], node_from.least, node_from.most);
-      case NodeKind::kText: return to_.text(node_from.words, node_from.text);
-      case NodeKind::kExceptWord: return to_.except(children[0], node_from.words);
-      case NodeKind::kToken: return to_.token(children[0]);
-      case NodeKind::kReference:
-        return productive_[static_cast<std::size_t>(node_from.rule)] ? to_.reference(rule(node_from.rule))
-                                                                     : to_.never();
-    }
-    return to_.never();
+    for (const NodeId child : node_from.children) children.push_back(node(child));
+    return to_.like(node_from, children);
   }
 
   const Grammar& from_;

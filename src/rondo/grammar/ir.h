@@ -88,6 +88,10 @@ class Grammar {
   //
   // REQUIRES: `item` contains no references.
   NodeId token(NodeId item);
+  // A node like `other`, which may be of another grammar, with these children in place of its own.
+  //
+  // REQUIRES: `other` is no reference.
+  NodeId like(const Node& other, const std::vector<NodeId>& children);
 
   // A rule is declared first, so it may refer to itself, and then defined once.  `name` is for people.  Printers make
   // it unique and legal.

@@ -116,17 +116,7 @@ class Lowering {
     const Node& from = from_.node(id);
     std::vector<NodeId> children;
     for (const NodeId child : from.children) children.push_back(copied(child));
-    switch (from.kind) {
-      case NodeKind::kLiteral: return to_.literal(from.text);
-      case NodeKind::kChars: return to_.chars(from.set);
-      case NodeKind::kSequence: return to_.sequence(children);
-      case NodeKind::kChoice: return to_.choice(children);
-      case NodeKind::kRepeat: return to_.repeat(children[0], from.least, from.most);
-      case NodeKind::kText: return to_.text(from.words, from.text);
-      case NodeKind::kExceptWord: return to_.except(children[0], from.words);
-      case NodeKind::kToken: return to_.token(children[0]);
-      default: return to_.never();
-    }
+    return to_.like(from, children);
   }
 
   NodeId characters(const CharSet& set) { return in_split_ ? to_.token(to_.chars(set)) : to_.chars(set); }
@@ -142,18 +132,15 @@ class Lowering {
     std::vector<NodeId> children;
     for (const NodeId child : from.children) children.push_back(node(child));
     switch (from.kind) {
-      case NodeKind::kNever: return to_.never();
       case NodeKind::kLiteral: return literal(from.text);
       case NodeKind::kChars: return characters(from.set);
-      case NodeKind::kSequence: return to_.sequence(children);
-      case NodeKind::kChoice: return to_.choice(children);
       case NodeKind::kRepeat: return repeat(children[0], from.least, from.most);
       case NodeKind::kReference: return to_.reference(rules_[static_cast<std::size_t>(from.rule)]);
       case NodeKind::kText: return text(from);
       case NodeKind::kExceptWord: return except(children[0], from.words);
       case NodeKind::kToken: return children[0];
+      default: return to_.like(from, children);
     }
-    return to_.never();
   }
 
   // ---- Text up to a marker: one rule per state of the automaton.
@@ -339,17 +326,10 @@ class Outlining {
   }
 
   NodeId copied(const Node& from) {
+    if (from.kind == NodeKind::kReference) return to_.reference(rules_[static_cast<std::size_t>(from.rule)]);
     std::vector<NodeId> children;
     for (const NodeId child : from.children) children.push_back(node(child));
-    switch (from.kind) {
-      case NodeKind::kLiteral: return to_.literal(from.text);
-      case NodeKind::kChars: return to_.chars(from.set);
-      case NodeKind::kSequence: return to_.sequence(children);
-      case NodeKind::kChoice: return to_.choice(children);
-      case NodeKind::kRepeat: return to_.repeat(children[0], from.least, from.most);
-      case NodeKind::kReference: return to_.reference(rules_[static_cast<std::size_t>(from.rule)]);
-      default: return to_.never();
-    }
+    return to_.like(from, children);
   }
 
   const Grammar& from_;
