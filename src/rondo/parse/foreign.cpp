@@ -166,9 +166,16 @@ MatchKind Machine::begin_foreign(std::size_t body, bool in_section, Opening open
   return start_body() ? MatchKind::kFull : MatchKind::kNone;
 }
 
-// Returns whether the object at `brace` begins as a call of the public APIs does, with a member that no call of the
-// format has.
+// Returns whether the format's own calls are JSON.
+bool Machine::has_json_calls() const {
+  const format::Calls& calls = syntax_->format->calls;
+  return calls.present && calls.envelope != format::Envelope::kTags;
+}
+
+// Returns whether the object at `brace` can only be a call of the public APIs: the format's own calls are not JSON, or it
+// begins with a member that none of them has.
 MatchKind Machine::begins_usual_call(std::size_t brace) const {
+  if (!has_json_calls()) return MatchKind::kFull;
   const std::size_t quote = skip_space(brace + 1);
   const std::size_t end = quote < buffer_.size() ? buffer_.find_first_of("\"'", quote + 1) : std::string::npos;
   if (end == std::string::npos) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
@@ -186,10 +193,8 @@ MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapp
   if (byte == '<') return tag_call(begin, at);
   const std::size_t inner = byte == '[' ? skip_space(at + 1) : at;
   if (inner == buffer_.size()) return open;
-  const format::Calls& calls = syntax_->format->calls;
-  const bool is_own = calls.present && calls.envelope != format::Envelope::kTags;
   if (buffer_[inner] == '{') {
-    const MatchKind usual = is_own ? begins_usual_call(inner) : MatchKind::kFull;
+    const MatchKind usual = begins_usual_call(inner);
     if (usual == MatchKind::kPartial) return usual;
     if (usual == MatchKind::kNone && !is_wrapped) return MatchKind::kNone;
     if (usual == MatchKind::kFull) adopt(json_calls());
@@ -202,8 +207,9 @@ MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapp
   std::string name(rest.substr(0, size));
   // A word directly before a list of calls in JSON is a mark.  A text such as `Hello.` stays content.
   if (begin == at && inner == at && rest[size] == '[' && std::ranges::all_of(name, format::is_word))
-    return list_call(at + size, is_own);
-  if (inner == at && rest[size] == '\n' && !is_own && syntax_->is_known_tool(name)) return line_call(at, size);
+    return list_call(at + size, has_json_calls());
+  if (inner == at && rest[size] == '\n' && !has_json_calls() && syntax_->is_known_tool(name))
+    return line_call(at, size);
   return rest[size] == '(' ? python_call(inner, std::move(name), byte == '[', is_wrapped) : MatchKind::kNone;
 }
 
@@ -219,9 +225,7 @@ MatchKind Machine::quoted_body(std::size_t begin, std::size_t at) {
   const std::size_t inner = buffer_[at] == '[' ? skip_space(at + 1) : at;
   if (inner == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
   if (buffer_[inner] != '{' || is_quoted(begin)) return MatchKind::kNone;
-  const format::Calls& calls = syntax_->format->calls;
-  const bool is_own = calls.present && calls.envelope != format::Envelope::kTags;
-  const MatchKind usual = is_own ? begins_usual_call(inner) : MatchKind::kFull;
+  const MatchKind usual = begins_usual_call(inner);
   if (usual == MatchKind::kPartial) return usual;
   if (usual == MatchKind::kFull) adopt(json_calls());
   return begin_foreign(at, false, Opening::kInText);

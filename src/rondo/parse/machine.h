@@ -210,6 +210,7 @@ class Machine : private Reader {
   MatchKind begin_foreign(std::size_t body, bool in_section, Opening opening);
   [[nodiscard]] bool is_quoted(std::size_t at);
   MatchKind quoted_body(std::size_t begin, std::size_t at);
+  [[nodiscard]] bool has_json_calls() const;
   [[nodiscard]] MatchKind begins_usual_call(std::size_t brace) const;
   MatchKind foreign_body(std::size_t begin, std::size_t at, bool is_wrapped);
   MatchKind python_call(std::size_t at, std::string name, bool is_list, bool is_wrapped);
