@@ -126,6 +126,24 @@ TEST_CASE("a template that knows flat calls alone writes and reads nested ones")
   CHECK(format.value()->calls.call_open == "[call ");
 }
 
+TEST_CASE("bug: a template that goes through its tools without a look refused every prompt with polyfills") {
+  core::Source source;
+  source.chat_template =
+      "{% for t in tools %}{{ '[tool ' ~ (t | tojson) ~ ']' }}{% endfor %}{% for m in messages %}"
+      "{{ '[' ~ m.role ~ '] ' ~ m.content ~ '[end]' }}{% endfor %}"
+      "{% if add_generation_prompt %}{{ '[assistant] ' }}{% endif %}";
+  source.polyfill = core::Polyfill::kOn;
+  const auto model = core::Model::load(source);
+  REQUIRE(model.ok());
+  CHECK(model.value()->polyfills().tool_list);
+  const test::CorpusRow row;
+  CHECK(text_of(*model.value(), call_of(row, R"([{"role": "user", "content": "Uprobe"}])", true, false)) ==
+        "[user] Uprobe[end][assistant] ");
+  const std::string text = text_of(*model.value(), call_of(row, kCalled, false));
+  CHECK(text.find("find_city") != std::string::npos);
+  CHECK(text.find("[tool ") == std::string::npos);
+}
+
 TEST_CASE("where nothing is lacking, a prompt and its places are as they were") {
   const auto corpus = test::Corpus::open();
   if (!corpus) return;

@@ -76,6 +76,7 @@ Result<std::shared_ptr<const Model>> Model::polyfilled(Polyfill polyfill) const 
   const tmpl::MessageRules& rules = *studied.value().rules;
   const std::array contents{rules.system.content, rules.user.content, rules.assistant.content};
   chosen.parts = std::ranges::count(contents, Content::kParts) > 0 && std::ranges::count(contents, Content::kText) == 0;
+  chosen.tool_list = chosen.tools && rules.needs_tool_list;
   auto templates = std::make_shared<LoadedTemplate>(*parts_.templates);
   for (std::shared_ptr<const jinja::Template>* one : {&templates->plain, &templates->tool_use}) {
     if (*one == nullptr) continue;

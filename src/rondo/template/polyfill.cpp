@@ -14,15 +14,16 @@ struct Named {
   std::string_view name;
   bool Polyfills::* is_on;
 };
-constexpr std::array<Named, 9> kAll{{{"developer", &Polyfills::developer},
-                                     {"system", &Polyfills::system},
-                                     {"late_system", &Polyfills::late_system},
-                                     {"repeated", &Polyfills::repeated},
-                                     {"tools", &Polyfills::tools},
-                                     {"calls", &Polyfills::calls},
-                                     {"results", &Polyfills::results},
-                                     {"flat", &Polyfills::flat},
-                                     {"parts", &Polyfills::parts}}};
+constexpr std::array<Named, 10> kAll{{{"developer", &Polyfills::developer},
+                                      {"system", &Polyfills::system},
+                                      {"late_system", &Polyfills::late_system},
+                                      {"repeated", &Polyfills::repeated},
+                                      {"tools", &Polyfills::tools},
+                                      {"calls", &Polyfills::calls},
+                                      {"results", &Polyfills::results},
+                                      {"flat", &Polyfills::flat},
+                                      {"parts", &Polyfills::parts},
+                                      {"tool_list", &Polyfills::tool_list}}};
 
 }  // namespace
 

@@ -24,6 +24,7 @@ struct Polyfills {
   bool results = false;      // results become user messages
   bool flat = false;         // calls also have their name and arguments outside `function`
   bool parts = false;        // texts made by the others are lists of one part
+  bool tool_list = false;    // with `tools`: the template gets an empty list, because it refuses null
 
   bool operator==(const Polyfills&) const = default;
 };
