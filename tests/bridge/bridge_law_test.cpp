@@ -173,7 +173,8 @@ void check(const Bench& bench, const std::vector<TokenId>& prompt, const test::R
                           return call.status == chat::CallStatus::kOk || call.status == chat::CallStatus::kUnknownTool;
                         });
   const bool has_broken_character = said.raw.find("\uFFFD") != std::string::npos;
-  if (is_whole && !has_broken_character && !ends_in_marker(bench, said.raw) &&
+  // The beginning of an opener is completed too.
+  if (is_whole && said.closing_text.empty() && !has_broken_character && !ends_in_marker(bench, said.raw) &&
       !answers_nothing(said, index, messages) && shows_results(full, index, messages) &&
       begins_with(pieces, old_ids, full, index)) {
     ++tally.stable;

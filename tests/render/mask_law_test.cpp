@@ -59,10 +59,15 @@ class Law {
   void check(const json::Array& messages) {
     const auto whole = render_messages(context_, messages, false);
     if (!whole.ok()) return;
-    for (const SampledExtent& extent : sampled_extents(context_, whole.value(), messages)) {
+    // Results may stand between the calls and the text of a message, which is sampled in two parts then.
+    const std::vector<SampledExtent> extents = sampled_extents(context_, whole.value(), messages);
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+      const SampledExtent& extent = extents[i];
+      const bool is_first = i == 0 || extents[i - 1].message != extent.message;
+      const bool is_last = i + 1 == extents.size() || extents[i + 1].message != extent.message;
       ++tally_.turns;
-      check_begin(messages, whole.value(), extent);
-      check_end(messages, whole.value(), extent);
+      if (is_first) check_begin(messages, whole.value(), extent);
+      if (is_last) check_end(messages, whole.value(), extent);
     }
   }
 
