@@ -496,6 +496,8 @@ Result<ParsedIds> Model::parse_ids(Call& call, ParseCall options, std::span<cons
   const auto end = text.feed_turn(ids, *parsing.value()->profile, parser, parsing.value()->reasoning_close, take);
   if (!end.ok()) return end.error();
   out.stopped = end.value().stop.has_value();
+  // A stop may end the reasoning without closing it.
+  out.reasoning_open = parser.place() == parse::Place::kReasoning && !end.value().closes_reasoning;
   if (out.stopped) {
     const parse::Piece stop{*end.value().stop, tokenizer.token_bytes(*end.value().stop), true};
     if (end.value().closes_reasoning || parser.ends_turn(out.text, stop.bytes))
@@ -503,7 +505,6 @@ Result<ParsedIds> Model::parse_ids(Call& call, ParseCall options, std::span<cons
   }
   out.ends = std::move(text.ends());
   out.ids.emplace(ids.begin(), ids.end());
-  out.reasoning_open = parser.place() == parse::Place::kReasoning;
   const std::size_t pending = std::min(told, out.text.size());
   if (!out.stopped) out.closing_text = render::closing_text(tokenizer, parser, out.text.substr(pending));
   auto message = parser.finish();
