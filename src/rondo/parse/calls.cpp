@@ -35,7 +35,7 @@ bool Machine::pieces() {
     return true;
   }
   bool wait = false;
-  if (call_.piece == 0 && (repeated_open(wait) || nameless_call(wait) || json_instead(wait))) return !wait;
+  if (call_.piece == 0 && (repeated_open(wait) || nameless_call(pos_, wait) || json_instead(wait))) return !wait;
   const CallPiece& piece = calls.pieces[call_.piece];
   switch (piece.kind) {
     case CallPiece::Kind::kLiteral: return piece_literal(syntax_->piece_markers[call_.piece]);
@@ -142,7 +142,12 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
     return is_name && syntax_->options.tools && syntax_->is_known_tool(text) && syntax_->is_name_enough(call_.piece);
   };
   if (is_cut_off && attempt_.is_open && !is_whole_call()) return false;
-  if (is_name && !call_.has_name && lacks_name(kind, text)) return fail_attempt(end, "a tool call has no name");
+  if (is_name && !call_.has_name && lacks_name(kind, text)) {
+    // The word before the name may stand there alone.
+    bool wait = false;
+    const bool is_front = text.size() > 1 && text.find_first_of(".:") + 1 == text.size();
+    return is_front && nameless_call(end, wait) ? !wait : fail_attempt(end, "a tool call has no name");
+  }
   pos_ = end + quote;
   ++call_.piece;
   if (is_name && !call_.has_name) {

@@ -20,14 +20,20 @@ std::string behind_space(std::string_view rest, std::string_view written) {
   return std::string(rest.substr(has_space ? std::min(rest.find_first_not_of(" \t\r\n"), rest.size()) : 0));
 }
 
-// Returns whether an answer may well end with `begun`, the beginning of an opener: it has no whole tag, no fence and no
-// control token, and is no word behind a bracket and a bar.
-bool is_ordinary(std::string_view begun, const std::vector<std::string>& tokens) {
+// Returns whether an answer may well end with `begun`, the beginning of an opener (all of it with `is_whole`): it has no
+// whole tag, no fence and no control token, and is no word behind a bracket and a bar.  A whole opener is ordinary only if
+// it begins as prose or as a line of Markdown does.
+bool is_ordinary(std::string_view begun, const std::vector<std::string>& tokens, bool is_whole) {
   const auto is_there = [begun](const std::string& token) {
     return !token.empty() && begun.find(token) != std::string_view::npos;
   };
   const bool has_bar = begun.starts_with('<') && begun.substr(1).starts_with('|');
-  if (has_bar || begun.find("```") != std::string_view::npos || std::ranges::any_of(tokens, is_there)) return false;
+  const bool has_fence = begun.find("```") != std::string_view::npos || begun.find("~~~") != std::string_view::npos;
+  if (has_bar || has_fence || std::ranges::any_of(tokens, is_there)) return false;
+  constexpr std::string_view kTextSigns = "#-*+>_=`|!\\(\"'";
+  const bool is_text =
+      begun.empty() || format::is_word(begun.front()) || kTextSigns.find(begun.front()) != std::string_view::npos;
+  if (is_whole && !is_text && std::ranges::any_of(begun, format::is_word)) return false;
   const auto is_sign = [](char byte) { return static_cast<unsigned char>(byte) >= 0x80; };
   const std::size_t open = std::min(begun.find_first_of("<["), begun.size());
   const std::size_t close = begun.find_last_of(">]");
@@ -172,9 +178,13 @@ Machine::Closing Machine::json_arguments_closing() const {
   return is_begun && !has_escaped_arguments() ? Closing{scanner.closing(), true} : Closing("{}");
 }
 
-// Behind a call: completes the section's close, or an opener that has begun, and closes the section.
+// Behind a call: completes the section's close, or an opener or a further heading that has begun, and closes the section.
 Machine::Closing Machine::between_closing(std::string_view begun) const {
-  if (!section_.is_open) return opener_closing(begun);
+  if (!section_.is_open) {
+    if (Closing call = opener_closing(begun); !call.text.empty()) return call;
+    if (std::string heading = further_heading_closing(begun); !heading.empty()) return heading;
+    return opener_closing(begun, true);
+  }
   const Marker& close = syntax_->section_close;
   const bool has_begun = !format::is_blank(begun) && close.core().starts_with(format::trimmed(begun));
   if (has_begun) return close.core() + close.trail();
@@ -240,7 +250,9 @@ std::string Machine::reasoning_opener_closing(std::string_view begun) const {
   if (begun.starts_with(header)) begun = format::trimmed(begun.substr(header.size()));
   const bool is_begun = opener.core().starts_with(begun) && begun.size() < opener.core().size() + opener.trail().size();
   const std::size_t token = opener.core().find_first_of(">]") + 1;
-  if (!is_begun || begun.size() < token || !Marker(opener.core().substr(0, token)).is_distinct()) return "";
+  const bool is_whole = begun == opener.core();
+  const bool has_token = token > 0 && begun.size() >= token && Marker(opener.core().substr(0, token)).is_distinct();
+  if (!is_begun || !(has_token || (is_whole && opener.is_distinct() && !is_ordinary(begun, {}, true)))) return "";
   return opener.core().substr(begun.size()) + opener.trail() + reasoning.close;
 }
 
@@ -400,7 +412,10 @@ std::string Machine::no_calls() const {
 // it and closes an empty call or section; "" otherwise.  A bracket alone may be text and does not count as a whole opener.
 Machine::Closing Machine::opener_closing(std::string_view begun, bool is_whole) const {
   const format::Calls& calls = syntax_->format->calls;
-  if (!calls.present || !options().calls || is_ordinary(format::trimmed(begun), options().special_tokens)) return "";
+  if (!calls.present || !options().calls) return "";
+  // Behind the header of a block stands a heading.
+  const bool is_heading = syntax_->has_headings() && (top_.has_header || phase_ == Phase::kBetween);
+  if (!is_heading && is_ordinary(format::trimmed(begun), options().special_tokens, is_whole)) return "";
   const Marker section = syntax_->make_marker(calls.section_open);
   if (const auto rest = rest_of_opener(section, begun, is_whole))
     return {*rest + no_calls() + calls.section_close, !is_whole};

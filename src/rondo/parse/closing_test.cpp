@@ -271,6 +271,49 @@ TEST_CASE("bug: ordinary text was completed as the opener of a call") {
   for (const char* text : {"A list:\n-", "A list:\n- one\n- t"}) CHECK(closing(lines, text) == "");
 }
 
+TEST_CASE("bug: whole openers of words were left open as ordinary text") {
+  Options options;
+  options.tools = tools();
+  Format lines = *tags_json();
+  lines.calls.section_open = lines.calls.section_close = lines.calls.call_close = "";
+  lines.calls.pieces[1].text = "\n";
+  lines.reasoning.open = "%%muse\n";
+  lines.reasoning.close = "\n%%\n";
+  const auto closing = [&](const Format& format, const std::string& text) {
+    Parser cut(share(format), options);
+    (void)cut.feed(text);
+    return cut.closing_text();
+  };
+  lines.calls.call_open = "\n%%call ";
+  CHECK(closing(lines, "Here:\n%%call") == " \n{}");
+  CHECK(closing(lines, "%%muse") == "\n\n%%\n");
+  CHECK(closing(lines, "%%mus").empty());
+  lines.calls.call_open = "\n~~~call ";
+  CHECK(closing(lines, "Here:\n~~~call") == " \n{}");
+}
+
+TEST_CASE("bug: a call that breaks off behind the word before its name was closed to text") {
+  Options options;
+  options.tools = tools();
+  Format format = *tags_json();
+  format.calls.pieces[0] = {.kind = format::CallPiece::Kind::kNameInId, .front = "functions."};
+  format.calls.pieces[1].text = "<|args|>";
+  const std::string open = format.calls.section_open + format.calls.call_open;
+  for (const std::string& before : {std::string(), std::string("functions.find:0<|args|>{}")}) {
+    std::string text = open + before;
+    if (!before.empty()) text += format.calls.call_close + format.calls.call_open;
+    text += "functions.";
+    CAPTURE(text);
+    Parser cut(share(format), options);
+    (void)cut.feed(text);
+    const auto message = parse(share(format), options, text + cut.closing_text());
+    REQUIRE(message.ok());
+    CHECK(message.value().complete);
+    CHECK(message.value().content.empty());
+    CHECK(message.value().tool_calls.size() == (before.empty() ? 0 : 1));
+  }
+}
+
 TEST_CASE("bug: what a call repeats behind its arguments was left empty") {
   Options options;
   options.tools = tools();

@@ -217,12 +217,22 @@ std::string Machine::heading_closing() const {
   const bool has_space = head_ < buffer_.size();
   if (top_.has_header) return (begun.empty() && !has_space ? heading_lead() : "") + completed_heading(begun);
   // The header of a further block may be cut off too.  At the start of a turn, the prompt has the header.
-  const std::string_view header = format::trimmed(syntax_->format->header);
   if (begun.empty()) return "";
+  std::string further = further_heading_closing(begun);
+  return further.empty() ? completed_heading(begun) : further;
+}
+
+// If `begun` is the beginning of the header of a further block, or the beginning of a heading behind that header, returns
+// the rest of both, and the text that closes the block; "" otherwise.
+std::string Machine::further_heading_closing(std::string_view begun) const {
+  const std::string_view header = format::trimmed(syntax_->format->header);
+  begun = format::trimmed(begun);
+  if (!syntax_->has_headings() || begun.empty() || header.empty()) return "";
+  const bool is_behind_header = phase_ == Phase::kBetween && section_.expects_call;
+  if (is_behind_header && !begun.starts_with(header)) return completed_heading(begun);
   if (header.starts_with(begun))
     return std::string(header.substr(begun.size())) + heading_lead() + completed_heading("");
-  if (begun.starts_with(header)) begun = format::trimmed(begun.substr(header.size()));
-  return completed_heading(begun);
+  return begun.starts_with(header) ? completed_heading(format::trimmed(begun.substr(header.size()))) : "";
 }
 
 // Returns the white space between a header and the heading of an answer.

@@ -163,6 +163,7 @@ class Machine : private Reader {
   [[nodiscard]] std::string_view recipient(std::string_view words) const;
   bool call_heading(std::string_view words, std::size_t behind);
   [[nodiscard]] std::string heading_closing() const;
+  [[nodiscard]] std::string further_heading_closing(std::string_view begun) const;
   [[nodiscard]] std::string heading_lead() const;
   [[nodiscard]] std::string completed_heading(std::string_view begun) const;
 
@@ -270,7 +271,7 @@ class Machine : private Reader {
   void set_status(chat::CallStatus status);
 
   // nameless.cpp: calls and parameters without a name, in which nothing else stands
-  bool nameless_call(bool& wait);
+  bool nameless_call(std::size_t from, bool& wait);
   [[nodiscard]] bool is_empty_json() const;
   bool end_nameless_json();
   bool nameless_object_ends();

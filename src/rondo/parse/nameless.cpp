@@ -56,11 +56,11 @@ bool Machine::may_be_nameless() const {
   return attempt_.is_open && attempt_.opening == Opening::kMarker && !attempt_.is_prose && !thoughts_.have_call;
 }
 
-// Reads the rest of a call without a name, if nothing stands in it.  Returns true if it did, or if more text is needed to
-// tell (then `wait` is set).
-bool Machine::nameless_call(bool& wait) {
+// Reads the rest of a call without a name, from `from` on, if nothing stands in it.  Returns true if it did, or if more
+// text is needed to tell (then `wait` is set).
+bool Machine::nameless_call(std::size_t from, bool& wait) {
   const Marker& rest = syntax_->rare.nameless_call;
-  const std::size_t at = skip_space(pos_);
+  const std::size_t at = skip_space(from);
   if (at == buffer_.size() || !may_be_nameless() || !rest.is_distinct()) return false;
   const Match match = rest.match(std::string_view(buffer_).substr(at), false, starts());
   wait = match.kind == MatchKind::kPartial && !is_end_;
