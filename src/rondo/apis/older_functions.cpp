@@ -54,7 +54,7 @@ void check_functions(Fields& fields, GenerateRequest& out) {
     fields.refuse(kFunctionCall, "names `" + name + "`, which is none of the functions");
 }
 
-void read_functions(Fields& fields, json::Value& body, GenerateRequest& out) {
+void read_functions(Fields& fields, GenerateRequest& out) {
   if (!out.older_calls) return;
   const std::string name = demanded(fields);
   const bool is_off = fields.any(kFunctionCall) != nullptr && *fields.any(kFunctionCall) == json::Value("none");
@@ -64,10 +64,6 @@ void read_functions(Fields& fields, json::Value& body, GenerateRequest& out) {
     out.tool_choice.mode = ToolChoice::Mode::kRequired;
     out.tool_choice.only.push_back(name);
   }
-  json::Array tools;
-  for (const json::Value& function : *fields.array(kFunctions, kMostTools))
-    tools.emplace_back(json::Object{{"type", "function"}, {"function", function}});
-  body.as_object().set("tools", std::move(tools));
 }
 
 }  // namespace rondo::apis

@@ -287,7 +287,7 @@ Outcome<GenerateRequest> read(chat::Api api, json::Value body, const HeaderLooku
   read_headers(headers, out);
   const json::Value* chosen = fields.any("tool_choice");
   const json::Value choice = chosen == nullptr ? json::Value() : *chosen;
-  if (api == chat::Api::kChat) read_functions(fields, body, out);
+  if (api == chat::Api::kChat) read_functions(fields, out);
   fault = translate(std::move(body), options, out);
   if (!fault && !choice.is_null()) read_tool_choice(choice, out, fault);
   const bool goes_on = !out.responses.previous_response_id.empty() || !out.responses.conversation.empty();

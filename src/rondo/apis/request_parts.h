@@ -50,10 +50,10 @@ void check_custom_grammar(Fields& grammar);
 
 // Checks `functions` and `function_call`, and sets `older_calls`.
 void check_functions(Fields& fields, GenerateRequest& out);
-// Turns them into tools of the body and a tool choice, if there are functions.  `fields` are those of the body.
+// Turns them into a tool choice, if there are functions.
 //
 // REQUIRES: check_functions() found no fault.
-void read_functions(Fields& fields, json::Value& body, GenerateRequest& out);
+void read_functions(Fields& fields, GenerateRequest& out);
 
 // Removes the line or block with which a client tells its provider whom to bill.  It changes with each request and
 // means nothing to the model.  Returns true if there was one.

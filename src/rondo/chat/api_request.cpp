@@ -124,6 +124,19 @@ void translate_reasoning(json::Value& message) {
   if (!reasoning.empty()) fields.set("reasoning_content", std::move(reasoning));
 }
 
+// Gives a request of the form before tools (`functions`) its tools.
+void translate_functions(json::Value& body) {
+  const auto is_filled = [&](std::string_view key) {
+    const json::Value* list = body.find(key);
+    return list != nullptr && list->is_array() && !list->as_array().empty();
+  };
+  if (!is_filled("functions") || is_filled("tools")) return;
+  json::Array tools;
+  for (const json::Value& function : body.find("functions")->as_array())
+    tools.emplace_back(json::Object{{"type", "function"}, {"function", function}});
+  body.as_object().set("tools", std::move(tools));
+}
+
 Result<ApiRequest> read_chat_request(json::Value body) {
   ApiRequest out;
   json::Value* messages = body.as_object().find("messages");
@@ -136,6 +149,7 @@ Result<ApiRequest> read_chat_request(json::Value body) {
     translate_refusal(message);
     translate_reasoning(message);
   }
+  translate_functions(body);
   set_tools(body, out);
   out.documents = objects_of(body, "documents");
   add_cache_marks(body, out);

@@ -44,6 +44,18 @@ TEST_CASE("chat requests keep their messages, tools and template variables as th
   CHECK(out.notes.empty());
 }
 
+TEST_CASE("bug: functions, the form before tools, were no tools of a logged request") {
+  const ApiRequest out = request(
+      R"({"messages": [{"role": "user", "content": "Hi"}], "functions": [{"name": "f", "parameters": {"type": "object"}}]})");
+  CHECK(json::to_compact(*out.tools) ==
+        R"([{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}])");
+  const ApiRequest both = request(
+      R"({"messages": [{"role": "user", "content": "Hi"}], "tools": [{"type": "function", "function": {"name": "g"}}],
+      "functions": [{"name": "f"}]})");
+  CHECK(json::to_compact(*both.tools) == R"([{"type":"function","function":{"name":"g"}}])");
+  CHECK_FALSE(request(R"({"messages": [{"role": "user", "content": "Hi"}], "functions": []})").tools);
+}
+
 TEST_CASE("the Messages API: system blocks, results before the text, thinking, calls") {
   const ApiRequest out = request(R"({"system": [{"type": "text", "text": "Be "}, {"type": "text", "text": "brief."}],
       "metadata": {"user_id": "u7"},
