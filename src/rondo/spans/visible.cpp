@@ -336,7 +336,8 @@ bool has_other_reasoning(const json::Value& reply, const json::Value& shown, boo
   // Clients join the parts of reasoning with white space of their own.
   for (std::string* text : {&given, &said})
     std::erase_if(*text, [](char byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); });
-  return !said.starts_with(given);
+  // They may send one of the parts alone.
+  return said.find(given) == std::string::npos;
 }
 
 std::vector<std::string_view> echoed_ids(const json::Value& message) {

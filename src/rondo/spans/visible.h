@@ -54,7 +54,7 @@ void see_next(const Scope& scope, const Digest& message, Visible& seen);
 [[nodiscard]] bool shows_cut_reply(const json::Value& reply, const json::Value& shown, bool is_cut);
 
 // Returns true if a client that shows `shown` for `reply` has other reasoning than it was given: neither none nor a part
-// from the beginning, as of a stream that broke off.  `is_continued`: the message is to be continued from what is shown,
+// of it, such as the beginning of a stream that broke off, or one of the parts before and behind a call.  `is_continued`: the message is to be continued from what is shown,
 // so a part is other reasoning too.
 [[nodiscard]] bool has_other_reasoning(const json::Value& reply, const json::Value& shown, bool is_continued);
 

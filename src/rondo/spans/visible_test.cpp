@@ -40,6 +40,18 @@ TEST_CASE("what a client does not change on purpose does not matter") {
   for (const auto& [left, right] : kCases) CHECK_MESSAGE(last_form(left) == last_form(right), left << "\n" << right);
 }
 
+TEST_CASE("bug: one of the parts of the reasoning, around a call, was taken for changed reasoning") {
+  const json::Array turns = parsed(
+      R"([{"role": "assistant", "content": "", "reasoning_content": "I look. \n\n So be it."},
+          {"role": "assistant", "content": "", "reasoning_content": "So be it."},
+          {"role": "assistant", "content": "", "reasoning_content": "I look.\nSo"},
+          {"role": "assistant", "content": "", "reasoning_content": "I looked."}])");
+  CHECK_FALSE(has_other_reasoning(turns[0], turns[1], false));
+  CHECK_FALSE(has_other_reasoning(turns[0], turns[2], false));
+  CHECK(has_other_reasoning(turns[0], turns[3], false));
+  CHECK(has_other_reasoning(turns[0], turns[1], true));
+}
+
 TEST_CASE("what was changed on purpose matters") {
   const char* const kCases[][2] = {
       {R"([{"role": "user", "content": "Hi"}])", R"([{"role": "user", "content": "hi"}])"},
