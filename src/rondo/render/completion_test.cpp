@@ -286,6 +286,9 @@ TEST_CASE_FIXTURE(Fixture, "bug: what closes arguments was written behind a call
   CHECK(behind("<call f=\"add\"><a k=\"n\">1</a></call>") == "[end][tool]r[end][assistant]");
   // What begins behind a whole call is text, and what closes the call is not written behind that.
   CHECK(behind("<call f=\"add\"><a k=\"n\">1</a></call><c") == "[end][tool]r[end][assistant]");
+  // bug: what closes a call was written again behind white space after it
+  for (const char* space : {"\n", "\n\n", " "})
+    CHECK(behind("<call f=\"add\"><a k=\"n\">1</a></call>" + std::string(space)) == "[end][tool]r[end][assistant]");
 }
 
 TEST_CASE_FIXTURE(Fixture, "a call whose name breaks off is closed, but needs no result") {

@@ -56,7 +56,12 @@ std::optional<std::string> missing_behind_whole_calls(const tokenizer::Tokenizer
   const std::size_t behind = behind_calls_end(closing, end);
   const bool has_calls = !said.message.tool_calls.empty() || !said.closing_text.empty();
   if (!has_calls || behind == std::string_view::npos) return std::nullopt;
-  const auto ends_calls = [&end](std::string_view written) { return format::numbered_suffix(written, end) > 0; };
+  // Behind a separator, only the section is still open.
+  const std::string_view closed = format::trimmed(said.closing_text);
+  const bool closes_section = !closed.empty() && end.ends_with(closed) && text.ends_with(closed);
+  const auto ends_calls = [&](std::string_view written) {
+    return format::numbered_suffix(written, end) > 0 || (closes_section && written.size() == text.size());
+  };
   std::string rest(closing.substr(behind));
   const std::size_t there = overlap(tokenizer, text, rest);
   if (there > 0 && ends_calls(text.substr(0, text.size() - there))) return rest.substr(there);
@@ -81,6 +86,22 @@ std::string missing_closers(const tokenizer::Tokenizer& tokenizer, std::string_v
   std::size_t begin = 0;
   for (std::size_t seen = 0; seen < plain_there; ++begin) seen += without_space(closers.substr(begin, 1)).size();
   return std::string(closers.substr(begin));
+}
+
+// What missing(text) gives for `text`, or for `text` without the white space at its end if less is missing then: white
+// space that the model writes behind closers changes nothing.
+template <typename Missing>
+std::string missing_but_space(std::string_view text, Missing missing_behind) {
+  std::string missing = missing_behind(text);
+  std::string_view bare = text;
+  while (!bare.empty() && format::is_space(bare.back())) bare.remove_suffix(1);
+  if (bare.size() == text.size() || missing.empty()) return missing;
+  std::string behind = missing_behind(bare);
+  if (behind.size() >= missing.size()) return missing;
+  const std::string_view space = text.substr(bare.size());
+  std::size_t there = std::min(space.size(), behind.size());
+  while (!space.ends_with(std::string_view(behind).substr(0, there))) --there;
+  return behind.substr(there);
 }
 
 // The end of the completion; no closing text is longer.
@@ -123,7 +144,9 @@ Lead closing(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, cons
              const std::string& sampled) {
   Lead lead;
   lead.text = said.closing_text;
-  lead.text += missing_closers(tokenizer, sampled + lead.text, close.closers, said);
+  lead.text += missing_but_space(sampled + lead.text, [&](std::string_view text) {
+    return missing_closers(tokenizer, text, close.closers, said);
+  });
   if (!without_space(lead.text).empty())
     lead.notes.push_back("the completion was cut off; " + text::quoted(lead.text) + " closes what it left open");
   if (!said.cut_name.empty())
@@ -135,7 +158,8 @@ Lead closing(const tokenizer::Tokenizer& tokenizer, const TurnClose& close, cons
     lead.text.resize(closed);
     return lead;
   }
-  const std::string end = missing_end(tokenizer, close, said, sampled + lead.text);
+  const std::string end = missing_but_space(
+      sampled + lead.text, [&](std::string_view text) { return missing_end(tokenizer, close, said, text); });
   if (end.empty()) return lead;
   lead.text += end;
   lead.notes.push_back("the completion has no stop token; " + text::quoted(end) + " was added");
