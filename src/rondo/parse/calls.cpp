@@ -148,6 +148,8 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
     const bool is_front = text.size() > 1 && text.find_first_of(".:") + 1 == text.size();
     return is_front && nameless_call(end, wait) ? !wait : fail_attempt(end, "a tool call has no name");
   }
+  if (is_name && !call_.has_name && is_mere_word(begin, end))
+    return fail_attempt(end, "text in the shape of a tool call names no tool");
   pos_ = end + quote;
   ++call_.piece;
   if (is_name && !call_.has_name) {

@@ -117,6 +117,26 @@ Match Machine::wrapper_at(std::size_t at, std::string& close) const {
   return match;
 }
 
+// Returns whether the wrapper `text` looks like what the format writes around calls: it has four letters in a row that one
+// of the openers has too.
+bool Machine::resembles_opener(std::string_view text) const {
+  constexpr std::size_t kAlike = 4;
+  const format::Calls& calls = (foreign_.own_syntax ? foreign_.own_syntax : syntax_)->format->calls;
+  for (std::size_t at = 0; at + kAlike <= text.size(); ++at) {
+    const std::string_view part = text.substr(at, kAlike);
+    const auto has_part = [part](const std::string& opener) { return opener.find(part) != std::string::npos; };
+    if (std::ranges::all_of(part, format::is_word) && (has_part(calls.section_open) || has_part(calls.call_open)))
+      return true;
+  }
+  return false;
+}
+
+// Returns whether the wrapper `text` in front of a call of the format belongs to it.  An answer may end with another tag.
+bool Machine::wraps_own_call(std::string_view text) const {
+  const bool is_token = control_token(text, true).kind == MatchKind::kFull;
+  return text.starts_with(kFence) || resembles_opener(text) || (is_token && (starts_ || top_.is_blank));
+}
+
 // Looks for a call of another format at `at`, where no marker of this format begins.  kFull means that an attempt to
 // read one has begun.
 MatchKind Machine::foreign(std::size_t at) {
@@ -125,22 +145,30 @@ MatchKind Machine::foreign(std::size_t at) {
     return MatchKind::kNone;
   const std::size_t begin = at;
   std::vector<std::string> closes;
+  bool wraps_own = true;     // whether the wrappers may stand around calls of this format
+  bool wraps_python = true;  // the same for calls in Python without brackets around them
   while (at < buffer_.size() && closes.size() < kMostWrappers) {
     const MarkerSet::Found own =
         closes.empty() ? MarkerSet::Found{} : syntax_->sets.blank.at(buffer_, at, is_end_, starts());
     if (own.kind == MatchKind::kPartial) return own.kind;
-    if (own.kind == MatchKind::kFull) return own_opener(own, std::move(closes));
+    if (own.kind == MatchKind::kFull) {
+      const bool counts = wraps_own || !own.marker->is_distinct();  // a tag gives punctuation its meaning
+      return counts ? own_opener(own, std::move(closes)) : MatchKind::kNone;
+    }
     std::string close;
     const Match wrapper = wrapper_at(at, close);
     if (wrapper.kind == MatchKind::kPartial) return wrapper.kind;
     if (wrapper.kind == MatchKind::kNone) break;
+    const std::string_view text = std::string_view(buffer_).substr(at, wrapper.size);
+    wraps_own = wraps_own && wraps_own_call(text);
+    wraps_python = wraps_python && (close.empty() || resembles_opener(text));
     closes.push_back(close.empty() ? buffer_.substr(at, wrapper.size) : close);
     at = skip_space(at + wrapper.size);
   }
   if (at == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
   const bool is_reserved = control_token(std::string_view(buffer_).substr(begin), true).kind == MatchKind::kFull;
   const MatchKind kind =
-      top_.is_blank || is_reserved ? foreign_body(begin, at, !closes.empty()) : quoted_body(begin, at);
+      top_.is_blank || is_reserved ? foreign_body(begin, at, !closes.empty(), wraps_python) : quoted_body(begin, at);
   if (kind == MatchKind::kFull) foreign_.closes = std::move(closes);
   return kind;
 }
@@ -186,8 +214,9 @@ MatchKind Machine::begins_usual_call(std::size_t brace) const {
   return begins(roles.name) || begins(roles.arguments) || begins(roles.id) ? MatchKind::kNone : MatchKind::kFull;
 }
 
-// Finds out which kind of call begins at `at`.  `begin` is before its wrappers, if any.
-MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapped) {
+// Finds out which kind of call begins at `at`.  `begin` is before its wrappers, if any; `wraps_python` says whether a call
+// in Python needs no brackets between them.
+MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapped, bool wraps_python) {
   const MatchKind open = is_end_ ? MatchKind::kNone : MatchKind::kPartial;
   const char byte = buffer_[at];
   if (byte == '<') return tag_call(begin, at);
@@ -210,7 +239,8 @@ MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapp
     return list_call(at + size, has_json_calls());
   if (inner == at && rest[size] == '\n' && !has_json_calls() && syntax_->is_known_tool(name))
     return line_call(at, size);
-  return rest[size] == '(' ? python_call(inner, std::move(name), byte == '[', is_wrapped) : MatchKind::kNone;
+  return rest[size] == '(' ? python_call(inner, std::move(name), byte == '[', is_wrapped && wraps_python)
+                           : MatchKind::kNone;
 }
 
 // Returns whether the text at `at` is quoted: an open fence contains it, or a backtick is before it.

@@ -205,6 +205,8 @@ class Machine : private Reader {
   bool end_empty_section();
 
   // foreign.cpp: calls of other formats
+  [[nodiscard]] bool resembles_opener(std::string_view text) const;
+  [[nodiscard]] bool wraps_own_call(std::string_view text) const;
   [[nodiscard]] Match wrapper_at(std::size_t at, std::string& close) const;
   MatchKind foreign(std::size_t at);
   MatchKind own_opener(const MarkerSet::Found& found, std::vector<std::string> closes);
@@ -213,7 +215,7 @@ class Machine : private Reader {
   MatchKind quoted_body(std::size_t begin, std::size_t at);
   [[nodiscard]] bool has_json_calls() const;
   [[nodiscard]] MatchKind begins_usual_call(std::size_t brace) const;
-  MatchKind foreign_body(std::size_t begin, std::size_t at, bool is_wrapped);
+  MatchKind foreign_body(std::size_t begin, std::size_t at, bool is_wrapped, bool wraps_python);
   MatchKind python_call(std::size_t at, std::string name, bool is_list, bool is_wrapped);
   MatchKind list_call(std::size_t list, bool is_own);
   MatchKind line_call(std::size_t at, std::size_t name_size);
@@ -275,6 +277,7 @@ class Machine : private Reader {
   [[nodiscard]] bool is_empty_json() const;
   bool end_nameless_json();
   bool nameless_object_ends();
+  [[nodiscard]] bool is_mere_word(std::size_t begin, std::size_t end) const;
   void end_nameless_call(std::size_t end);
   [[nodiscard]] bool may_be_nameless() const;
   MatchKind nameless_parameter(std::size_t at);

@@ -68,6 +68,21 @@ bool Machine::nameless_call(std::size_t from, bool& wait) {
   return wait || match.kind == MatchKind::kFull;
 }
 
+// Returns whether [begin, end), where the call's name stands, is a word of a sentence that names the format's markers: it
+// is no tool, and blanks stand around it that the format does not write.  A name without any letter is none either.
+bool Machine::is_mere_word(std::size_t begin, std::size_t end) const {
+  const std::string_view name = std::string_view(buffer_).substr(begin, end - begin);
+  if (!attempt_.is_open || (syntax_->options.tools && syntax_->is_known_tool(name))) return false;
+  const auto is_letter = [](char byte) { return format::is_word(byte) || static_cast<unsigned char>(byte) >= 0x80; };
+  if (std::ranges::none_of(name, is_letter)) return true;
+  const format::Calls& calls = syntax_->format->calls;
+  std::string before = calls.section_open + calls.call_open;
+  for (std::size_t i = 0; i < call_.piece; ++i) before += calls.pieces[i].text;
+  const bool has_blank = before.empty() || format::is_space(before.back());
+  return !has_blank && syntax_->options.tools && begin > pos_ && buffer_[begin - 1] == ' ' && end < buffer_.size() &&
+         buffer_[end] == ' ';
+}
+
 void Machine::end_nameless_call(std::size_t end) {
   complain(attempt_.begin, "a tool call has no name");
   pos_ = end;
