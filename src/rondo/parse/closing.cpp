@@ -142,7 +142,8 @@ Machine::Closing Machine::construct_closing() const {
     case Phase::kReasoning: {
       if (has_meant_call()) return section;
       const std::string& close = syntax_->format->reasoning.close;
-      return rest_of_escape(begun, escapes_of(EventKind::kReasoning), close) + close;
+      const std::string rest = rest_of_escape(begun, escapes_of(EventKind::kReasoning), close);
+      return {rest + close, !rest.empty()};
     }
     case Phase::kTop: return top_closing(begun).with(section);
     case Phase::kBetween: return between_closing(begun);
@@ -235,7 +236,8 @@ Machine::Closing Machine::top_closing(std::string_view begun) const {
   }
   const bool is_rest = !heading.empty() && !format::is_space(heading.front());
   if (!top_.is_wrapped) return {heading, is_rest};
-  return heading + rest_of_escape(begun, escapes_of(EventKind::kContent), content_close()) + content_close();
+  const std::string rest = rest_of_escape(begun, escapes_of(EventKind::kContent), content_close());
+  return {heading + rest + content_close(), is_rest || !rest.empty()};
 }
 
 // If `begun` is the beginning of the reasoning's opener, with a control token that opens nothing else, returns the text

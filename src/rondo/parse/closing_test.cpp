@@ -314,6 +314,23 @@ TEST_CASE("bug: a call that breaks off behind the word before its name was close
   }
 }
 
+TEST_CASE("bug: an escape that breaks off in reasoning or content was taken for the beginning of what closes it") {
+  Format format = *tags_json();
+  format.reasoning = {.present = true, .open = "(think \"", .close = "\")\n"};
+  format.content = {.open = "(say \"", .close = "\")\n"};
+  format.reasoning.escapes =
+      format.content.escapes = {{.text = "\"", .written = "\\\""}, {.text = "\\", .written = "\\\\"}};
+  for (const std::string open : {"(think \"", "(say \""}) {
+    Parser cut(share(format), {});
+    (void)cut.feed(open + "It is \\");
+    CHECK(cut.closing_text().starts_with("\\\")"));
+    CHECK(cut.closes_from_end());
+    Parser whole(share(format), {});
+    (void)whole.feed(open + "It is");
+    CHECK_FALSE(whole.closes_from_end());
+  }
+}
+
 TEST_CASE("bug: what a call repeats behind its arguments was left empty") {
   Options options;
   options.tools = tools();
