@@ -156,13 +156,7 @@ std::string joined(Pieces::const_iterator begin, Pieces::const_iterator end) {
 
 // Puts the literals and numbers of `text` in place of the pieces [begin, end).
 void replace(Pieces& pieces, Pieces::const_iterator begin, Pieces::const_iterator end, std::string_view text) {
-  Pieces made;
-  while (!text.empty()) {
-    const bool is_number = text.front() == format::kCounter;
-    const std::string literal(is_number ? "" : format::before_counter(text));
-    made.push_back({is_number ? Kind::kIndex : Kind::kLiteral, literal});
-    text.remove_prefix(is_number ? 1 : literal.size());
-  }
+  const Pieces made = text_pieces(text);
   pieces.insert(pieces.erase(begin, end), made.begin(), made.end());
 }
 
@@ -281,6 +275,7 @@ CallPart calls_alone(const Evidence& evidence, const Blocks& blocks, const std::
       out.calls.arguments = style;
       out.calls.envelope = json->envelope;
       out.calls.roles = std::move(json->roles);
+      out.calls.pieces = std::move(json->pieces);
       if (json->lone) {
         const Written before = counted_before(turn, before_calls(blocks, *base, turn));
         json->text.before = before.before(before.text.size() - std::min(json->before_slot, before.text.size()));

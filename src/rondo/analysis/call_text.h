@@ -26,6 +26,7 @@ struct JsonCall {
   format::Envelope envelope = format::Envelope::kJsonObject;
   format::JsonRoles roles;
   CallText text;
+  std::vector<format::CallPiece> pieces = {};  // where the id stands beside the object
   // Of a list, where `lead_turn` has its only call without one: the literals around that call.  `text.before` is not the
   // list's then; what stands before the list ends `before_slot` bytes before the first slot of `turn`.
   std::optional<CallText> lone = {};
@@ -35,6 +36,9 @@ struct JsonCall {
 // `lead_turn` before the first slot of its first call.
 [[nodiscard]] std::optional<JsonCall> find_json_call(const Turn& turn, const Turn& lead_turn, std::size_t calls_in_turn,
                                                      const CallText& around);
+
+// Returns the literals and counters of `text` as pieces of a call.
+[[nodiscard]] std::vector<format::CallPiece> text_pieces(std::string_view text);
 
 // Returns the path of the reasoning in the JSON of the turn's first call; empty if it is not there.
 [[nodiscard]] std::vector<std::string> reasoning_role(const Turn& turn);

@@ -90,12 +90,13 @@ void find_roles(const json::Value& value, const std::vector<std::string>& path, 
   }
 }
 
-// Returns whether `value` contains no mark, so that the template alone writes it.
-bool is_constant(const json::Value& value) {
-  const std::string text = json::to_compact(value);
-  return std::ranges::none_of(std::array{"@name", "@id", "@arguments@", "@reasoning@", "@content@"},
-                              [&text](const char* mark) { return text.find(mark) != std::string::npos; });
+bool has_mark(std::string_view text) {
+  return std::ranges::any_of(std::array{"@name", "@id", "@arguments@", "@reasoning@", "@content@"},
+                             [text](const char* mark) { return text.find(mark) != std::string_view::npos; });
 }
+
+// Returns whether `value` contains no mark, so that the template alone writes it.
+bool is_constant(const json::Value& value) { return !has_mark(json::to_compact(value)); }
 
 bool is_scalar(const json::Value& value) { return !value.is_object() && !value.is_array() && !value.is_null(); }
 
@@ -173,6 +174,51 @@ CallText lone_text(const Turn& turn, const std::string& all, CallText text, std:
   return text;
 }
 
+// Where the id of a call in JSON stands beside its object: [before, begin) is the id and what the template writes
+// between the two, and [end, behind) is the same behind the object.  Both are empty if there is no such id.
+struct Beside {
+  std::size_t before = 0;
+  std::size_t behind = 0;
+};
+
+// Finds the ids of call `call` in `all` beside `object`; nullopt if other slots are between an id and the object.
+std::optional<Beside> ids_beside(const std::string& all, std::size_t call, const Extent& object) {
+  const std::string mark = id_mark(call);
+  Beside out{object.begin, object.end};
+  const std::size_t first = all.find(mark);
+  if (first == std::string::npos) return out;
+  if (first < object.begin) {
+    out.before = first;
+    if (has_mark(std::string_view(all).substr(first + mark.size(), object.begin - first - mark.size())))
+      return std::nullopt;
+  }
+  if (const std::size_t last = all.rfind(mark); last >= object.end) {
+    out.behind = last + mark.size();
+    if (has_mark(std::string_view(all).substr(object.end, last - object.end))) return std::nullopt;
+  }
+  return out;
+}
+
+// Returns the pieces of the first call, whose ids stand beside its object; none if they do not.
+std::vector<format::CallPiece> pieces_beside(const Written& whole, const Extent& object, const Beside& ids) {
+  std::vector<format::CallPiece> out;
+  const auto add_text = [&out](const std::string& text) {
+    for (format::CallPiece& piece : text_pieces(text)) out.push_back(std::move(piece));
+  };
+  const std::size_t size = id_mark(0).size();
+  if (ids.before == object.begin && ids.behind == object.end) return out;
+  if (ids.before < object.begin) {
+    out.push_back({format::CallPiece::Kind::kId, ""});
+    add_text(whole.before(object.begin).from(ids.before + size).text);
+  }
+  out.push_back({format::CallPiece::Kind::kObject, ""});
+  if (ids.behind > object.end) {
+    add_text(whole.before(ids.behind - size).from(object.end).text);
+    out.push_back({format::CallPiece::Kind::kId, ""});
+  }
+  return out;
+}
+
 // Returns where the first slot of the call that `text` begins with is.
 std::size_t first_slot(const std::string& text) {
   return std::min({text.find(name_mark(0)), text.find(id_mark(0)), text.find("{\"" + std::string(kArgumentsMark))});
@@ -192,8 +238,8 @@ std::optional<JsonCall> find_json_call(const Turn& turn, const Turn& lead_turn, 
   const Depth depth = depth_of(*whole_first, all, calls_in_turn);
   const auto first = inside(all, name, whole_first, depth);
   if (!first) return std::nullopt;
-  const std::size_t id = all.find(id_mark(0));  // one beside the JSON makes it a part of the call's text
-  if (id != std::string::npos && (id < first->begin || id >= first->end)) return std::nullopt;
+  const auto ids = ids_beside(all, 0, *first);
+  if (!ids) return std::nullopt;
   const bool is_array = first->value.is_array();
   if (is_array && first->value.as_array().empty()) return std::nullopt;
   JsonCall out{is_array ? format::Envelope::kJsonArray : format::Envelope::kJsonObject, {}, around};
@@ -204,25 +250,42 @@ std::optional<JsonCall> find_json_call(const Turn& turn, const Turn& lead_turn, 
     out.roles.shares_object = !is_array && calls_in_turn > 1 && all.find(name_mark(1)) < first->end;
   }
   if (!out.roles.name_is_key && (out.roles.name.empty() || out.roles.arguments.empty())) return std::nullopt;
+  out.pieces = pieces_beside(whole, *first, *ids);
+  if (!out.pieces.empty() && (is_array || out.roles.shares_object)) return std::nullopt;
   const std::string lead_all = marked(lead_turn);
   const std::size_t slot = first_slot(lead_all);
   const auto lead =
       slot == std::string::npos ? std::nullopt : inside(lead_all, slot, json_around(lead_all, slot, 0), depth);
-  if (!lead) return std::nullopt;
+  const bool has_id_before = ids->before < first->begin;
+  if (!lead && !has_id_before) return std::nullopt;
   const std::string& before = around.before.text;
-  out.text.before = around.before.before(before.size() - std::min(slot - lead->begin, before.size()));
+  if (!has_id_before)
+    out.text.before = around.before.before(before.size() - std::min(slot - lead->begin, before.size()));
   if (is_array && calls_in_turn > 1 && lead->value.is_object()) {
     out.lone = lone_text(lead_turn, lead_all, out.text, lead->end);
     out.before_slot = first_slot(all) - first->begin;
   }
-  std::size_t end = first->end;
+  std::size_t end = ids->behind;
   const auto second = is_array ? std::nullopt : second_call(all, *first, calls_in_turn, depth);
   if (second) {
-    out.text.between = whole.before(second->begin).from(first->end);
-    end = second->end;
+    const auto other = ids_beside(all, 1, *second);
+    if (!other) return std::nullopt;
+    out.text.between = whole.before(other->before).from(end);
+    end = other->behind;
   }
   find_constants(*first, second ? &second->value : nullptr, out.roles);
   out.text.after = whole.before(std::min(all.find("@content@", end), all.size())).from(end);
+  return out;
+}
+
+std::vector<format::CallPiece> text_pieces(std::string_view text) {
+  std::vector<format::CallPiece> out;
+  while (!text.empty()) {
+    const bool is_number = text.front() == format::kCounter;
+    const std::string literal(is_number ? "" : format::before_counter(text));
+    out.push_back({is_number ? format::CallPiece::Kind::kIndex : format::CallPiece::Kind::kLiteral, literal});
+    text.remove_prefix(is_number ? 1 : literal.size());
+  }
   return out;
 }
 

@@ -66,6 +66,7 @@ std::string pieces_text(const std::vector<CallPiece>& pieces) {
       case CallPiece::Kind::kNameInId: out += "ID-WITH-NAME"; break;
       case CallPiece::Kind::kIndex: out += "INDEX"; break;
       case CallPiece::Kind::kArguments: out += "ARGUMENTS"; break;
+      case CallPiece::Kind::kObject: out += "OBJECT"; break;
     }
   }
   return out;
@@ -82,7 +83,7 @@ void print_calls(std::string& out, const Calls& calls) {
   line(out, "calls", std::string(to_string(calls.envelope)) + ", arguments " + std::string(to_string(calls.arguments)));
   print_marker(out, "  section open", calls.section_open);
   print_marker(out, "  call open", calls.call_open);
-  if (calls.envelope == Envelope::kTags) line(out, "  pieces", pieces_text(calls.pieces));
+  if (!calls.pieces.empty()) line(out, "  pieces", pieces_text(calls.pieces));
   if (calls.roles.name_is_key) line(out, "  name", "is the key");
   if (calls.roles.shares_object) out += "  all calls are members of one object\n";
   if (!calls.roles.name.empty()) line(out, "  name", dotted(calls.roles.name));
@@ -140,6 +141,8 @@ std::optional<std::string> verify_pieces(const std::vector<CallPiece>& pieces) {
   int names = 0;
   int arguments = 0;
   bool slot_before = false;
+  if (std::ranges::find(pieces, CallPiece::Kind::kObject, &CallPiece::kind) != pieces.end())
+    return "calls.pieces: an object is a piece of calls in JSON only";
   for (const CallPiece& piece : pieces) {
     names += piece.kind == CallPiece::Kind::kName || piece.kind == CallPiece::Kind::kNameInId ? 1 : 0;
     arguments += piece.kind == CallPiece::Kind::kArguments ? 1 : 0;
@@ -167,13 +170,31 @@ std::optional<std::string> verify_tags(const Calls& calls) {
   return std::nullopt;
 }
 
+// Checks the pieces of calls in JSON.
+std::optional<std::string> verify_beside(const Calls& calls) {
+  using enum CallPiece::Kind;
+  if (calls.pieces.empty()) return std::nullopt;
+  const auto count = [&calls](CallPiece::Kind kind) {
+    return std::ranges::count(calls.pieces, kind, &CallPiece::kind);
+  };
+  if (calls.envelope != Envelope::kJsonObject || calls.roles.shares_object)
+    return "calls.pieces: only objects of one call each have an id beside them";
+  if (count(kObject) != 1) return "calls.pieces: there must be exactly one place for the object";
+  if (count(kId) == 0) return "calls.pieces: there is no id beside the object";
+  if (count(kName) + count(kNameInId) + count(kArguments) > 0)
+    return "calls.pieces: the name and the arguments of a call in JSON stand in its object";
+  if (is_blank(calls.section_open) && is_blank(calls.call_open) && calls.pieces.front().kind != kObject)
+    return "calls: nothing marks where a call begins";
+  return std::nullopt;
+}
+
 std::optional<std::string> verify_roles(const Calls& calls) {
   if (calls.roles.shares_object && (!calls.roles.name_is_key || calls.envelope != Envelope::kJsonObject))
     return "calls.roles: calls share an object only where its keys are their names";
   if (!calls.roles.name_is_key && calls.roles.name.empty()) return "calls.roles: there is no name";
   if (!calls.roles.name_is_key && calls.roles.arguments.empty()) return "calls.roles: there are no arguments";
   if (calls.arguments == ArgumentStyle::kParameters) return "calls: a JSON envelope cannot hold tagged parameters";
-  return std::nullopt;
+  return verify_beside(calls);
 }
 
 std::optional<std::string> verify_form(const ValueForm& form) {
@@ -231,6 +252,11 @@ const GenerationPrompt* Format::generation_prompt(std::string_view name) const {
 }
 
 std::string CallPiece::marker() const { return kind == Kind::kIndex ? std::string(1, kCounter) : text; }
+
+std::size_t Calls::object_piece() const {
+  const auto object = std::ranges::find(pieces, CallPiece::Kind::kObject, &CallPiece::kind);
+  return static_cast<std::size_t>(object - pieces.begin());
+}
 
 std::vector<CallPiece>::const_iterator Calls::behind_name() const {
   const auto last = std::find_if(pieces.rbegin(), pieces.rend(),

@@ -79,10 +79,10 @@ enum class ArgumentStyle : std::uint8_t {
   kParameters,  // one construct per parameter
 };
 
-// One element of a call in tags, in the order of writing.
+// One element of a call in tags, in the order of writing.  A call in JSON has them where an id stands beside its object.
 struct CallPiece {
-  // kNameInId: an id that contains the name (`functions.NAME:0`).
-  enum class Kind : std::uint8_t { kLiteral, kName, kId, kNameInId, kIndex, kArguments };
+  // kNameInId: an id that contains the name (`functions.NAME:0`).  kObject: the object of a call in JSON.
+  enum class Kind : std::uint8_t { kLiteral, kName, kId, kNameInId, kIndex, kArguments, kObject };
   Kind kind = Kind::kLiteral;
   std::string text;        // of a literal; of kNameInId: what stands before the counter, where that is no colon
   std::string front = {};  // of kNameInId: what the template itself writes before the name
@@ -163,7 +163,8 @@ struct Calls {
   // Of kJsonArray: a call that is alone is written as an object, not as a list.  It stands between call_open and
   // call_close; where these are empty, between the section's markers.
   bool lone_is_bare = false;
-  std::vector<CallPiece> pieces;  // for kTags
+  // For kTags.  Of kJsonObject: an id beside the object, with the text between the two; empty if there is none.
+  std::vector<CallPiece> pieces;
   // The text that ends every heading, if reasoning, content and calls are blocks with headings.  Models write the words
   // of a heading in any order and add others: call_open with the name may come after other words, up to this text.
   std::string heading_close;
@@ -180,6 +181,10 @@ struct Calls {
 
   // Returns whether all calls are parts of one JSON value, an array or an object.
   [[nodiscard]] bool is_one_value() const { return envelope == Envelope::kJsonArray || roles.shares_object; }
+  // Returns whether the calls are one JSON object each, with an id beside it.
+  [[nodiscard]] bool has_id_beside() const { return envelope == Envelope::kJsonObject && !pieces.empty(); }
+  // Returns the index of the object among the pieces; their number if no piece is one.
+  [[nodiscard]] std::size_t object_piece() const;
   // Returns the piece behind the last name; the first one if no piece is a name.
   [[nodiscard]] std::vector<CallPiece>::const_iterator behind_name() const;
   // Returns whether calls are written with their ids, so that the model sees them.

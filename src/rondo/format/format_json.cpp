@@ -15,12 +15,13 @@ constexpr json::Names<Envelope, 3> kEnvelopes{
 constexpr json::Names<ArgumentStyle, 3> kArgumentStyles{{{ArgumentStyle::kJson, "json"},
                                                          {ArgumentStyle::kJsonText, "json_text"},
                                                          {ArgumentStyle::kParameters, "parameters"}}};
-constexpr json::Names<CallPiece::Kind, 6> kPieceKinds{{{CallPiece::Kind::kLiteral, "literal"},
+constexpr json::Names<CallPiece::Kind, 7> kPieceKinds{{{CallPiece::Kind::kLiteral, "literal"},
                                                        {CallPiece::Kind::kName, "name"},
                                                        {CallPiece::Kind::kId, "id"},
                                                        {CallPiece::Kind::kNameInId, "name_in_id"},
                                                        {CallPiece::Kind::kIndex, "index"},
-                                                       {CallPiece::Kind::kArguments, "arguments"}}};
+                                                       {CallPiece::Kind::kArguments, "arguments"},
+                                                       {CallPiece::Kind::kObject, "object"}}};
 constexpr json::Names<ValueType, 8> kValueTypes{{{ValueType::kString, "string"},
                                                  {ValueType::kInteger, "integer"},
                                                  {ValueType::kFloat, "float"},

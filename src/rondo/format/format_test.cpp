@@ -86,6 +86,7 @@ TEST_CASE("parts that do not fit each other are named") {
   const auto json = [&](JsonRoles roles, ArgumentStyle arguments) {
     return wrong([&](Format& f) {
       f.calls.envelope = Envelope::kJsonObject;
+      f.calls.pieces.clear();
       f.calls.roles = std::move(roles);
       f.calls.arguments = arguments;
     });
@@ -95,6 +96,26 @@ TEST_CASE("parts that do not fit each other are named") {
         "calls: a JSON envelope cannot hold tagged parameters");
   CHECK(json({{"n"}, {"a"}, {}, false}, ArgumentStyle::kJsonText) == "fine");
   CHECK(json({{}, {}, {}, true}, ArgumentStyle::kJson) == "fine");
+  // An id may stand beside the object.
+  using enum CallPiece::Kind;
+  const auto beside = [&](std::vector<CallPiece> pieces, Envelope envelope = Envelope::kJsonObject) {
+    return wrong([&](Format& f) {
+      f.calls.envelope = envelope;
+      f.calls.pieces = std::move(pieces);
+      f.calls.roles = {{"n"}, {"a"}, {}, false};
+      f.calls.arguments = ArgumentStyle::kJson;
+    });
+  };
+  CHECK(beside({{kId, ""}, {kLiteral, ": "}, {kObject, ""}}) == "fine");
+  CHECK(beside({{kObject, ""}, {kLiteral, " of "}, {kId, ""}}) == "fine");
+  CHECK(beside({{kId, ""}}) == "calls.pieces: there must be exactly one place for the object");
+  CHECK(beside({{kObject, ""}, {kLiteral, "."}}) == "calls.pieces: there is no id beside the object");
+  CHECK(beside({{kId, ""}, {kObject, ""}, {kName, ""}}) ==
+        "calls.pieces: the name and the arguments of a call in JSON stand in its object");
+  CHECK(beside({{kId, ""}, {kObject, ""}}, Envelope::kJsonArray) ==
+        "calls.pieces: only objects of one call each have an id beside them");
+  CHECK(wrong([](Format& f) { f.calls.pieces.push_back({kObject, ""}); }) ==
+        "calls.pieces: an object is a piece of calls in JSON only");
   // A call begins at a mark, or at a tool's name followed by text.
   const auto begins = [&](std::string section, std::string open, std::string behind) {
     return wrong([&](Format& f) {

@@ -270,7 +270,7 @@ NodeId CallBuilder::call(const Tool& tool, Start start, bool name_is_read) {
   const auto close = [&](Line& rest) {
     if (!is_blank(calls.call_close)) behind_value(rest, calls.call_close);
   };
-  if (calls.envelope != format::Envelope::kTags) {
+  if (calls.pieces.empty()) {
     close(line.space().add(call_object(tool)));
     return line.node();
   }
@@ -323,6 +323,7 @@ void CallBuilder::body(Line& line, const Tool& tool, std::size_t first_piece, st
         line.add(i > 0 && is_blank(pieces[i - 1].text) ? arguments(tool) : json_or_text(tool));
         if (!is_open_ended_) line.space();
         break;
+      case CallPiece::Kind::kObject: line.space().add(call_object(tool)).space(); break;
       default:
         if (name_is_read && i == 0) break;
         slot(line, tool, piece, i + 1 < pieces.size() ? pieces[i + 1].text : format_.calls.call_close);

@@ -24,7 +24,7 @@ bool Machine::start_body() {
   call_ = {};
   envelope_ = {};
   scanner_ = {};
-  phase_ = syntax_->format->calls.envelope == format::Envelope::kTags ? Phase::kPieces : Phase::kJson;
+  phase_ = syntax_->format->calls.pieces.empty() ? Phase::kJson : Phase::kPieces;
   return true;
 }
 
@@ -35,6 +35,7 @@ bool Machine::pieces() {
     return true;
   }
   bool wait = false;
+  skip_to_object();
   if (call_.piece == 0 && (repeated_open(wait) || nameless_call(pos_, wait) || json_instead(wait))) return !wait;
   const CallPiece& piece = calls.pieces[call_.piece];
   switch (piece.kind) {
@@ -43,6 +44,7 @@ bool Machine::pieces() {
       const MatchKind bare = bare_call_ends(skip_space(pos_));
       return bare == MatchKind::kNone ? start_arguments() : bare == MatchKind::kFull;
     }
+    case CallPiece::Kind::kObject: phase_ = Phase::kJson; return true;
     default: return piece_slot(piece.kind);
   }
 }
@@ -461,6 +463,11 @@ bool Machine::recover() {
   }
   pos_ = head_;
   phase_ = Phase::kAfterCall;
+  const std::size_t behind = syntax_->behind_arguments();
+  if (behind < syntax_->piece_markers.size() && found.marker == &syntax_->piece_markers[behind]) {
+    call_.piece = behind;  // an id follows
+    phase_ = Phase::kPieces;
+  }
   return true;
 }
 

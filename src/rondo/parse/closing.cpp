@@ -150,7 +150,7 @@ Machine::Closing Machine::construct_closing() const {
     case Phase::kSection: return section_closing();
     case Phase::kJson: {
       const std::string none = no_calls().empty() ? "{}" : no_calls();
-      return (scanner_.started() ? json_closing() : none) + calls.call_close + section;
+      return (scanner_.started() ? json_closing() : none) + behind_object_closing() + section;
     }
     case Phase::kAfterCall:
     case Phase::kRecover: return calls.call_close + section;
@@ -387,6 +387,12 @@ std::string Machine::after_arguments_closing() const {
   const auto& pieces = syntax_->format->calls.pieces;
   const auto arguments = std::ranges::find(pieces, format::CallPiece::Kind::kArguments, &format::CallPiece::kind);
   return rest_of_open_call(static_cast<std::size_t>(arguments - pieces.begin()) + 1);
+}
+
+// Returns what the format writes behind the object of a call in JSON.
+std::string Machine::behind_object_closing() const {
+  const format::Calls& calls = syntax_->format->calls;
+  return calls.has_id_beside() ? rest_of_open_call(calls.object_piece() + 1) : calls.call_close;
 }
 
 // Returns the rest of the open call from `piece` on, with what is known of it.

@@ -91,8 +91,18 @@ bool Machine::json_envelope_ends() {
     return fail_attempt(pos_, "JSON in the place of a tool call holds none");
   attempt_.is_open = false;
   emit(EventKind::kMarker, pos_);
-  phase_ = Phase::kAfterCall;
+  ++call_.piece;
+  phase_ = syntax_->format->calls.pieces.empty() ? Phase::kAfterCall : Phase::kPieces;
   return true;
+}
+
+// Goes on with the object of a call in JSON where it comes next although its id, beside it, is missing.
+void Machine::skip_to_object() {
+  const format::Calls& calls = syntax_->format->calls;
+  const std::size_t at = skip_space(pos_);
+  if (!calls.has_id_beside() || call_.piece >= calls.object_piece() || at == buffer_.size()) return;
+  const bool is_list = buffer_[at] == '[' && calls.pieces[call_.piece].kind != format::CallPiece::Kind::kLiteral;
+  if (buffer_[at] == '{' || is_list) call_.piece = calls.object_piece();
 }
 
 // Returns whether the value that ends at pos_ is an empty list.  A list without calls is markup, and no text is lost.
@@ -212,11 +222,13 @@ void Machine::json_value_begins(char byte) {
 // The object of a call begins at pos_.
 void Machine::json_call_begins() {
   envelope_.depth = scanner_.depth();
+  std::optional<std::string> id_before = attempt_.is_open ? std::move(call_.id) : std::nullopt;
   if (!attempt_.is_open) {
     emit(EventKind::kMarker, pos_);
     begin_attempt(section_.is_open, attempt_.opening);
   }
   forget_call();
+  call_.id = std::move(id_before);
 }
 
 // A member begins whose key is the name of a call.  The member before was a call of its own, which ends.

@@ -330,7 +330,7 @@ MatchKind Machine::tag_call(std::size_t begin, std::size_t at) {
 // to tell (then `wait` is set).
 bool Machine::json_instead(bool& wait) {
   const format::Calls& own = syntax_->format->calls;
-  if (!attempt_.is_open || !syntax_->options.tools || foreign_.own_syntax != nullptr ||
+  if (!attempt_.is_open || !syntax_->options.tools || foreign_.own_syntax != nullptr || has_json_calls() ||
       own.pieces[0].kind == format::CallPiece::Kind::kLiteral ||
       own.pieces[0].kind == format::CallPiece::Kind::kArguments)
     return false;

@@ -287,6 +287,7 @@ class Machine : private Reader {
   bool begins_otherwise(bool& wait);
   bool skip_json_lead();
   bool json_envelope_ends();
+  void skip_to_object();
   bool json_step(JsonUnit unit, bool& failed);
   void json_value_begins(char byte);
   void json_call_begins();
@@ -421,6 +422,7 @@ class Machine : private Reader {
   [[nodiscard]] Closing top_closing(std::string_view begun) const;
   [[nodiscard]] std::string reasoning_opener_closing(std::string_view begun) const;
   [[nodiscard]] std::string after_arguments_closing() const;
+  [[nodiscard]] std::string behind_object_closing() const;
   [[nodiscard]] std::string rest_of_open_call(std::size_t piece) const;
   [[nodiscard]] std::string whole_call(std::string_view begun) const;
   [[nodiscard]] std::string no_calls() const;

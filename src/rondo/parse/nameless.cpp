@@ -22,6 +22,7 @@ std::string rest_of_call(const format::Calls& calls, std::size_t piece, std::str
       case format::CallPiece::Kind::kName: out += name; break;
       case format::CallPiece::Kind::kId: out += id; break;
       case format::CallPiece::Kind::kArguments: out += is_json ? "{}" : ""; break;
+      case format::CallPiece::Kind::kObject: out += "{}"; break;
       default: break;
     }
   }
@@ -29,7 +30,7 @@ std::string rest_of_call(const format::Calls& calls, std::size_t piece, std::str
 }
 
 std::string empty_call(const format::Calls& calls) {
-  return calls.envelope != format::Envelope::kTags ? "{}" + calls.call_close : rest_of_call(calls, 0);
+  return calls.pieces.empty() ? "{}" + calls.call_close : rest_of_call(calls, 0);
 }
 
 std::string empty_value(const format::Parameters& parameters, std::string_view begun) {
@@ -106,6 +107,9 @@ bool Machine::is_empty_json() const {
     opener = format::trimmed(opener.substr(0, opener.find_last_not_of(kBrackets) + 1));
     return !opener.empty() && written.substr(0, last + 1).ends_with(opener);
   };
+  const format::Calls& calls = syntax_->format->calls;
+  const std::size_t object = calls.object_piece();
+  if (calls.has_id_beside() && object > 0 && ends_opener(calls.pieces[object - 1].text)) return true;
   return ends_opener(syntax_->call_open.core()) || ends_opener(syntax_->format->calls.section_open);
 }
 

@@ -277,7 +277,8 @@ void Syntax::compile_calls() {
   compile_repeated_close(next_call);
   sets.between.add(kHeader, add_marker(format->header));
   for (MarkerSet* set : {&sets.recover, &sets.reasoning_recover}) {
-    add_closers(*set);
+    if (behind_arguments() == calls.pieces.size() || call_close.is_distinct()) add_closers(*set);
+    set->add(kSectionClose, &section_close);
     set->add(kCallOpen, &call_open);
   }
   for (MarkerSet* set : {&sets.parameter, &sets.follower}) {
@@ -292,11 +293,9 @@ void Syntax::compile_calls() {
   compile_unmarked_values();
   for (const format::CallPiece& piece : calls.pieces)
     piece_markers.push_back(make_marker(piece.kind == format::CallPiece::Kind::kLiteral ? piece.text : ""));
-  // An id may follow the arguments.
-  const auto arguments = std::ranges::find(calls.pieces, format::CallPiece::Kind::kArguments, &format::CallPiece::kind);
-  if (const auto behind = static_cast<std::size_t>(arguments - calls.pieces.begin()) + 1;
-      behind < piece_markers.size()) {
-    for (MarkerSet* set : {&sets.parameter, &sets.follower}) set->add(kCallClose, &piece_markers[behind]);
+  if (const std::size_t behind = behind_arguments(); behind < piece_markers.size()) {
+    for (MarkerSet* set : {&sets.parameter, &sets.follower, &sets.recover, &sets.reasoning_recover})
+      set->add(kCallClose, &piece_markers[behind]);
   }
   compile_slots();
   compile_values();
@@ -486,6 +485,14 @@ bool Syntax::ends_turn(std::string_view text, std::string_view stop) const {
   };
   return !stop.empty() && (is_it(format->content.close) || std::ranges::any_of(format->stops.content, is_it) ||
                            std::ranges::any_of(format->stops.tool, is_it));
+}
+
+std::size_t Syntax::behind_arguments() const {
+  const std::vector<format::CallPiece>& all = format->calls.pieces;
+  const auto slot = std::ranges::find_if(all, [](const format::CallPiece& piece) {
+    return piece.kind == format::CallPiece::Kind::kArguments || piece.kind == format::CallPiece::Kind::kObject;
+  });
+  return slot == all.end() ? all.size() : static_cast<std::size_t>(slot - all.begin()) + 1;
 }
 
 std::size_t Syntax::behind_optional(std::size_t literal) const {

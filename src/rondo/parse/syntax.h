@@ -111,6 +111,9 @@ class Syntax {
   // Models sometimes leave out a literal that an id or a counter follows.  Returns the piece at which such a call
   // continues; 0 if the literal cannot be left out.
   [[nodiscard]] std::size_t behind_optional(std::size_t literal) const;
+  // Returns the piece behind the arguments or the object of a call, a text that an id follows; the number of pieces if
+  // there is none.
+  [[nodiscard]] std::size_t behind_arguments() const;
   // Returns whether a tool's name alone can announce a call: no opener comes before the name, text of the format
   // follows it, and tools are given.
   [[nodiscard]] bool has_named_calls() const;

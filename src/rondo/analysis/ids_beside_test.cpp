@@ -1,0 +1,45 @@
+// Tests calls in JSON whose ids stand beside their objects.
+#include <doctest/doctest.h>
+
+#include "analysis/analyse.h"
+
+namespace rondo::analysis {
+namespace {
+
+std::shared_ptr<const format::Format> format_with(const std::string& call, const std::string& result) {
+  const std::string source = "{%- for m in messages %}\n{{- '[' + m.role + '>' }}\n{%- if m.role == 'tool' %}{{- " +
+                             result +
+                             " + m.content }}\n{%- else %}{{- m.content or '' }}\n{%- endif %}\n"
+                             "{%- for c in m.tool_calls or [] %}{%- set f = c.function %}{{- " +
+                             call +
+                             " }}{%- endfor %}\n{{- '~fin~' }}\n{%- endfor %}\n{%- if add_generation_prompt %}{{- "
+                             "'[assistant>' }}{%- endif %}";
+  const auto compiled = jinja::Template::compile(source, {}, "invented");
+  REQUIRE_MESSAGE(compiled.ok(), compiled.error().to_string());
+  auto format = analyse(*compiled.value(), {});
+  REQUIRE_MESSAGE(format.ok(), format.error().to_string());
+  CHECK_FALSE(format.value()->verify());
+  return format.value();
+}
+
+const std::string kCallObject = "{'name': f.name, 'arguments': f.arguments} | tojson";
+
+TEST_CASE("bug: an id in the tag around a call's JSON made the JSON a text of the template") {
+  using enum format::CallPiece::Kind;
+  for (const char* result : {"''", "'<r id=\"' + (m.tool_call_id or '') + '\">'"}) {
+    const auto format = format_with("'<act id=\"' + (c.id or '') + '\">' + (" + kCallObject + ") + '</act>'", result);
+    CHECK(format->calls.envelope == format::Envelope::kJsonObject);
+    CHECK(format->calls.call_open == "<act id=\"");
+    CHECK(format->calls.pieces == std::vector<format::CallPiece>{{kId, ""}, {kLiteral, "\">"}, {kObject, ""}});
+    CHECK(format->calls.call_close == "</act>");
+    CHECK(format->calls.writes_ids());
+  }
+  const auto behind = format_with("'<act>' + (" + kCallObject + ") + '</act of=' + (c.id or '') + '>'", "''");
+  CHECK(behind->calls.envelope == format::Envelope::kJsonObject);
+  CHECK(behind->calls.call_open == "<act>");
+  CHECK(behind->calls.pieces == std::vector<format::CallPiece>{{kObject, ""}, {kLiteral, "</act of="}, {kId, ""}});
+  CHECK(behind->calls.call_close == ">");
+}
+
+}  // namespace
+}  // namespace rondo::analysis
