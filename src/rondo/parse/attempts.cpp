@@ -121,6 +121,12 @@ bool Machine::section() {
     pos_ = at + found.size;
     return start_body();
   }
+  const TagRead tag = found.kind == MatchKind::kNone ? call_tag_at(at, false) : TagRead{};
+  if (tag.kind == MatchKind::kPartial) return false;
+  if (tag.kind == MatchKind::kFull) {
+    take_call_tag(tag);
+    return true;
+  }
   if (found.kind == MatchKind::kNone && (syntax_->call_open.empty() || is_json_at(at) || is_named_by_marker())) {
     pos_ = at;
     return start_body();

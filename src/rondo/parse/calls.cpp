@@ -78,6 +78,7 @@ bool Machine::piece_literal(const Marker& literal) {
         return true;
       }
     }
+    if (const MatchKind tag = respelled_tag(); tag != MatchKind::kNone) return tag == MatchKind::kFull;
     if (skip_to_arguments(at)) return true;
     if (attempt_.is_open && call_.piece > 0 && is_cut_off_in(syntax_->slot_sets[call_.piece - 1], at)) return false;
     if (attempt_.is_open) return fail_attempt(at, "the tool call does not go on as its format says");
@@ -134,6 +135,7 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
   if (slot.kind == MatchKind::kPartial) return false;
   const std::size_t end = begin + slot.size;
   if (slot.kind == MatchKind::kNone) {
+    if (const MatchKind tag = respelled_tag(); tag != MatchKind::kNone) return tag == MatchKind::kFull;
     if (attempt_.is_open && is_cut_off_in(syntax_->slot_sets[call_.piece], end)) return false;
     return attempt_.is_open ? fail_attempt(end, "the name of a tool call cannot be read")
                             : break_call(chat::CallStatus::kMalformed, "a tool call is malformed");

@@ -285,7 +285,8 @@ bool Machine::top() {
   }
   if (found.id != kWrapper) return top_marker(found);
   pos_ = found.begin;
-  const MatchKind kind = foreign(found.begin);
+  MatchKind kind = respelled_call(found.begin);
+  if (kind == MatchKind::kNone) kind = foreign(found.begin);
   if (kind == MatchKind::kNone) pos_ = found.begin + 1;
   return kind != MatchKind::kPartial;
 }
@@ -302,9 +303,9 @@ bool Machine::top_blank() {
     return false;
   }
   using Construct = MatchKind (Machine::*)(std::size_t at);
-  for (const Construct construct :
-       {&Machine::heading, &Machine::blank_marker, &Machine::wrapper_close, &Machine::bare_separator,
-        &Machine::answer_fence, &Machine::foreign, &Machine::named_call, &Machine::bare_call}) {
+  for (const Construct construct : {&Machine::heading, &Machine::blank_marker, &Machine::respelled_call,
+                                    &Machine::wrapper_close, &Machine::bare_separator, &Machine::answer_fence,
+                                    &Machine::foreign, &Machine::named_call, &Machine::bare_call}) {
     const MatchKind kind = (this->*construct)(at);
     if (kind != MatchKind::kNone) return kind == MatchKind::kFull;
   }

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "parse/attributes.h"
 #include "parse/constructs.h"
 #include "parse/json_scan.h"
 #include "parse/marker.h"
@@ -440,6 +441,7 @@ class Machine : private Reader {
   };
   [[nodiscard]] NameTagEnd name_tag_end(std::size_t at, std::size_t piece) const;
   MatchKind damaged_name_tag(std::size_t at);
+  void note_foreign_tag();
   void note_damaged_tag();
   [[nodiscard]] Match quoted_tool(std::size_t begin) const;
   [[nodiscard]] Match spelled_tool(std::size_t begin) const;
@@ -447,6 +449,22 @@ class Machine : private Reader {
   void note_quoted_name();
   void look_for_tags(std::string_view value);
   void judge_call();
+
+  // call_tag.cpp: tags around calls whose attributes differ from the format's own
+  struct TagRead {
+    MatchKind kind = MatchKind::kNone;
+    std::size_t end = 0;         // behind the tag, and behind the text that the format has there
+    bool is_empty_tag = false;   // it closes itself
+    bool is_foreign = false;     // it has other attributes, or in another order, or with other quotes
+    std::string_view name = {};  // views into the buffer
+    std::string_view id = {};
+  };
+  [[nodiscard]] TagRead call_tag_at(std::size_t at, bool is_sure) const;
+  void assign_attributes(const std::vector<Attribute>& attributes, TagRead& out) const;
+  MatchKind tag_goes_on(TagRead& read, bool is_sure) const;
+  void take_call_tag(const TagRead& read);
+  MatchKind respelled_call(std::size_t at);
+  MatchKind respelled_tag();
 
   std::shared_ptr<const Syntax> syntax_;
   Foreign foreign_;

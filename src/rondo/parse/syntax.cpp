@@ -184,6 +184,7 @@ void Syntax::add_closers(MarkerSet& set) {
   const std::string core = call_close.core();
   const std::vector<std::size_t> cuts = format::unit_boundaries(core, format->atoms);
   set.add(kCallClose, &call_close);
+  set.add(kCallClose, &rare.plain_close);
   for (const std::size_t cut : cuts) {
     if (cut == 0 || cut == core.size()) continue;
     set.add(kCallClose, add_marker(call_close.lead() + core.substr(0, cut)));
@@ -239,6 +240,8 @@ void Syntax::compile_calls() {
   call_close = make_marker(calls.call_close);
   section_close = make_marker(calls.section_close);
   separator = make_marker(calls.separator);
+  rare.call_tag = opening_tag(calls);
+  if (const auto tag = closing_tag_of_call(calls, behind_arguments())) rare.plain_close = make_marker(tag->bare());
   rare.bare_close = make_marker(calls.bare_close);
   if (calls.envelope == format::Envelope::kTags) rare.nameless_call = make_marker(empty_call(calls));
   if (!is_blank(calls.parameters.open)) rare.nameless_parameter = make_marker(empty_parameter(calls.parameters));
@@ -391,6 +394,9 @@ void Syntax::compile_openers(const Marker& section_open) {
     rare.inner_open = make_marker(std::string_view(call_open.core()).substr(tag + 1));
   compile_second_name();
   if (!options.tools) return;
+  if (const std::string plain = plain_opener(format->calls.section_open); !plain.empty()) {
+    for (MarkerSet* set : {&sets.blank, &sets.text, &sets.between}) set->add(kSectionOpen, add_marker(plain));
+  }
   compile_half_openers();
   compile_bare_openers();
 }

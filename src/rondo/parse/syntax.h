@@ -4,11 +4,13 @@
 
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "chat/conversation.h"
+#include "parse/call_tag.h"
 #include "parse/marker.h"
 #include "parse/parser.h"
 #include "parse/values.h"
@@ -58,6 +60,8 @@ struct RareMarkers {
   // Closes reasoning whose opener and close are punctuation, the close at the end of a line: ordinary text may well have
   // both.  nullptr in other formats.
   const Marker* light_close = nullptr;
+  std::optional<CallTag> call_tag;        // the tag that begins a call, if it has attributes
+  Marker plain_close;                     // the tag that closes a call, without the attributes that it has
   bool content_open_is_reserved = false;  // the opener of content cannot be ordinary text
   // A call is a tag of its name, and its parameters are tags: without tools this is markup.
   bool names_are_tags = false;

@@ -4,6 +4,7 @@
 
 #include "format/units.h"
 #include "json/parse.h"
+#include "parse/attributes.h"
 #include "parse/machine.h"
 #include "parse/schema_check.h"
 
@@ -13,62 +14,8 @@ namespace {
 using format::is_space;
 using Problem = chat::CallProblem;
 
-constexpr std::size_t kLongestAttributes = 256;
 constexpr std::string_view kTagEnd = ">";
 constexpr std::string_view kEmptyTagEnd = "/>";
-
-bool is_attribute_byte(char byte) { return format::is_word(byte) || byte == '-' || byte == ':' || byte == '.'; }
-
-// Reads the attributes of a tag.
-class AttributeReader {
- public:
-  AttributeReader(std::string_view text, bool is_end) : text_(text.substr(0, kLongestAttributes)), is_end_(is_end) {
-    is_cut_ = text.size() > text_.size();
-  }
-
-  // Matches at least `fewest` attributes `word=value`, then `tail`.
-  Match up_to(std::string_view tail, std::size_t fewest) {
-    for (std::size_t count = 0;; ++count) {
-      const std::size_t behind_space = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size());
-      const std::string_view rest = text_.substr(behind_space);
-      if (count >= fewest && rest.starts_with(tail)) return {MatchKind::kFull, behind_space + tail.size()};
-      const bool may_be_tail = rest.size() < tail.size() && tail.starts_with(rest);
-      if (!attribute()) return may_be_tail || at_ == text_.size() ? open() : Match{};
-    }
-  }
-
- private:
-  [[nodiscard]] Match open() const { return {is_end_ || is_cut_ ? MatchKind::kNone : MatchKind::kPartial, 0}; }
-
-  void skip(bool (*is_one)(char)) {
-    while (at_ < text_.size() && is_one(text_[at_])) ++at_;
-  }
-
-  // Reads one attribute.  Returns false if there is none, or if the text ends inside it; at_ is then at the end of the
-  // text.
-  bool attribute() {
-    skip([](char byte) { return byte == ' ' || byte == '\t'; });
-    const std::size_t name = at_;
-    skip(is_attribute_byte);
-    if (at_ == name || at_ == text_.size() || text_[at_] != '=') return false;
-    if (++at_ == text_.size()) return false;
-    const char quote = text_[at_];
-    if (quote == '"' || quote == '\'') {
-      const std::size_t end = text_.find(quote, at_ + 1);
-      at_ = end == std::string_view::npos ? text_.size() : end + 1;
-      if (end == std::string_view::npos) return false;
-    } else {
-      skip(is_attribute_byte);
-      if (at_ == text_.size()) return false;
-    }
-    return true;
-  }
-
-  std::string_view text_;
-  bool is_end_;
-  bool is_cut_ = false;
-  std::size_t at_ = 0;
-};
 
 // Returns a tag without its closing bracket; "" if the text does not end with one.
 std::string_view without_tag_end(std::string_view text) {
@@ -172,12 +119,17 @@ MatchKind Machine::damaged_name_tag(std::size_t at) {
     end_without_arguments(at, at + end.match.size);
     return MatchKind::kFull;
   }
-  call_.problems.push_back({Problem::Kind::kUnknownAttribute, "",
-                            "the tag of the call of `" + call_.name + "` is not as the format writes it"});
+  note_foreign_tag();
   pos_ = at + end.match.size;
   ++call_.piece;
   if (!attempt_.is_open) emit(EventKind::kMarker, pos_);
   return MatchKind::kFull;
+}
+
+void Machine::note_foreign_tag() {
+  call_.problems.push_back({Problem::Kind::kUnknownAttribute, "",
+                            "the tag of the call" + (call_.name.empty() ? "" : " of `" + call_.name + "`") +
+                                " is not as the format writes it"});
 }
 
 // Matches an opener of a value at `at` that the format does not write: it has too many or too few attributes, or it is

@@ -1,0 +1,47 @@
+// Attributes of a tag, `word=value` with or without quotes.  Internal to parse/.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "format/units.h"
+#include "parse/marker.h"
+
+namespace rondo::parse {
+
+[[nodiscard]] inline bool is_attribute_byte(char byte) {
+  return format::is_word(byte) || byte == '-' || byte == ':' || byte == '.';
+}
+
+// An attribute as it is written.  The views point into the text that was read.
+struct Attribute {
+  std::string_view name;
+  std::string_view value;  // without quotes
+  char quote = 0;          // 0: none
+};
+
+// Reads the attributes of a tag, from behind its first word on.
+class AttributeReader {
+ public:
+  AttributeReader(std::string_view text, bool is_end);
+
+  // Matches at least `fewest` attributes, then `tail`.
+  Match up_to(std::string_view tail, std::size_t fewest);
+  // Returns the attributes that were matched.
+  [[nodiscard]] const std::vector<Attribute>& attributes() const { return attributes_; }
+
+ private:
+  [[nodiscard]] Match open() const { return {is_end_ || is_cut_ ? MatchKind::kNone : MatchKind::kPartial, 0}; }
+  void skip(bool (*is_one)(char));
+  bool attribute();
+
+  std::string_view text_;
+  bool is_end_;
+  bool is_cut_ = false;
+  std::size_t at_ = 0;
+  std::vector<Attribute> attributes_;
+};
+
+}  // namespace rondo::parse
