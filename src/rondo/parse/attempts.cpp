@@ -211,11 +211,11 @@ MatchKind Machine::named_call(std::size_t at) {
   return start_body() ? MatchKind::kFull : MatchKind::kNone;
 }
 
-// Matches the semicolon that models write between calls in JSON that no marker announces.
+// Matches the comma or semicolon that models write between calls in JSON that no marker announces.
 MatchKind Machine::bare_separator(std::size_t at) {
   const bool is_bare_list = format::is_blank(syntax_->format->calls.section_open) && syntax_->call_open.empty() &&
                             !message_.tool_calls.empty();
-  if (!top_.is_layout || !is_bare_list || buffer_[at] != ';') return MatchKind::kNone;
+  if (!top_.is_layout || !is_bare_list || (buffer_[at] != ';' && buffer_[at] != ',')) return MatchKind::kNone;
   const std::size_t next = skip_space(at + 1);
   if (next == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
   if (buffer_[next] != '{') return MatchKind::kNone;

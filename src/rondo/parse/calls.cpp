@@ -506,6 +506,8 @@ MatchKind Machine::call_close(std::size_t at) {
   const MarkerSet::Found found =
       close < buffer_.size() ? syntax_->sets.after.at(buffer_, close, is_end_, starts()) : MarkerSet::Found{};
   if (found.kind == MatchKind::kPartial) return MatchKind::kPartial;
+  const std::size_t next_object = is_json ? next_object_at(at) : 0;
+  if (next_object == buffer_.size()) return MatchKind::kPartial;
   const bool is_close = found.kind == MatchKind::kFull && found.id == kCallClose;
   const bool is_begun =
       is_close && found.marker != &syntax_->call_close && syntax_->call_close.core().starts_with(found.marker->core());
@@ -519,9 +521,9 @@ MatchKind Machine::call_close(std::size_t at) {
     emit(EventKind::kMarker, pos_);
     if (syntax_->format->calls.content_behind) trail_.text = found.marker->trail();
     trail_.of_reasoning = false;
-  } else if (is_json && buffer_[at] == '{') {
+  } else if (next_object != 0) {
     end_call(raw(head_));
-    pos_ = at;
+    pos_ = next_object;
     begin_attempt(section_.is_open, attempt_.opening);
     (void)start_body();
     return MatchKind::kFull;

@@ -141,7 +141,7 @@ bool Machine::json_step(JsonUnit unit, bool& failed) {
       !json_value_ends())
     return false;
   if (step.begins_value) json_value_begins(unit.byte);
-  if (phase_ != Phase::kJson) return false;
+  if (phase_ != Phase::kJson || !scanner_.started()) return false;
   if (!step.ends_value) return true;
   if (envelope_.capture != JsonCall::Capture::kNone && scanner_.depth() == envelope_.capture_depth) {
     pos_ += unit.size;  // the value includes this character
@@ -203,6 +203,7 @@ void Machine::json_value_begins(char byte) {
   const std::string& key = scanner_.key_at(frames);
   envelope_.may_define = envelope_.may_define || key == "description" || key == "parameters";
   const bool is_keyed_call = roles.name_is_key && is_member;
+  if (is_keyed_call && usual_instead(byte)) return;
   if (is_keyed_call) next_member();
   if (is_keyed_call || (!roles.name_is_key && has_role(roles.arguments, frames))) {
     if (!json_arguments_begin(byte)) return;
@@ -483,6 +484,14 @@ std::size_t Machine::behind_brackets(std::size_t at) const {
          !begins_close(end))
     end = skip_space(end + 1);
   return end;
+}
+
+// Returns where the next object of a list without brackets begins, if one does at `at`, with or without a comma; 0 if none
+// does, the size of the buffer if more text is needed to tell.
+std::size_t Machine::next_object_at(std::size_t at) const {
+  const std::size_t next = buffer_[at] == ',' ? skip_space(at + 1) : at;
+  if (next == buffer_.size()) return is_end_ ? 0 : next;
+  return buffer_[next] == '{' ? next : 0;
 }
 
 // Breaks the call at pos_, where a byte is not allowed.  If the turn ends there, the call is cut off; otherwise its

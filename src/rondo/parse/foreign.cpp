@@ -340,6 +340,12 @@ bool Machine::json_instead(bool& wait) {
   wait = inner == buffer_.size() && !is_end_;
   if (inner == buffer_.size()) return wait;
   if (buffer_[inner] != '{') return false;
+  return usual_call(at);
+}
+
+// Begins a call in the shape of the public APIs at `at`, between the format's own markers.
+bool Machine::usual_call(std::size_t at) {
+  const format::Calls& own = syntax_->format->calls;
   format::Calls calls = json_calls();
   calls.section_close = own.section_close;
   calls.call_close = own.call_close;
@@ -348,6 +354,22 @@ bool Machine::json_instead(bool& wait) {
   if (is_prompt_part()) attempt_.opening = Opening::kBare;  // the model itself wrote no opener
   pos_ = at;
   return start_body();
+}
+
+// Begins such a call again where the format's own have their names as keys.  The value at pos_, which begins with `byte`, is
+// the first of its object, and its key is one of the public APIs.
+bool Machine::usual_instead(char byte) {
+  const std::string& key = scanner_.key_at(envelope_.depth);
+  const bool is_usual = (key == "name" && byte == '"') || (key == chat::kCallFunctionKey && byte == '{');
+  if (!is_usual || !attempt_.is_open || !options().tools || foreign_.own_syntax != nullptr ||
+      syntax_->tool(key) != nullptr)
+    return false;
+  const std::size_t brace = buffer_.rfind('{', pos_ - 1);
+  if (brace == std::string::npos || brace < head_ || skip_space(brace + 1) != buffer_.rfind('"' + key, pos_))
+    return false;
+  const std::size_t before = buffer_.find_last_not_of(" \t\r\n", brace - 1);
+  const bool is_list = brace > 0 && before != std::string::npos && before >= head_ && buffer_[before] == '[';
+  return usual_call(is_list && scanner_.depth() > (byte == '{' ? 2 : 1) ? before : brace);
 }
 
 // Finds the object at or behind `at`, with marks such as `[ARGS]` before it.  A word, an id, may follow a mark.

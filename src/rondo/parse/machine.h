@@ -222,6 +222,8 @@ class Machine : private Reader {
   MatchKind line_call(std::size_t at, std::size_t name_size);
   MatchKind tag_call(std::size_t begin, std::size_t at);
   bool json_instead(bool& wait);
+  bool usual_call(std::size_t at);
+  bool usual_instead(char byte);
   bool named_instead(bool& wait);
   MatchKind object_behind(std::size_t at, std::size_t& body) const;
   Match fence_open(std::size_t at);
@@ -267,6 +269,7 @@ class Machine : private Reader {
   bool break_call(chat::CallStatus status, const char* why);
   bool after_call();
   MatchKind call_close(std::size_t at);
+  [[nodiscard]] std::size_t next_object_at(std::size_t at) const;
   [[nodiscard]] std::size_t behind_brackets(std::size_t at) const;
   bool between();
   void end_call(std::size_t raw_end);

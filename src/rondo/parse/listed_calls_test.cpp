@@ -1,0 +1,62 @@
+// Tests several calls between the tags of one, and calls in the shape of the public APIs between the tags of others.
+#include <doctest/doctest.h>
+
+#include "parse/parser.h"
+#include "tests/support/parse_formats.h"
+#include "tests/support/parsed.h"
+
+namespace rondo::parse {
+namespace {
+
+using format::Format;
+using testing::base;
+using testing::in_any_chunks;
+using testing::share;
+
+Options with_two_tools() {
+  Options options;
+  options.tools = testing::tools();
+  return options;
+}
+
+std::string read_listed(const std::shared_ptr<const Format>& format, const std::string& text) {
+  return in_any_chunks(format, text, with_two_tools());
+}
+
+std::string listed_closing(const std::shared_ptr<const Format>& format, const std::string& text) {
+  Parser parser(format, with_two_tools());
+  (void)parser.feed(text);
+  return parser.closing_text();
+}
+
+TEST_CASE("bug: the second of two objects between the tags of one call was content") {
+  Format format = base();
+  format.calls.present = true;
+  format.calls.call_open = "<act>";
+  format.calls.call_close = "</act>";
+  format.calls.envelope = format::Envelope::kJsonObject;
+  format.calls.roles.name = {"name"};
+  format.calls.roles.arguments = {"args"};
+  const auto f = share(format);
+  const std::string two = "C( Ok.) find{\"n\":1} now{}";
+  for (const char* between : {"", ",", ", ", ",\n", "\n"})
+    CHECK(read_listed(f, "<act>{\"name\":\"find\",\"args\":{\"n\":1}}" + std::string(between) +
+                             "{\"name\":\"now\",\"args\":{}}</act> Ok.") == two);
+  CHECK(read_listed(f, "<act>[{\"name\":\"find\",\"args\":{\"n\":1}},{\"name\":\"now\",\"args\":{}}]</act> Ok.") ==
+        two);
+  CHECK(read_listed(f, "<act>{\"name\":\"find\",\"args\":{}}, and so on.") == "C(, and so on.) find{}");
+  CHECK(read_listed(f, "<act>{\"name\":\"find\",\"args\":{}}, {\"x\": 1}</act>") == "C(, {\"x\": 1}</act>) find{}");
+  // Names are keys, and the model writes the shape of the public APIs.
+  format.calls.roles = {};
+  format.calls.roles.name_is_key = true;
+  const auto keyed = share(format);
+  CHECK(read_listed(keyed, "<act>{\"find\": {\"n\":1}}</act>") == "C() find{\"n\":1}");
+  CHECK(read_listed(keyed, "<act>{\"name\": \"find\", \"arguments\": {\"n\":1}}</act> Ok.") == "C( Ok.) find{\"n\":1}");
+  CHECK(read_listed(keyed, "<act>[{\"name\": \"find\", \"arguments\": {\"n\":1}}, {\"name\": \"now\"}]</act> Ok.") ==
+        two);
+  CHECK(read_listed(keyed, "<act>{\"function\": {\"name\": \"now\", \"arguments\": {}}}</act>") == "C() now{}");
+  CHECK(listed_closing(keyed, "<act>{\"na") == "\":{}}</act>");
+}
+
+}  // namespace
+}  // namespace rondo::parse
