@@ -30,6 +30,7 @@ bool Machine::start_body() {
 
 bool Machine::pieces() {
   const format::Calls& calls = syntax_->format->calls;
+  if (end_wrapper() == MatchKind::kPartial) return false;
   if (call_.piece >= calls.pieces.size()) {
     phase_ = Phase::kAfterCall;
     return true;
@@ -364,8 +365,15 @@ bool Machine::begin_json_arguments() {
   if (at == buffer_.size()) return false;
   const MarkerSet::Found found = syntax_->sets.after.at(buffer_, at, is_end_, starts());
   if (found.kind == MatchKind::kPartial) return false;
+  const MatchKind wrapper = found.kind == MatchKind::kNone ? argument_wrapper(at) : MatchKind::kNone;
+  if (wrapper != MatchKind::kNone) return wrapper == MatchKind::kFull;
   pos_ = at;
   emit(EventKind::kMarker, pos_);
+  if (const MatchKind end = end_wrapper(); end != MatchKind::kNone) {
+    if (end == MatchKind::kPartial) return false;
+    emit(EventKind::kArguments, pos_, "{}");
+    return arguments_done();
+  }
   if (found.kind == MatchKind::kFull && buffer_[at] != '{') {
     emit(EventKind::kArguments, pos_, "{}");
     return arguments_done();

@@ -134,6 +134,8 @@ Machine::Closing Machine::construct_closing() const {
                          !begun.empty() && format::trimmed(begun) == syntax_->section_close.core();
   if (is_closed) return "";  // longer markers begin with the close
   std::string section = section_.is_open ? calls.section_close : "";
+  if (const auto wrapper = wrapper_closing(std::string_view(buffer_).substr(pos_)))
+    return {*wrapper + after_arguments_closing() + section, true};
   switch (phase_) {
     case Phase::kUndecided:
     case Phase::kFencedAnswer:
@@ -338,6 +340,7 @@ std::optional<Machine::Closing> Machine::next_parameter(std::string_view begun) 
   const std::string_view text = format::trimmed(begun);
   if (text.empty()) return std::nullopt;
   const std::string call_end = after_arguments_closing();
+  if (const auto wrapper = wrapper_closing(text)) return Closing{*wrapper + call_end, true};
   const std::string_view end = std::string_view(call_end).substr(call_end.find(format::trimmed(call_end)));
   // A text that has a token of its own does not begin with the characters of that token.
   const auto begins = [&](const Marker& marker) {

@@ -390,6 +390,14 @@ class Machine : private Reader {
   bool skip_parameter(const char* why);
   bool skipped_parameter();
 
+  // wrapped_arguments.cpp: tags around arguments that the format does not have
+  MatchKind argument_wrapper(std::size_t at);
+  [[nodiscard]] MatchKind parameter_opens_at(std::size_t at) const;
+  [[nodiscard]] MatchKind literal_match(std::size_t at, std::string_view literal) const;
+  [[nodiscard]] MatchKind wrapper_end_at(std::size_t at) const;
+  MatchKind end_wrapper();
+  [[nodiscard]] std::optional<std::string> wrapper_closing(std::string_view begun) const;
+
   // closing.cpp: what completes a turn that is cut off
   [[nodiscard]] std::string json_closing() const;
   [[nodiscard]] std::optional<std::string> text_arguments_closing() const;

@@ -49,6 +49,9 @@ bool Machine::parameter() {
   }
   emit(EventKind::kMarker, pos_);
   if (found.kind == MatchKind::kFull) return finish_parameters();
+  if (const MatchKind end = end_wrapper(); end != MatchKind::kNone) return end == MatchKind::kFull;
+  const MatchKind wrapper = call_.parameters == 0 ? argument_wrapper(at) : MatchKind::kNone;
+  if (wrapper != MatchKind::kNone) return wrapper == MatchKind::kFull;
   if (call_.parameters == 0 && buffer_[at] == '{') {  // models write all arguments as one object
     scanner_ = JsonScanner();
     call_.has_arguments = true;

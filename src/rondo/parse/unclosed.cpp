@@ -16,7 +16,8 @@ bool Machine::is_followed(std::size_t at, bool& wait) const {
   if (syntax_->parameter_open.empty() && syntax_->parameter_separator.empty()) return true;
   const MarkerSet::Found found = syntax_->sets.follower.at(buffer_, next, is_end_, starts());
   MatchKind kind = found.kind;
-  if (kind == MatchKind::kFull && found.id == kCallClose) kind = call_ends_at(found);
+  if (kind == MatchKind::kNone) kind = wrapper_end_at(next);
+  if (found.kind == MatchKind::kFull && found.id == kCallClose) kind = call_ends_at(found);
   wait = kind == MatchKind::kPartial;
   return kind == MatchKind::kFull;
 }
