@@ -52,27 +52,7 @@ class FlatTagReader {
   }
 
   std::optional<CallTag> read() {
-    const std::size_t begin = at_;
-    if (byte() != '<' && byte() != '[') return std::nullopt;
-    tag_.end = byte() == '<' ? ">" : "]";
-    ++at_;
-    if (byte() == '/') ++at_;
-    const std::size_t word = at_;
-    while (format::is_word(byte()) || byte() == '-') ++at_;
-    if (at_ == word) return std::nullopt;
-    tag_.head = flat_.text.substr(begin, at_ - begin);
-    const bool has_number = std::string_view("#:.").find(byte()) != std::string_view::npos && byte() != '\0' &&
-                            at_ + 1 < flat_.text.size() && flat_.text[at_ + 1] == format::kCounter;
-    if (has_number) {
-      ++at_;
-      if (!bare_slot()) return std::nullopt;
-    }
-    while (byte() != tag_.end.front()) {
-      if (!format::is_space(byte())) return std::nullopt;
-      while (format::is_space(byte())) ++at_;
-      if (byte() != tag_.end.front() && !(byte() == format::kCounter ? bare_slot() : attribute())) return std::nullopt;
-    }
-    if (tag_.slots.empty()) return std::nullopt;
+    if (!read_head() || !read_slots() || tag_.slots.empty()) return std::nullopt;
     tag_.piece = flat_.next[at_];
     const std::size_t rest = ++at_;
     while (at_ < flat_.text.size() && flat_.next[at_] == tag_.piece) ++at_;
@@ -82,6 +62,34 @@ class FlatTagReader {
 
  private:
   [[nodiscard]] char byte() const { return at_ < flat_.text.size() ? flat_.text[at_] : '\0'; }
+
+  // Reads `<word`, `</word` or `[word`, and a number behind a mark, as in `<word#1`.
+  bool read_head() {
+    const std::size_t begin = at_;
+    if (byte() != '<' && byte() != '[') return false;
+    tag_.end = byte() == '<' ? ">" : "]";
+    ++at_;
+    if (byte() == '/') ++at_;
+    const std::size_t word = at_;
+    while (format::is_word(byte()) || byte() == '-') ++at_;
+    if (at_ == word || at_ == flat_.text.size()) return false;
+    tag_.head = flat_.text.substr(begin, at_ - begin);
+    const bool is_mark = byte() == '#' || byte() == ':' || byte() == '.';
+    if (!is_mark || at_ + 1 == flat_.text.size() || flat_.text[at_ + 1] != format::kCounter) return true;
+    ++at_;
+    return bare_slot();
+  }
+
+  // Reads the slots up to the end of the tag.
+  bool read_slots() {
+    while (byte() != tag_.end.front()) {
+      if (!format::is_space(byte())) return false;
+      while (format::is_space(byte())) ++at_;
+      if (byte() == tag_.end.front()) return true;
+      if (!(byte() == format::kCounter ? bare_slot() : attribute())) return false;
+    }
+    return true;
+  }
 
   // A number or an id without the name of an attribute.
   bool bare_slot() {
@@ -202,39 +210,45 @@ void Machine::assign_attributes(const std::vector<Attribute>& attributes, TagRea
   }
 }
 
-// Returns whether a call goes on behind the tag that was read.
+// Returns whether the tag names a tool, and whether a call goes on behind it.
 MatchKind Machine::tag_goes_on(TagRead& read, bool is_sure) const {
   const CallTag& tag = *syntax_->rare.call_tag;
-  const MatchKind open = is_end_ ? MatchKind::kNone : MatchKind::kPartial;
-  if (const CallTag::Slot* slot = tag.name(); slot != nullptr) {
+  const CallTag::Slot* slot = tag.name();
+  if (slot != nullptr) {
     const std::string meant = format::unescaped(read.name, syntax_->format->calls.name_escapes);
     const std::string name = slot->kind == Kind::kNameInId ? name_in_id(meant) : syntax_->meant_tool(meant);
     if (name.empty() || (!is_sure && !syntax_->is_known_tool(name))) return MatchKind::kNone;
     if (read.is_empty_tag) return MatchKind::kFull;
   }
-  std::size_t at = skip_space(read.end);
+  const MatchKind open = is_end_ ? MatchKind::kNone : MatchKind::kPartial;
+  const std::size_t at = skip_space(read.end);
   if (at == buffer_.size()) return open;
-  if (const Marker rest = syntax_->make_marker(tag.rest); !rest.empty()) {
-    const Match match = rest.match(std::string_view(buffer_).substr(at), is_end_, starts());
-    if (match.kind == MatchKind::kPartial) return match.kind;
-    if (match.kind == MatchKind::kNone)
-      return buffer_[at] == '{' && tag.name() != nullptr ? MatchKind::kFull : match.kind;
-    read.end = at + match.size;
-    at = skip_space(read.end);
-    if (at == buffer_.size()) return open;
-  }
-  if (tag.name() != nullptr) return MatchKind::kFull;
+  const Marker rest = syntax_->make_marker(tag.rest);
+  if (rest.empty()) return slot != nullptr ? MatchKind::kFull : call_body_at(at);
+  const Match match = rest.match(std::string_view(buffer_).substr(at), is_end_, starts());
+  if (match.kind == MatchKind::kNone && slot != nullptr && buffer_[at] == '{') return MatchKind::kFull;
+  if (match.kind != MatchKind::kFull) return match.kind;
+  read.end = at + match.size;
+  const std::size_t body = skip_space(read.end);
+  if (body == buffer_.size()) return open;
+  return slot != nullptr ? MatchKind::kFull : call_body_at(body);
+}
+
+// Matches what the format writes behind a call's tag, where the tag does not name the tool.
+MatchKind Machine::call_body_at(std::size_t at) const {
   const std::vector<format::CallPiece>& pieces = syntax_->format->calls.pieces;
-  if (tag.piece >= pieces.size() || pieces[tag.piece].kind == Kind::kObject) {
+  const std::size_t piece = syntax_->rare.call_tag->piece;
+  if (piece >= pieces.size() || pieces[piece].kind == Kind::kObject) {
     const std::size_t inner = buffer_[at] == '[' ? skip_space(at + 1) : at;
-    if (inner == buffer_.size()) return open;
+    if (inner == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
     return buffer_[inner] == '{' ? MatchKind::kFull : MatchKind::kNone;
   }
-  if (pieces[tag.piece].kind == Kind::kLiteral)
-    return syntax_->piece_markers[tag.piece].match(std::string_view(buffer_).substr(at), is_end_, starts()).kind;
-  if (pieces[tag.piece].kind != Kind::kName) return MatchKind::kFull;
+  if (pieces[piece].kind == Kind::kLiteral)
+    return syntax_->piece_markers[piece].match(std::string_view(buffer_).substr(at), is_end_, starts()).kind;
+  if (pieces[piece].kind != Kind::kName) return MatchKind::kFull;
   return tool_name_at(at, [this](std::size_t behind) {
-    return behind < buffer_.size() && format::is_word(buffer_[behind]) ? MatchKind::kNone : MatchKind::kFull;
+    const bool goes_on = behind < buffer_.size() && format::is_word(buffer_[behind]);
+    return goes_on ? MatchKind::kNone : MatchKind::kFull;
   });
 }
 

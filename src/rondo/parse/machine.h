@@ -473,6 +473,7 @@ class Machine : private Reader {
   [[nodiscard]] TagRead call_tag_at(std::size_t at, bool is_sure) const;
   void assign_attributes(const std::vector<Attribute>& attributes, TagRead& out) const;
   MatchKind tag_goes_on(TagRead& read, bool is_sure) const;
+  [[nodiscard]] MatchKind call_body_at(std::size_t at) const;
   void take_call_tag(const TagRead& read);
   MatchKind respelled_call(std::size_t at);
   MatchKind respelled_tag();
