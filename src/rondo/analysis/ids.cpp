@@ -1,4 +1,5 @@
 // Finds ids that the template makes itself: it writes one in a call and again in the call's result.
+#include "analysis/call_text.h"
 #include "analysis/parts.h"
 #include "probe/words.h"
 
@@ -84,6 +85,19 @@ void find_counted_piece(const Turn& followed, format::Calls& calls) {
   if (!counted.empty() && contains(followed.behind, counted + token->text)) index->kind = PieceKind::kId;
 }
 
+// Finds a counter in the text before the object of a call in JSON.
+void find_counted_marker(const Turn& followed, format::Calls& calls) {
+  const std::size_t at = calls.call_open.find(format::kCounter);
+  const auto token = std::ranges::find(followed.tokens, SlotKind::kIndex, &Token::kind);
+  if (at == std::string::npos || token == followed.tokens.end() || !calls.pieces.empty()) return;
+  const std::string counted = touching_end(calls.call_open.substr(0, at));
+  if (counted.empty() || !contains(followed.behind, counted + token->text)) return;
+  calls.pieces = text_pieces(std::string_view(calls.call_open).substr(at + 1));
+  calls.pieces.insert(calls.pieces.begin(), {PieceKind::kId, ""});
+  calls.pieces.push_back({PieceKind::kObject, ""});
+  calls.call_open.resize(at);
+}
+
 }  // namespace
 
 format::Calls with_made_ids(const Evidence& evidence, format::Calls calls) {
@@ -97,6 +111,7 @@ format::Calls with_made_ids(const Evidence& evidence, format::Calls calls) {
     find_counted_piece(*followed, calls);
   } else if (calls.roles.id.empty()) {
     find_counted_member(*followed, calls.roles);
+    if (calls.roles.id.empty() && !calls.is_one_value()) find_counted_marker(*followed, calls);
   }
   return calls;
 }

@@ -41,5 +41,16 @@ TEST_CASE("bug: an id in the tag around a call's JSON made the JSON a text of th
   CHECK(behind->calls.call_close == ">");
 }
 
+TEST_CASE("bug: a counter beside a call's JSON that a result repeats was no id") {
+  using enum format::CallPiece::Kind;
+  const std::string call = "'<act n=\"a' + (loop.index | string) + '\">' + (" + kCallObject + ") + '</act>'";
+  const auto repeated = format_with(call, "'<r n=\"a1\">'");
+  CHECK(repeated->calls.call_open == "<act n=\"a");
+  CHECK(repeated->calls.pieces == std::vector<format::CallPiece>{{kId, ""}, {kLiteral, "\">"}, {kObject, ""}});
+  const auto other = format_with(call, "'<r n=\"b1\">'");
+  CHECK(other->calls.call_open == "<act n=\"a\x1A\">");
+  CHECK(other->calls.pieces.empty());
+}
+
 }  // namespace
 }  // namespace rondo::analysis
