@@ -47,6 +47,22 @@ TEST_CASE("text behind calls is for formats that write content there") {
   CHECK(!accepts(open, call + "Done.<call>nobody<args>{}</call>"));
 }
 
+TEST_CASE("an id stands beside the object of a call in JSON") {
+  const std::string calls = R"({"header": "[bot]", "stops": {"content": ["<eot>"]}, "calls": {"present": true,
+    "envelope": "json_object", "roles": {"name": ["name"], "arguments": ["args"]}, )";
+  const Grammar before = required_call(calls + R"("call_open": "<call id=\"", "call_close": "</call>", "pieces": [
+    {"kind": "id"}, {"kind": "literal", "text": "\">"}, {"kind": "object"}]}})");
+  CHECK(accepts(before, "Ok.<call id=\"c1\">{\"name\": \"find\", \"args\": {\"q\": \"x\"}}</call><eot>"));
+  CHECK(accepts(before, "<call id=\"c1\">\n{\"args\":{\"q\":\"x\"},\"name\":\"find\"}\n</call>"));
+  CHECK(!accepts(before, "<call id=\"\">{\"name\": \"find\", \"args\": {\"q\": \"x\"}}</call>"));
+  CHECK(!accepts(before, "<call id=\"c1\">{\"name\": \"nobody\", \"args\": {\"q\": \"x\"}}</call>"));
+  const Grammar behind = required_call(calls + R"("call_open": "<call>", "call_close": ">", "pieces": [
+    {"kind": "object"}, {"kind": "literal", "text": "</call of="}, {"kind": "id"}]}})");
+  const std::string call = "<call>{\"name\": \"find\", \"args\": {\"q\": \"x\"}}</call of=c1>";
+  CHECK(accepts(behind, call + "\n" + call));
+  CHECK(!accepts(behind, "<call>{\"name\": \"find\", \"args\": {\"q\": \"x\"}}</call>"));
+}
+
 TEST_CASE("names and arguments are taken as the template escapes them") {
   const std::string escapes = R"([{"text": "&", "written": "&amp;"}, {"text": "\"", "written": "&quot;"}])";
   const Grammar grammar = required_call(
