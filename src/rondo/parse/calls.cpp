@@ -240,13 +240,15 @@ std::size_t counter_begin(std::string_view id) {
 }  // namespace
 
 // Returns the name in an id such as `functions.NAME:0`: without its counter, and without the word before the first dot
-// or colon unless a tool is called so.  Returns "" if there is no name.
+// or colon unless a tool is called so.  What is behind a colon is no counter if it is the name of a tool.  Returns "" if
+// there is no name.
 std::string Machine::name_in_id(const std::string& id) const {
-  constexpr std::string_view kBefore = ".:";
-  std::string name = id.substr(0, counter_begin(id));
-  if (syntax_->tool(name) != nullptr) return name;
-  const std::size_t front = name.find_first_of(kBefore);
-  if (front != std::string::npos) name.erase(0, front + 1);
+  static constexpr std::string_view kBefore = ".:";
+  const std::string whole = id.substr(0, counter_begin(id));
+  if (syntax_->tool(whole) != nullptr) return whole;
+  const auto behind_front = [](const std::string& text) { return text.substr(text.find_first_of(kBefore) + 1); };
+  const std::string name = behind_front(whole);
+  if (syntax_->tool(name) == nullptr && syntax_->tool(behind_front(id)) != nullptr) return behind_front(id);
   return name.find_first_not_of(kBefore) == std::string::npos ? "" : name;
 }
 
