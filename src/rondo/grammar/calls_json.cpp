@@ -108,14 +108,21 @@ NodeId CallBuilder::call_member(const Tool& tool) {
   return grammar_.sequence({speller.key(tool.written), space, grammar_.literal(":"), space, json_or_text(tool)});
 }
 
-// The arguments; where the template copies a text, also in a string, because a message may have them as one.
+// The arguments; where the template copies a text, also in a string, because a message may have them as one.  A template
+// that prints the call as Python does has that string in single quotes.
 NodeId CallBuilder::json_or_text(const Tool& tool) {
   const NodeId made = arguments(tool);
   if (format_.calls.arguments != format::ArgumentStyle::kJsonText) return made;
-  static const std::vector<format::Escape> kInString = {
-      {"\"", "\\\""}, {"\\", "\\\\"}, {"\n", "\\n"}, {"\r", "\\r"}, {"\t", "\\t"}};
-  const NodeId quote = grammar_.literal("\"");
-  return grammar_.choice({made, grammar_.sequence({quote, json_arguments(tool, kInString), quote})});
+  const auto in_string = [&](const std::string& quote) {
+    const std::vector<format::Escape> escapes = {
+        {quote, "\\" + quote}, {"\\", "\\\\"}, {"\n", "\\n"}, {"\r", "\\r"}, {"\t", "\\t"}};
+    const NodeId mark = grammar_.literal(quote);
+    return grammar_.sequence({mark, json_arguments(tool, escapes), mark});
+  };
+  const auto has_quote = [](const std::string& text) { return text.find('\'') != std::string::npos; };
+  const bool is_python = has_quote(format_.calls.call_open) ||
+                         std::ranges::any_of(format_.calls.pieces, has_quote, &format::CallPiece::text);
+  return grammar_.choice({made, in_string("\""), is_python ? in_string("'") : grammar_.never()});
 }
 
 NodeId CallBuilder::call_object(const Tool& tool) {

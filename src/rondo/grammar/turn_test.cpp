@@ -454,5 +454,20 @@ TEST_CASE("bug: a lexer took the white space before an answer's opener for that 
     CHECK_MESSAGE(lark.find(opener) != std::string::npos, lark);
 }
 
+TEST_CASE("bug: arguments in a string with Python's quotes were refused") {
+  const std::string format = R"({"header": "[bot]", "stops": {"content": ["<eot>"]}, "calls": {"present": true,
+    "call_open": "<call>{'name': '", "call_close": "}</call>", "envelope": "tags", "arguments": "json_text",
+    "pieces": [{"kind": "name"}, {"kind": "literal", "text": "', 'arguments': "}, {"kind": "arguments"}]}})";
+  const Grammar grammar = required_call(format);
+  const auto call = [](const std::string& arguments) {
+    return "<call>{'name': 'find', 'arguments': " + arguments + "}</call>";
+  };
+  CHECK(accepts(grammar, call(R"('{"q": "it\'s\\n"}')")));
+  CHECK(accepts(grammar, call(R"("{\"q\": \"it's\"}")")));
+  CHECK(accepts(grammar, call(R"({"q": "it's"})")));
+  CHECK(!accepts(grammar, call(R"('{"q": "it's"}')")));
+  CHECK(!accepts(grammar, call(R"('{"q": 1}')")));
+}
+
 }  // namespace
 }  // namespace rondo::grammar
