@@ -221,7 +221,8 @@ NodeId CallBuilder::section_from(Start start, NodeId first_call, bool is_paralle
   if (is_parallel && !calls.is_one_value() && !format_.input.single_call) {
     // White space and the marker are one token, because text may follow the calls too and a lexer must tell them apart.
     Line head(grammar_);
-    head.space().marker(calls.separator).space();
+    head.space(runs_into(calls.call_close, calls.separator + calls.call_open) ? 1 : 0);
+    head.marker(calls.separator).space();
     std::string_view opening = trimmed(calls.call_open);
     if (is_weak(opening)) return line.add(grammar_.any_number(named_calls(head))).node();
     if (!opening.empty()) {

@@ -84,6 +84,11 @@ bool ends_with_word(std::string_view marker) {
   return !core.empty() && is_word(core.back()) && format::is_space(marker.back());
 }
 
+bool runs_into(std::string_view marker, std::string_view next) {
+  next = format::trimmed(next);
+  return ends_with_word(marker) && !next.empty() && is_word(next.front());
+}
+
 NodeId number(Grammar& grammar) { return grammar.repeat(grammar.chars(CharSet::range('0', '9')), 1, kUnbounded); }
 
 NodeId marker(Grammar& grammar, std::string_view text) { return Line(grammar).marker(text).node(); }

@@ -49,6 +49,8 @@ class Line {
 
 // Returns whether the marker ends with a word and white space, which must then separate that word from the next one.
 [[nodiscard]] bool ends_with_word(std::string_view marker);
+// Returns whether it does and `next`, which may follow it, begins with a word.
+[[nodiscard]] bool runs_into(std::string_view marker, std::string_view next);
 
 // Returns an ECMA-262 pattern that matches exactly `text`, with any number for a counter.
 [[nodiscard]] std::string pattern_escaped(std::string_view text);

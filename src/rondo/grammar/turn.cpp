@@ -96,7 +96,7 @@ class TurnBuilder {
   // The rest of the reasoning after its opener, and the header that the template may write after it.
   NodeId rest_of_reasoning() {
     Line line(g_);
-    line.add(g_.token(g_.text({}, trimmed(format_.reasoning.close)))).space();
+    line.add(g_.token(g_.text(call_words_, trimmed(format_.reasoning.close)))).space();
     if (!is_blank(format_.header)) line.add(g_.optional(marker(g_, trimmed(format_.header)))).space();
     return line.node();
   }
@@ -125,11 +125,13 @@ class TurnBuilder {
     // What names a block's calls in other words than the template's is read only outside of reasoning.
     const bool has_headings = !is_blank(format_.calls.heading_close);
     if (!format_.reasoning.present || close.empty() || !format::is_plain(close) || has_headings) return std::nullopt;
+    // Punctuation begins no call in reasoning.
+    const format::Calls& calls = format_.calls;
+    const std::string_view first = trimmed(is_blank(calls.section_open) ? calls.call_open : calls.section_open);
+    if (std::ranges::none_of(first, format::is_word)) return std::nullopt;
     std::vector<NodeId> ways;
-    for (const CallBuilder::Opening& opening : openings) {
-      if (std::ranges::any_of(opening.word, format::is_word))
-        ways.push_back(g_.sequence({until(openings, opening.word, close), opening.rest, end_behind(opening, stop())}));
-    }
+    for (const CallBuilder::Opening& opening : openings)
+      ways.push_back(g_.sequence({until(openings, opening.word, close), opening.rest, end_behind(opening, stop())}));
     return ways.empty() ? std::nullopt : std::optional(g_.choice(ways));
   }
 
@@ -155,6 +157,14 @@ class TurnBuilder {
     const format::Stops& stops = format_.stops;
     return is_mark(format_.content.close) || std::ranges::any_of(stops.content, is_mark) ||
            std::ranges::any_of(stops.tool, is_mark) || std::ranges::any_of(stops.history_close, is_mark);
+  }
+
+  // Returns whether calls have the text `close`, which closes reasoning, as well: in a call, it closes none.
+  [[nodiscard]] bool closes_in_calls(std::string_view close) const {
+    const format::Calls& calls = format_.calls;
+    const auto has_close = [close](const std::string& text) { return text.find(close) != std::string::npos; };
+    return !close.empty() && (has_close(calls.call_close) || has_close(calls.section_close) ||
+                              std::ranges::any_of(calls.pieces, has_close, &format::CallPiece::text));
   }
 
   // The turn's stop, which the model may leave out.  After it, some templates open the next turn at once.
@@ -226,6 +236,9 @@ class TurnBuilder {
     const bool may_be_lazy = options_.laziness != Laziness::kNever && !is_required && !options_.response_schema;
     next_word_ = calls.next_word();
     if (openings.empty()) return bare_calls(calls, is_required, may_be_lazy);
+    if (closes_in_calls(trimmed(format_.reasoning.close))) {
+      for (const CallBuilder::Opening& opening : openings) call_words_.push_back(opening.word);
+    }
     const bool is_begun =
         std::any_of(openings.begin(), openings.end(), [this](const auto& opening) { return begun(opening.word) > 0; });
     const bool needs_pattern = is_begun || calls.may_be_bare();
@@ -328,7 +341,8 @@ class TurnBuilder {
     const std::string_view close = trimmed(format_.calls.section_close);
     if (close.empty()) return behind;
     // The close is one token, because a further call may begin with its first word.
-    const NodeId closed = g_.sequence({g_.token(Line(g_).space().marker(close).node()), behind});
+    const std::size_t least = runs_into(format_.calls.call_close, close) ? 1 : 0;
+    const NodeId closed = g_.sequence({g_.token(Line(g_).space(least).marker(close).node()), behind});
     return format_.calls.may_stay_open ? g_.choice({closed, stop()}) : closed;
   }
 
@@ -422,7 +436,8 @@ class TurnBuilder {
   SchemaContext context_;
   RuleId root_{};
   std::string next_word_;
-  std::optional<NodeId> value_;  // answer_value()
+  std::vector<std::string> call_words_;  // that reasoning may not have
+  std::optional<NodeId> value_;          // answer_value()
   bool is_exhausted_ = false;
 };
 

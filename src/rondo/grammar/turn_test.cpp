@@ -454,6 +454,35 @@ TEST_CASE("bug: a lexer took the white space before an answer's opener for that 
     CHECK_MESSAGE(lark.find(opener) != std::string::npos, lark);
 }
 
+TEST_CASE("bug: the last word of a call's close could run into the word behind it") {
+  const std::string begin = R"({"header": "[bot]", "stops": {"content": ["<eot>"]}, "calls": {"present": true,
+    "section_open": "<calls>", "section_close": "done>", "call_open": "<call>", "envelope": "tags", "arguments": "json",
+    "pieces": [{"kind": "name"}, {"kind": "literal", "text": ":"}, {"kind": "arguments"}], "call_close": ")";
+  const Grammar grammar = required_call(begin + "<end \"}}");
+  CHECK(accepts(grammar, R"(<calls><call>find:{"q": "x"}<end done>)"));
+  CHECK(!accepts(grammar, R"(<calls><call>find:{"q": "x"}<enddone>)"));
+  CHECK(accepts(required_call(begin + "<end\"}}"), R"(<calls><call>find:{"q": "x"}<enddone>)"));
+}
+
+TEST_CASE("bug: calls that punctuation opens could end reasoning, and reasoning could hold a call with its close") {
+  const auto grammar = [](const std::string& section, const std::string& call_close) {
+    return required_call(R"({"header": "[bot]", "stops": {"content": ["<eot>"]}, "reasoning": {"present": true,
+      "open": "|aside ", "close": " |"}, "calls": {"present": true, "section_open": ")" +
+                         section + R"(", "call_open": "<call>", "call_close": ")" + call_close +
+                         R"(", "envelope": "tags", "arguments": "json",
+      "pieces": [{"kind": "name"}, {"kind": "literal", "text": ":"}, {"kind": "arguments"}]}})");
+  };
+  const std::string call = R"(<call>find:{"q": "x"})";
+  const Grammar bare = grammar("[", "</call>");
+  CHECK(accepts(bare, "|aside x|[" + call + "</call>"));
+  CHECK(!accepts(bare, "|aside x[" + call + "</call>"));
+  const Grammar shared = grammar("", "|");
+  CHECK(accepts(shared, "|aside x" + call + "|"));
+  CHECK(accepts(shared, "|aside x|" + call + "|"));
+  CHECK(!accepts(shared, "|aside x<call>find:{|" + call + "|"));
+  CHECK(accepts(grammar("", "</call>"), "|aside x<call>find:{|" + call + "</call>"));
+}
+
 TEST_CASE("bug: arguments in a string with Python's quotes were refused") {
   const std::string format = R"({"header": "[bot]", "stops": {"content": ["<eot>"]}, "calls": {"present": true,
     "call_open": "<call>{'name': '", "call_close": "}</call>", "envelope": "tags", "arguments": "json_text",
