@@ -96,7 +96,8 @@ class TurnBuilder {
   // The rest of the reasoning after its opener, and the header that the template may write after it.
   NodeId rest_of_reasoning() {
     Line line(g_);
-    line.add(g_.token(g_.text(call_words_, trimmed(format_.reasoning.close)))).space();
+    line.add(g_.token(g_.text(call_words_, trimmed(format_.reasoning.close))));
+    line.space(ends_with_word(format_.reasoning.close) ? 1 : 0);
     if (!is_blank(format_.header)) line.add(g_.optional(marker(g_, trimmed(format_.header)))).space();
     return line.node();
   }
@@ -342,6 +343,9 @@ class TurnBuilder {
     if (close.empty()) return behind;
     // The close is one token, because a further call may begin with its first word.
     const std::size_t least = runs_into(format_.calls.call_close, close) ? 1 : 0;
+    // A word at its end must not run into the next one.
+    if (ends_with_word(format_.calls.section_close))
+      behind = g_.choice({g_.empty(), g_.sequence({white_space(g_, 1, kMostSpace), behind})});
     const NodeId closed = g_.sequence({g_.token(Line(g_).space(least).marker(close).node()), behind});
     return format_.calls.may_stay_open ? g_.choice({closed, stop()}) : closed;
   }

@@ -498,5 +498,17 @@ TEST_CASE("bug: arguments in a string with Python's quotes were refused") {
   CHECK(!accepts(grammar, call(R"('{"q": 1}')")));
 }
 
+TEST_CASE("bug: the last word of a section's close or of reasoning's could run into the word behind it") {
+  const Grammar grammar = required_call(R"({"header": "[bot]", "stops": {"content": ["end*"]}, "reasoning":
+    {"present": true, "open": "<why>", "close": "/why "}, "calls": {"present": true, "section_open": "<calls>",
+    "section_close": "/calls ", "call_open": "<call>", "call_close": ";", "envelope": "tags", "arguments": "json",
+    "pieces": [{"kind": "name"}, {"kind": "literal", "text": ":"}, {"kind": "arguments"}]}})");
+  const std::string calls = R"(<calls><call>find:{"q": "x"};/calls)";
+  CHECK(accepts(grammar, "<why>Hm/why So: " + calls + " end*"));
+  CHECK(accepts(grammar, "<why>Hm/why " + calls));
+  CHECK(!accepts(grammar, "<why>Hm/whySo: " + calls + " end*"));
+  CHECK(!accepts(grammar, calls + "end*"));
+}
+
 }  // namespace
 }  // namespace rondo::grammar
