@@ -72,8 +72,9 @@ TEST_CASE("what a grammar accepts is read as calls that are right") {
     if (verbose != nullptr && subject.name == verbose) MESSAGE(subject.format->to_string());
     test::ReadTally tally;
     std::uint64_t seed = 1;
+    const std::vector<std::string> tags = test::tags_of(*subject.format, tools);
     for (const test::GrammarQuestion& question : test::grammar_questions(subject.format, tools, prompt))
-      test::count_readings(question, count, seed++, tally);
+      test::count_readings(question, count, seed++, tally, tags);
     texts += tally.texts;
     broken += tally.objections.size();
     if (tally.objections.empty()) continue;

@@ -38,8 +38,8 @@ constexpr Bound kBounds[] = {
     {Law::kPieces, 0},
     // 0: calls that the prompt forces behind reasoning whose marks begin as theirs do.
     {Law::kAccepts, 0.5},
-    // 7: raw values whose last sign is the one that closes them.
-    {Law::kIsRead, 16},
+    // 1: calls behind several signs that could each begin one.
+    {Law::kIsRead, 10},
     // 0.3: two marks that touch and share a sign.
     {Law::kRefuses, 2},
     // 0.03: a token that ends both a call and content.

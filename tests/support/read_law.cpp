@@ -3,9 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "chat/conversation.h"
 #include "format/units.h"
+#include "grammar/matcher.h"
 #include "json/parse.h"
 #include "json/print.h"
 #include "parse/parser.h"
@@ -84,6 +86,17 @@ Reading read(const GrammarQuestion& question, const std::vector<std::string>& pi
   return out;
 }
 
+// Whether `place` is inside a marker that closes something or opens a call: if that is cut, values run on into other calls.
+bool is_in_marker(const format::Calls& calls, std::string_view text, std::size_t place) {
+  const std::string closes[] = {calls.parameters.close, calls.call_close, calls.section_close, calls.call_open};
+  return std::ranges::any_of(closes, [&](std::string_view marker) {
+    marker = format::trimmed(marker);
+    const std::size_t from = place < marker.size() ? 0 : place - marker.size() + 1;
+    const std::size_t found = marker.empty() ? std::string_view::npos : text.find(marker, from);
+    return found < place;
+  });
+}
+
 }  // namespace
 
 json::Value tools_of_every_type() {
@@ -144,19 +157,45 @@ std::string reading_objection(const GrammarQuestion& question, const std::string
   return "";
 }
 
-void count_readings(GrammarQuestion question, std::size_t count, std::uint64_t seed, ReadTally& tally) {
+std::vector<std::string> tags_of(const format::Format& format, const json::Value& tools) {
+  const format::Parameters& syntax = format.calls.parameters;
+  std::vector<std::string> out;
+  if (format.calls.arguments != format::ArgumentStyle::kParameters || format::is_blank(syntax.open)) return out;
+  for (const chat::ToolDefinition& tool : chat::tool_definitions(tools)) {
+    for (const json::Member& property : tool.parameters.find("properties")->as_object())
+      out.push_back(syntax.open + property.key + syntax.key_close);
+  }
+  return out;
+}
+
+void count_readings(GrammarQuestion question, std::size_t count, std::uint64_t seed, ReadTally& tally,
+                    const std::vector<std::string>& tags) {
   const auto made = grammar::turn_grammar(*question.format, question.options);
   REQUIRE_MESSAGE(made.ok(), made.error().to_string());
   if (!made.value().is_needed) return;
   question.is_warned = !made.value().warnings.empty();
   const GrammarSamples samples(made.value().grammar);
   REQUIRE(samples.has_any());
+  const auto check = [&](const std::string& text, std::uint64_t number) {
+    ++tally.texts;
+    if (const std::string why = reading_objection(question, text, number); !why.empty())
+      tally.objections.push_back(why + " of " + in_quotes(text));
+  };
   Random random(seed);
+  std::optional<grammar::Matcher> matcher;
+  if (!tags.empty()) matcher.emplace(made.value().grammar);
   for (std::size_t i = 0; i < count; ++i) {
     const std::string text = samples.draw(random);
-    ++tally.texts;
-    if (const std::string why = reading_objection(question, text, seed + i); !why.empty())
-      tally.objections.push_back(why + " of " + in_quotes(text));
+    check(text, seed + i);
+    constexpr std::size_t kTries = 40;
+    for (std::size_t tries = 0; matcher && tries < kTries; ++tries) {
+      const std::size_t place = random.below(text.size() + 1);
+      const std::string& tag = tags[random.below(tags.size())];
+      if (is_in_marker(question.format->calls, text, place)) continue;
+      const std::string tagged = text.substr(0, place) + tag + text.substr(place);
+      matcher->restart();
+      if (matcher->feed(tagged) && matcher->is_complete()) check(tagged, seed + i);
+    }
   }
 }
 

@@ -35,7 +35,11 @@ struct ReadTally {
   std::size_t texts = 0;
   std::vector<std::string> objections;
 };
-// Draws `count` texts for each question.
-void count_readings(GrammarQuestion question, std::size_t count, std::uint64_t seed, ReadTally& tally);
+// Draws `count` texts for each question.  Each comes again with one of the tags somewhere in it, as often as the grammar
+// takes that.
+void count_readings(GrammarQuestion question, std::size_t count, std::uint64_t seed, ReadTally& tally,
+                    const std::vector<std::string>& tags = {});
+// The tags of all parameters of the tools, as the format writes them; none if it has no tags.
+[[nodiscard]] std::vector<std::string> tags_of(const format::Format& format, const json::Value& tools);
 
 }  // namespace rondo::test

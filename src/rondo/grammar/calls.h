@@ -100,6 +100,9 @@ class CallBuilder {
   [[nodiscard]] Spelling nested_spelling() const;
   [[nodiscard]] NodeId form(SchemaCompiler& schema, const Parts& parts, const format::ValueForm& form,
                             const std::string& closing, const std::string& name);
+  [[nodiscard]] std::vector<std::string> loose_keys(const std::vector<Properties>& alternatives) const;
+  [[nodiscard]] std::vector<std::string> tags_of(const std::string& key) const;
+  [[nodiscard]] NodeId quoting_text(const std::string& close);
   [[nodiscard]] NodeId raw_text(const std::string& closing, const std::vector<format::Escape>& escapes);
   [[nodiscard]] NodeId markup_text(const std::string& closing, const std::vector<format::Escape>& escapes,
                                    const std::string& name);
@@ -111,6 +114,7 @@ class CallBuilder {
   void behind_value(Line& line, const std::string& text) const;
   // Adds the text before a parameter's name.
   void open_parameter(Line& line, const std::string& open) const;
+  void close_key(Line& line) const;
   [[nodiscard]] std::vector<std::string> followers() const;
 
   Grammar& grammar_;
@@ -121,6 +125,7 @@ class CallBuilder {
   const bool has_no_close_;                  // as has_no_close() says of it
   std::map<std::string, NodeId> arguments_;  // by name of the tool
   std::map<Start, NodeId> any_call_;
+  std::vector<std::string> loose_keys_;  // of the tool whose parameters are made
   bool is_exhausted_ = false;
 };
 

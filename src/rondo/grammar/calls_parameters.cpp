@@ -10,6 +10,9 @@
 namespace rondo::grammar {
 namespace {
 
+// A text may quote as many other parameters where the close of each has its name: each text then has all their tags.
+constexpr std::size_t kMostQuoted = 8;
+
 using format::before_counter;
 using format::is_blank;
 using format::trailing_space;
@@ -96,15 +99,6 @@ bool may_escape(const ValueForm& form) {
          });
 }
 
-// Adds the text after a parameter's name.
-void close_key(Line& line, const format::Parameters& syntax) {
-  if (is_blank(syntax.key_close)) {
-    line.space(1);
-  } else {
-    mark(line, syntax.key_close);
-  }
-}
-
 // Returns whether the template writes a line end before the marker.
 bool begins_line(std::string_view marker) {
   return marker.substr(0, marker.find_first_not_of(" \t\r\n")).find('\n') != std::string_view::npos;
@@ -157,6 +151,17 @@ void CallBuilder::open_parameter(Line& line, const std::string& open) const {
   if (!format::trailing_space(before_key).empty()) line.space(is_needed ? 1 : 0);
 }
 
+// Adds the text after a parameter's name.  Where a value ends only before the next marker, more white space is the value's.
+void CallBuilder::close_key(Line& line) const {
+  const std::string& close = format_.calls.parameters.key_close;
+  if (!is_blank(close)) return mark(line, close);
+  if (!is_open_ended_) {
+    line.space(1);
+  } else {
+    line.add(white_space(grammar_, 1, 1));
+  }
+}
+
 // Returns the texts that may follow a value and its closing.
 std::vector<std::string> CallBuilder::followers() const {
   const format::Calls& calls = format_.calls;
@@ -182,6 +187,65 @@ std::vector<std::string> CallBuilder::followers() const {
   return out;
 }
 
+// Returns the names of the parameters whose tags no text without quotes may hold: those that a call of the tool may lack.
+// A parser takes their tags for parameters before which nothing closed a value.
+std::vector<std::string> CallBuilder::loose_keys(const std::vector<Properties>& alternatives) const {
+  const auto is_tag_byte = [](char byte) { return format::is_word(byte) || byte == '-' || byte == ':' || byte == '.'; };
+  std::vector<std::string> out;
+  if (trimmed(format_.calls.parameters.open).empty() || trimmed(format_.calls.parameters.key_close).empty()) return out;
+  for (const Properties& all : alternatives) {
+    for (const Property& property : all.known) {
+      const auto is_required = [&property](const Properties& other) {
+        const auto found = std::ranges::find(other.known, property.name, &Property::name);
+        return found != other.known.end() && found->required;
+      };
+      const bool is_tag = !property.name.empty() && std::ranges::all_of(property.name, is_tag_byte);
+      if (is_tag && !std::ranges::all_of(alternatives, is_required)) out.push_back(property.name);
+    }
+  }
+  std::ranges::sort(out);
+  out.erase(std::ranges::unique(out).begin(), out.end());
+  return out;
+}
+
+// Returns the tag of parameter `key` as a parser looks for it in values: with the white space around the name that the
+// format writes, and without.
+std::vector<std::string> CallBuilder::tags_of(const std::string& key) const {
+  const format::Parameters& syntax = format_.calls.parameters;
+  const std::string open(trimmed(syntax.open));
+  const std::string close(trimmed(syntax.key_close));
+  std::vector<std::string> out;
+  for (const std::string& before : {std::string(trailing_space(syntax.open)), std::string()}) {
+    for (const std::string& after : {syntax.key_close.substr(0, syntax.key_close.find(close)), std::string()})
+      out.push_back(open + before + key + after + close);
+  }
+  std::ranges::sort(out);
+  out.erase(std::ranges::unique(out).begin(), out.end());
+  return out;
+}
+
+// Any text, then `close`, which contains the name of the parameter.  Other parameters may be in it as a whole.
+NodeId CallBuilder::quoting_text(const std::string& close) {
+  Grammar& g = grammar_;
+  const format::Parameters& syntax = format_.calls.parameters;
+  const RuleId rule = g.declare("value");
+  std::vector<std::string> markers = respaced(close);
+  markers.push_back(close);
+  std::vector<NodeId> ways{g.literal(close)};
+  for (const std::string& key : loose_keys_) {
+    const std::string end = std::string(trimmed(syntax.key_in_close)) + key + std::string(trimmed(syntax.close));
+    if (close.ends_with(end)) continue;
+    std::vector<NodeId> begins;
+    for (const std::string& tag : tags_of(key)) {
+      markers.push_back(tag);
+      begins.push_back(g.literal(tag));
+    }
+    ways.push_back(g.sequence({g.choice(begins), g.token(g.text({close}, end)), g.reference(rule)}));
+  }
+  g.define(rule, g.sequence({g.text(markers, ""), g.choice(ways)}));
+  return g.reference(rule);
+}
+
 // Any text, then `closing`.  A closing that ordinary text may contain, such as a quote, ends the value only if
 // something follows that can come after a value.
 NodeId CallBuilder::raw_text(const std::string& closing, const std::vector<format::Escape>& escapes) {
@@ -189,8 +253,19 @@ NodeId CallBuilder::raw_text(const std::string& closing, const std::vector<forma
   const std::string core(trimmed(closing));
   constexpr std::size_t kWeak = 2;
   const std::string head(before_counter(core));
-  if (head.size() > (head == core ? kWeak : 0))
-    return Line(g).add(g.token(g.text(respaced(head), head))).marker(std::string_view(core).substr(head.size())).node();
+  const bool names_key = !format_.calls.parameters.key_in_close.empty();
+  if (names_key && head == core && head.size() > kWeak && !loose_keys_.empty() && loose_keys_.size() <= kMostQuoted)
+    return quoting_text(head);
+  std::vector<std::string> tags;
+  for (const std::string& key : names_key ? std::vector<std::string>() : loose_keys_) {
+    const std::vector<std::string> of_key = tags_of(key);
+    tags.insert(tags.end(), of_key.begin(), of_key.end());
+  }
+  if (head.size() > (head == core ? kWeak : 0)) {
+    const std::vector<std::string> others = respaced(head);
+    tags.insert(tags.end(), others.begin(), others.end());
+    return Line(g).add(g.token(g.text(tags, head))).marker(std::string_view(core).substr(head.size())).node();
+  }
   if (core.empty() && closing.find('\n') != std::string::npos) {
     const NodeId line = g.text({}, "\n");
     const std::string indentation = indentation_of(escapes);
@@ -202,7 +277,9 @@ NodeId CallBuilder::raw_text(const std::string& closing, const std::vector<forma
   const bool is_escaped = !core.empty() && std::ranges::any_of(escapes, [&core](const format::Escape& one) {
     return one.text == core && one.written.find(core) == std::string::npos;
   });
-  if (is_escaped) return g.token(g.text({}, core));
+  // Where nothing opens or parts parameters, a value ends at the first closing, whatever follows it.
+  const bool has_marks = !is_blank(format_.calls.parameters.open) || !is_blank(format_.calls.parameters.separator);
+  if (is_escaped || (!core.empty() && !has_marks)) return g.token(g.text(tags, core));
   std::vector<std::string> ends;
   const std::string written = closing.substr(closing.find(core));  // with the template's white space after it
   for (const std::string& follower : followers()) {
@@ -210,6 +287,7 @@ NodeId CallBuilder::raw_text(const std::string& closing, const std::vector<forma
     if (written != core) ends.push_back(written + follower);
   }
   if (ends.empty()) ends.emplace_back(core.empty() ? "\n" : core);
+  ends.insert(ends.end(), tags.begin(), tags.end());
   return core.empty() ? g.text(ends, "") : g.token(g.sequence({g.text(ends, ""), g.literal(core)}));
 }
 
@@ -357,7 +435,7 @@ NodeId CallBuilder::parameter(SchemaCompiler& schema, const Property& property, 
     Line line(grammar_);
     open_parameter(line, own.empty() ? syntax.open : own);
     line.literal(property.name);
-    close_key(line, syntax);
+    close_key(line);
     ways.push_back(line.add(body).node());
   }
   grammar_.define(rule, grammar_.choice(ways));
@@ -390,7 +468,7 @@ NodeId CallBuilder::extra_parameter_behind(const std::string& key_open, SchemaCo
     open_parameter(line, open);
     line.add(g.token(g.except(key, names)));
   }
-  close_key(line, syntax);
+  close_key(line);
   line.add(body);
   // The key comes again in the closing.  A grammar does not remember it, so any key is accepted there.
   if (!syntax.key_in_close.empty()) line.add(g.token(g.repeat(key, 1, kUnbounded))).marker(trimmed(syntax.close));
@@ -403,9 +481,13 @@ NodeId CallBuilder::parameters(const Tool& tool) {
   SchemaCompiler schema(g, tool.parameters, "tool `" + tool.name + "`", context_);
   const std::vector<Parts> alternatives =
       tool.parameters.is_null() ? std::vector<Parts>{{}} : schema.alternatives(schema.root());
+  std::vector<Properties> properties;
+  for (const Parts& alternative : alternatives) properties.push_back(schema.properties(alternative));
+  loose_keys_ = loose_keys(properties);
   std::vector<NodeId> ways;
-  for (const Parts& alternative : alternatives) {
-    const Properties all = schema.properties(alternative);
+  for (std::size_t i = 0; i < alternatives.size(); ++i) {
+    const Parts& alternative = alternatives[i];
+    const Properties& all = properties[i];
     Members members{{}, {}, all.least, all.most};
     for (const Property& property : all.known)
       (property.required ? members.required : members.others).push_back(parameter(schema, property, tool.name));

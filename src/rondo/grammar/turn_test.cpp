@@ -454,6 +454,53 @@ TEST_CASE("bug: a lexer took the white space before an answer's opener for that 
     CHECK_MESSAGE(lark.find(opener) != std::string::npos, lark);
 }
 
+// A format with a tag for each parameter, and a tool that must have `q` and may have `n`.
+Grammar tagged_parameters(const std::string& parameters, const std::string& others = "") {
+  return required_call(
+      R"({"header": "[bot]", "stops": {"content": ["<eot>"]}, "calls": {"present": true,
+    "call_open": "<call>", "call_close": "</call>", "envelope": "tags", "arguments": "parameters",
+    "pieces": [{"kind": "name"}, {"kind": "literal", "text": ">"}, {"kind": "arguments"}],
+    "parameters": {)" +
+          parameters + R"(, "forms": [{"type": "string", "style": "raw"}, {"type": "integer", "style": "json"}]}}})",
+      (R"([{"name": "find", "parameters": {"type": "object", "required": ["q"],
+    "additionalProperties": false, "properties": {"q": {"type": "string"}, "n": {"type": "integer"}}}})" +
+       others + "]")
+          .c_str());
+}
+
+TEST_CASE("bug: a text without quotes could hold the tag of a parameter that the call lacks") {
+  const Grammar grammar = tagged_parameters(R"("open": "\n<p= ", "key_close": " >", "close": "</p>")");
+  CHECK(accepts(grammar, "<call>find><p= q >Oslo</p><p= n >3</p></call>"));
+  CHECK(!accepts(grammar, "<call>find><p= q >Oslo<p= n >3</p></call>"));
+  CHECK(!accepts(grammar, "<call>find><p= q >Oslo<p=n>3</p></call>"));
+  CHECK(!accepts(grammar, "<call>find><p= q >Oslo<p=n>3</p><p= n >3</p></call>"));
+  // These are text: the parameter is there, the tool has none of that name, nothing closes the name.
+  CHECK(accepts(grammar, "<call>find><p= q >Oslo<p= q >3</p></call>"));
+  CHECK(accepts(grammar, "<call>find><p= q >Oslo<p= x >3</p></call>"));
+  CHECK(accepts(grammar, "<call>find><p= q >Oslo<p= n</p></call>"));
+}
+
+TEST_CASE("a text whose close has the parameter's name may hold others as a whole") {
+  const Grammar grammar = tagged_parameters(R"("open": "<", "key_close": ">", "key_in_close": "</", "close": ">")");
+  CHECK(accepts(grammar, "<call>find><q>x</q><n>3</n></call>"));
+  CHECK(accepts(grammar, "<call>find><q>a <n>b</n> <b> <n></n></q></call>"));
+  CHECK(!accepts(grammar, "<call>find><q>x<n>3</q></call>"));
+  CHECK(!accepts(grammar, "<call>find><q>x<n>3</q></n></q></call>"));
+}
+
+TEST_CASE("bug: a text that ends with its close could have that twice where nothing opens parameters") {
+  const Grammar grammar = tagged_parameters(R"("open": "\n", "key_close": ":=", "close": ";")");
+  CHECK(accepts(grammar, "<call>find>\nq:=a, b;\nn:=3;</call>"));
+  CHECK(!accepts(grammar, "<call>find>\nq:=a;;</call>"));
+}
+
+TEST_CASE("bug: a text could begin with the next parameter where white space closes its name and nothing the text") {
+  const Grammar grammar = tagged_parameters(R"("open": "\n-- ", "key_close": "\n")");
+  CHECK(accepts(grammar, "<call>find>\n-- q\nOslo\n-- n\n3\n</call>"));
+  CHECK(accepts(grammar, "<call>find>\n-- q\n \nOslo</call>"));
+  CHECK(!accepts(grammar, "<call>find>\n-- q\t\n-- n\nOslo</call>"));
+}
+
 TEST_CASE("bug: the last word of a call's close could run into the word behind it") {
   const std::string begin = R"({"header": "[bot]", "stops": {"content": ["<eot>"]}, "calls": {"present": true,
     "section_open": "<calls>", "section_close": "done>", "call_open": "<call>", "envelope": "tags", "arguments": "json",
@@ -462,6 +509,18 @@ TEST_CASE("bug: the last word of a call's close could run into the word behind i
   CHECK(accepts(grammar, R"(<calls><call>find:{"q": "x"}<end done>)"));
   CHECK(!accepts(grammar, R"(<calls><call>find:{"q": "x"}<enddone>)"));
   CHECK(accepts(required_call(begin + "<end\"}}"), R"(<calls><call>find:{"q": "x"}<enddone>)"));
+}
+
+TEST_CASE("bug: the last word of a section's close or of reasoning's could run into the word behind it") {
+  const Grammar grammar = required_call(R"({"header": "[bot]", "stops": {"content": ["end*"]}, "reasoning":
+    {"present": true, "open": "<why>", "close": "/why "}, "calls": {"present": true, "section_open": "<calls>",
+    "section_close": "/calls ", "call_open": "<call>", "call_close": ";", "envelope": "tags", "arguments": "json",
+    "pieces": [{"kind": "name"}, {"kind": "literal", "text": ":"}, {"kind": "arguments"}]}})");
+  const std::string calls = R"(<calls><call>find:{"q": "x"};/calls)";
+  CHECK(accepts(grammar, "<why>Hm/why So: " + calls + " end*"));
+  CHECK(accepts(grammar, "<why>Hm/why " + calls));
+  CHECK(!accepts(grammar, "<why>Hm/whySo: " + calls + " end*"));
+  CHECK(!accepts(grammar, calls + "end*"));
 }
 
 TEST_CASE("bug: calls that punctuation opens could end reasoning, and reasoning could hold a call with its close") {
@@ -496,18 +555,6 @@ TEST_CASE("bug: arguments in a string with Python's quotes were refused") {
   CHECK(accepts(grammar, call(R"({"q": "it's"})")));
   CHECK(!accepts(grammar, call(R"('{"q": "it's"}')")));
   CHECK(!accepts(grammar, call(R"('{"q": 1}')")));
-}
-
-TEST_CASE("bug: the last word of a section's close or of reasoning's could run into the word behind it") {
-  const Grammar grammar = required_call(R"({"header": "[bot]", "stops": {"content": ["end*"]}, "reasoning":
-    {"present": true, "open": "<why>", "close": "/why "}, "calls": {"present": true, "section_open": "<calls>",
-    "section_close": "/calls ", "call_open": "<call>", "call_close": ";", "envelope": "tags", "arguments": "json",
-    "pieces": [{"kind": "name"}, {"kind": "literal", "text": ":"}, {"kind": "arguments"}]}})");
-  const std::string calls = R"(<calls><call>find:{"q": "x"};/calls)";
-  CHECK(accepts(grammar, "<why>Hm/why So: " + calls + " end*"));
-  CHECK(accepts(grammar, "<why>Hm/why " + calls));
-  CHECK(!accepts(grammar, "<why>Hm/whySo: " + calls + " end*"));
-  CHECK(!accepts(grammar, calls + "end*"));
 }
 
 }  // namespace

@@ -118,6 +118,12 @@ TEST_CASE("a value that quotes a tag is none that swallowed one") {
         R"({"q":"open <p=n> first","n":3} ok)");
   CHECK(problems(tags(), "<call>find><p=q>open <p=x> first</p></call>") == R"({"q":"open <p=x> first"} ok)");
   CHECK(problems(tags(), "<call>find><p=q>a <p= and <p=></p></call>") == R"({"q":"a <p= and <p=>"} ok)");
+  // White space that the format does not write.
+  CHECK(problems(tags(), "<call>find><p=q>a <p= n ></p></call>") == R"({"q":"a <p= n >"} ok)");
+  Format spaced = tags();
+  spaced.calls.parameters.open = "<p= ";
+  CHECK(problems(spaced, "<call>find><p= q>a <p= n></p></call>") ==
+        R"({"q":"a <p= n>"} malformed; swallowed_tag of q: the value of `q` holds the tag of `n`)");
 }
 
 TEST_CASE("a tag with an attribute that the format lacks") {

@@ -35,7 +35,17 @@ std::size_t end_of_quoted(std::string_view value, std::size_t from, std::string_
   return found == std::string_view::npos ? found : found + close.size();
 }
 
-// Returns the names in tags inside `value` that nothing closes there.
+// Returns `written`, what a tag has for its name, without the white space that the format writes around it.
+std::string_view name_in_tag(std::string_view written, const format::Parameters& parameters) {
+  const std::string_view before = format::trailing_space(parameters.open);
+  const std::size_t after = std::min(parameters.key_close.find_first_not_of(" \t\r\n"), parameters.key_close.size());
+  if (written.starts_with(before)) written.remove_prefix(before.size());
+  if (written.ends_with(parameters.key_close.substr(0, after))) written.remove_suffix(after);
+  return written;
+}
+
+// Returns the names in tags inside `value` that nothing closes there.  White space is in them only where the format writes
+// it, or not even there.
 std::vector<std::string> open_tags(std::string_view value, const format::Parameters& parameters,
                                    const MarkerSet& closers) {
   const std::string_view open = format::trimmed(parameters.open);
@@ -51,7 +61,7 @@ std::vector<std::string> open_tags(std::string_view value, const format::Paramet
     at = value.find(open, begin);
     const std::size_t size = behind.substr(0, kLongestName + key_close.size()).find(key_close);
     if (size == std::string_view::npos) continue;
-    const std::string_view key = format::trimmed(behind.substr(0, size));
+    const std::string_view key = name_in_tag(behind.substr(0, size), parameters);
     if (key.empty() || !std::ranges::all_of(key, is_attribute_byte)) continue;
     if (misses < kMostMisses) {
       const std::size_t end = end_of_quoted(value, begin + size + key_close.size(), key, parameters, closers);
