@@ -112,6 +112,23 @@ TEST_CASE("an id may be the last text of a call") {
   CHECK(in_any_chunks(f, "<do>now {} #a1<do>find {\"q\": 1} #b2<eot>") == "C() now{}#a1 find{\"q\": 1}#b2");
 }
 
+TEST_CASE("bug: a call without arguments was text if what follows arguments came directly behind its name") {
+  Format format = tagged("<do>", "", "</id></do>");
+  format.calls.pieces = {{CallPiece::Kind::kName, ""},
+                         {CallPiece::Kind::kArguments, ""},
+                         {CallPiece::Kind::kLiteral, "\n<id>"},
+                         {CallPiece::Kind::kId, ""}};
+  format.calls.arguments = format::ArgumentStyle::kParameters;
+  format.calls.parameters.open = "\n";
+  format.calls.parameters.key_close = ":=";
+  format.calls.parameters.close = ";";
+  format.calls.parameters.forms = {{format::ValueType::kString, format::ValueStyle::kRaw, "", "", ""}};
+  const auto f = share(format);
+  CHECK(in_any_chunks(f, "<do>now\n<id>a1</id></do>") == "C() now{}#a1");
+  CHECK(in_any_chunks(f, "<do>now<id>a1</id></do>") == "C() now{}#a1");
+  CHECK(in_any_chunks(f, "<do>find\nq:=x;\n<id>a1</id></do>") == R"(C() find{"q":"x"}#a1)");
+}
+
 TEST_CASE("content before calls may have markers of its own") {
   Format format = *json_object();
   format.content = {"", "", "<remark>", "</remark>"};

@@ -321,6 +321,9 @@ void Syntax::compile_slots() {
     } else {
       add_closers(set);
       add_parameter_openers(set);
+      // What follows arguments follows the name of a call that has none.
+      if (next + 1 < calls.pieces.size() && calls.pieces[next + 1].kind == format::CallPiece::Kind::kLiteral)
+        set.add(kSeparator, &piece_markers[next + 1]);
       const bool is_last = next == calls.pieces.size() && is_blank(calls.call_close);
       if (!is_name_enough(i) && !is_last) continue;
       set.add(kSeparator, &separator);
