@@ -364,7 +364,7 @@ void CallBuilder::slot(Line& line, const Tool& tool, const CallPiece& piece, std
   const NodeId character = g.chars(characters);
   switch (piece.kind) {
     case CallPiece::Kind::kName: line.literal(tool.written); return;
-    case CallPiece::Kind::kId: line.apart().add(g.token(g.repeat(character, 1, kUnbounded))); return;
+    case CallPiece::Kind::kId: line.apart().add(g.token(g.repeat(character, 1, kUnbounded))).behind("0"); return;
     case CallPiece::Kind::kIndex: line.number(); return;
     case CallPiece::Kind::kNameInId: {
       CharSet word = name_characters().without(CharSet::any_of(".:"));
@@ -374,6 +374,7 @@ void CallBuilder::slot(Line& line, const Tool& tool, const CallPiece& piece, std
       const NodeId counted = g.literal(piece.text.empty() ? ":" : piece.text);
       line.apart().add(
           g.token(g.sequence({prefix, g.literal(tool.written), g.optional(g.sequence({counted, number(g)}))})));
+      line.behind(tool.written);
       return;
     }
     default: return;

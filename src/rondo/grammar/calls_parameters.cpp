@@ -499,6 +499,7 @@ NodeId CallBuilder::parameters(const Tool& tool) {
     if (!counts_are_kept(members))
       context_.warnings.add("tool `" + tool.name + "`: `minProperties` and `maxProperties` are not expressed here");
     Line separator(g);
+    if (runs_into(syntax.close, syntax.separator + syntax.open)) separator.space(1);
     if (!is_blank(syntax.separator)) behind_value(separator, syntax.separator);
     // The analysis reported that the template loses its separator between arguments, so output without one is accepted
     // too.

@@ -98,8 +98,10 @@ class TurnBuilder {
     Line line(g_);
     line.add(g_.token(g_.text(call_words_, trimmed(format_.reasoning.close))));
     line.space(ends_with_word(format_.reasoning.close) ? 1 : 0);
-    if (!is_blank(format_.header)) line.add(g_.optional(marker(g_, trimmed(format_.header)))).space();
-    return line.node();
+    if (is_blank(format_.header)) return line.node();
+    Line header(g_);
+    header.marker(trimmed(format_.header)).space(ends_with_word(format_.header) ? 1 : 0);
+    return line.add(g_.optional(header.node())).node();
   }
 
   // `body` after reasoning.  The reasoning is optional unless the prompt has begun it.  Without reasoning comes

@@ -523,6 +523,33 @@ TEST_CASE("bug: the last word of a section's close or of reasoning's could run i
   CHECK(!accepts(grammar, calls + "end*"));
 }
 
+TEST_CASE("bug: names ran into the words before them: a header, an id, the close of a parameter") {
+  const std::string begin = R"({"header": "[bot] says ", "stops": {"content": ["<eot>"]}, "reasoning":
+    {"present": true, "open": "<why>", "close": "</why>"}, "calls": {"present": true, "envelope": "tags", )";
+  const Grammar bare = required_call(begin + R"("arguments": "json", "call_close": ";",
+    "pieces": [{"kind": "name"}, {"kind": "literal", "text": "!"}, {"kind": "arguments"}]}})");
+  CHECK(accepts(bare, R"(<why>Hm</why>[bot] says find!{"q": "x"};)"));
+  CHECK(accepts(bare, R"(<why>Hm</why>find!{"q": "x"};)"));
+  CHECK(!accepts(bare, R"(<why>Hm</why>[bot] saysfind!{"q": "x"};)"));
+  const std::string parameters = R"(, "forms": [{"type": "string", "style": "json"}]}}})";
+  const Grammar in_id =
+      required_call(begin + R"("arguments": "parameters", "call_open": "<call>", "call_close": "</call>",
+    "pieces": [{"kind": "name_in_id"}, {"kind": "literal", "text": "\n"}, {"kind": "arguments"}],
+    "parameters": {"key_close": ":", "close": "\n")" +
+                    parameters);
+  CHECK(accepts(in_id, "<call>api.find:0\nq:\"x\"\n</call>"));
+  CHECK(!accepts(in_id, "<call>api.find:0q:\"x\"\n</call>"));
+  const Grammar closed =
+      required_call(begin + R"("arguments": "parameters", "call_open": "<call>", "call_close": "</call>",
+    "pieces": [{"kind": "name"}, {"kind": "literal", "text": ">"}, {"kind": "arguments"}],
+    "parameters": {"open": "arg ", "key_close": "=", "close": " end\n")" +
+                        parameters,
+                    R"([{"name": "find", "parameters": {"type": "object"}}])");
+  CHECK(accepts(closed, "<call>find>arg q=\"x\" end\narg n=\"y\" end\n</call>"));
+  CHECK(accepts(closed, "<call>find>arg q=\"x\" end</call>"));
+  CHECK(!accepts(closed, "<call>find>arg q=\"x\" endarg n=\"y\" end\n</call>"));
+}
+
 TEST_CASE("bug: calls that punctuation opens could end reasoning, and reasoning could hold a call with its close") {
   const auto grammar = [](const std::string& section, const std::string& call_close) {
     return required_call(R"({"header": "[bot]", "stops": {"content": ["<eot>"]}, "reasoning": {"present": true,
