@@ -1,6 +1,7 @@
 // Tests answers that look like calls, and what the template writes only beside calls or only without them.
 #include <doctest/doctest.h>
 
+#include "json/parse.h"
 #include "parse/parser.h"
 #include "tests/support/parse_formats.h"
 #include "tests/support/parsed.h"
@@ -127,6 +128,22 @@ TEST_CASE("bug: a call without arguments was text if what follows arguments came
   CHECK(in_any_chunks(f, "<do>now\n<id>a1</id></do>") == "C() now{}#a1");
   CHECK(in_any_chunks(f, "<do>now<id>a1</id></do>") == "C() now{}#a1");
   CHECK(in_any_chunks(f, "<do>find\nq:=x;\n<id>a1</id></do>") == R"(C() find{"q":"x"}#a1)");
+}
+
+TEST_CASE("bug: a bracket that nothing closes took the parameters behind it into a text where each is a line") {
+  Format format = tagged("<do>", "", "\n</do>");
+  format.calls.pieces = {{CallPiece::Kind::kName, ""}, {CallPiece::Kind::kArguments, ""}};
+  format.calls.arguments = format::ArgumentStyle::kParameters;
+  format.calls.parameters.open = "\n-- ";
+  format.calls.parameters.key_close = "\n";
+  format.calls.parameters.forms = {{format::ValueType::kString, format::ValueStyle::kRaw, "", "", ""},
+                                   {format::ValueType::kInteger, format::ValueStyle::kJson, "", "", ""}};
+  Options options;
+  options.tools = json::parse(R"([{"type": "function", "function": {"name": "find", "parameters": {"type": "object",
+    "properties": {"q": {"type": "string"}, "n": {"type": "integer"}}}}}])")
+                      .value();
+  CHECK(in_any_chunks(share(format), "<do>find\n-- q\nhello :(\n-- n\n3\n</do>", options) ==
+        R"(C() find{"q":"hello :(","n":3})");
 }
 
 TEST_CASE("content before calls may have markers of its own") {

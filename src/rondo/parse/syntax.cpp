@@ -355,7 +355,8 @@ bool Syntax::is_json_next(std::size_t piece) const {
   return format->calls.arguments != format::ArgumentStyle::kParameters && is_last_text(piece);
 }
 
-// Returns whether nobody writes by chance, inside a string that is written raw, what may follow it.
+// Returns whether nobody writes by chance, inside a string that is written raw, what may follow it.  What begins a line is
+// such a text: brackets that a string leaves open are more frequent than it is inside of some.
 bool Syntax::has_distinct_ends() const {
   const auto& forms = format->calls.parameters.forms;
   const auto form = std::ranges::find_if(forms, [](const format::ValueForm& one) {
@@ -364,7 +365,8 @@ bool Syntax::has_distinct_ends() const {
   if (form == forms.end()) return false;
   return std::ranges::all_of(std::array{&parameter_open, &parameter_separator, &call_close}, [&](const Marker* end) {
     const auto is_escaped = [end](const format::Escape& escape) { return end->core().starts_with(escape.text); };
-    return end->empty() || end->is_distinct() || std::ranges::any_of(form->escapes, is_escaped);
+    const bool begins_line = end->lead().find('\n') != std::string::npos;
+    return end->empty() || end->is_distinct() || begins_line || std::ranges::any_of(form->escapes, is_escaped);
   });
 }
 
