@@ -172,10 +172,6 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
   return true;
 }
 
-bool Machine::lacks_name(CallPiece::Kind kind, const std::string& text) const {
-  return kind == CallPiece::Kind::kNameInId ? name_in_id(text).empty() : text.empty();
-}
-
 // Matches a name, id or index at `begin`.  Inside an escape nothing ends it.  kNone means that the byte at `size`
 // cannot be part of it.
 Match Machine::slot_at(std::size_t begin, bool is_name) const {

@@ -52,6 +52,10 @@ std::string empty_parameter(const format::Parameters& parameters) {
   return parameters.key_close + empty_value(parameters, "") + closing_tag(parameters, "");
 }
 
+bool Machine::lacks_name(format::CallPiece::Kind kind, const std::string& text) const {
+  return kind == format::CallPiece::Kind::kNameInId ? name_in_id(text).empty() : text.empty();
+}
+
 // Returns whether the attempt may be a call without a name.  In reasoning, and behind an opener of mere words, it is text.
 bool Machine::may_be_nameless() const {
   return attempt_.is_open && attempt_.opening == Opening::kMarker && !attempt_.is_prose && !thoughts_.have_call;
