@@ -55,8 +55,11 @@ format::Calls with_bare_calls(const Evidence& evidence, format::Calls calls) {
     return calls;
   }
   const auto behind = behind_call(usual->second.turn, calls);
-  const std::string written = counted(*bare, name + 1, bare->tokens.size()).text;
-  if (!behind || !written.ends_with(*behind) || bare->last_of_call(0) != name) return calls;
+  const std::size_t last = bare->last_of_call(0);
+  const bool is_id = bare->tokens[last].kind == SlotKind::kId && calls.behind_name() != calls.pieces.begin() &&
+                     (calls.behind_name() - 1)->kind == Kind::kId;
+  const std::string written = counted(*bare, last + 1, bare->tokens.size()).text;
+  if (!behind || !written.ends_with(*behind) || (last != name && !is_id)) return calls;
   const std::string close = written.substr(0, written.size() - behind->size());
   const bool is_json = calls.arguments != format::ArgumentStyle::kParameters;
   const std::string usual_close = closing_behind(calls, calls.behind_name(), is_json ? "{}" : "");

@@ -39,14 +39,21 @@ std::string opener_behind_reasoning(const Evidence& evidence, const Turn& thinki
   return "";
 }
 
+// Returns whether the reasoning is a string with quotes around it, which close it then.
+bool has_quoted_reasoning(const Turn& turn) {
+  const std::string written = text_of(turn, SlotKind::kReasoning);
+  return written.size() > 1 && written.front() == '"' && written.back() == '"';
+}
+
 // Splits `between`, the text from the reasoning of `thinking` to content.  `plain_lead` is the text before the content
 // of a turn without reasoning.
 Border split_border(const Evidence& evidence, const std::string& header, const Turn& thinking,
                     const std::string& between, const std::string& plain_lead) {
   const std::string opening = lead(thinking, thinking.first(SlotKind::kReasoning), header);
-  const auto is_split = [&between, open = trimmed(opening)](const std::string& candidate) {
+  const bool is_quoted = has_quoted_reasoning(thinking);
+  const auto is_split = [&between, is_quoted, open = trimmed(opening)](const std::string& candidate) {
     return !is_blank(candidate) && between.ends_with(candidate) &&
-           !is_blank(between.substr(0, between.size() - candidate.size())) && !contains(candidate, open);
+           (is_quoted || !is_blank(between.substr(0, between.size() - candidate.size()))) && !contains(candidate, open);
   };
   std::string content_open;
   if (is_split(plain_lead)) {
@@ -132,7 +139,8 @@ Blocks blocks_of(const Evidence& evidence, const std::string& header, const Turn
     if (!is_blank(absent)) out.reasoning.absent = absent;
   }
   open_by_prompt(evidence, out);
-  if (is_blank(out.reasoning.close) || is_inside_json(out.reasoning.close)) {
+  const bool is_open = is_blank(out.reasoning.close) && !has_quoted_reasoning(turn);
+  if (is_open || is_inside_json(out.reasoning.close)) {
     out.reasoning = {};
     out.content.open = plain_lead;
     out.remarks.note("nothing that the template writes ends the reasoning");

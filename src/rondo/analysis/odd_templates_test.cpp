@@ -81,37 +81,6 @@ TEST_CASE("a number that the template counts is any number in a marker") {
   CHECK(section->calls.section_open == "<calls n=\"\x1A\">");
 }
 
-TEST_CASE("arguments that are left out where there are none") {
-  const auto each = [](const std::string& call) {
-    return verified_format(with_calls("{%- for c in m.tool_calls or [] %}" + call + "{%- endfor %}"));
-  };
-  const auto block = each(
-      "<do><to>{{ c.function.name }}</to>{% if c.function.arguments %}<with>{{ c.function.arguments | tojson }}</with>"
-      "{% endif %}</do>");
-  CHECK(block->calls.omits_arguments);
-  CHECK(block->calls.bare_close == "</to></do>");
-  const auto alone = each(
-      "<do to=\"{{ c.function.name }}\"{% if c.function.arguments %}>{{ c.function.arguments | tojson }}</do>"
-      "{% else %}/>{% endif %}");
-  CHECK(alone->calls.bare_close == "\"/>");
-  const auto member = each(
-      "<do>{\"to\": \"{{ c.function.name }}\"{% if c.function.arguments %}, \"with\": {{ c.function.arguments | tojson "
-      "}}"
-      "{% endif %}}</do>");
-  CHECK(member->calls.envelope == format::Envelope::kJsonObject);
-  CHECK(member->calls.omits_arguments);
-  // What stands there all the same is not left out.
-  CHECK_FALSE(verified_format(with_calls(kJsonCalls))->calls.omits_arguments);
-  const auto literal = each(
-      "<do>{\"to\": \"{{ c.function.name }}\", \"with\": {% if c.function.arguments %}"
-      "{{ c.function.arguments | tojson }}{% else %}{}{% endif %}}</do>");
-  CHECK_FALSE(literal->calls.omits_arguments);
-  const auto parameters = each(
-      "<do {{ c.function.name }}>{%- for k, v in c.function.arguments.items() %}<p {{ k }}>{{ v }}</p>{%- endfor "
-      "%}</do>");
-  CHECK_FALSE(parameters->calls.omits_arguments);
-}
-
 TEST_CASE("bug: no loss told of objects and arrays in a syntax that is not read back") {
   const auto losses_of = [](const std::string& values) {
     const auto format = verified_format(

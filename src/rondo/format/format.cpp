@@ -261,7 +261,15 @@ std::size_t Calls::object_piece() const {
 std::vector<CallPiece>::const_iterator Calls::behind_name() const {
   const auto last = std::find_if(pieces.rbegin(), pieces.rend(),
                                  [](const CallPiece& piece) { return piece.kind == CallPiece::Kind::kName; });
-  return last == pieces.rend() ? pieces.begin() : last.base();
+  if (last == pieces.rend()) return pieces.begin();
+  auto behind = last.base();
+  const auto values = std::find_if(behind, pieces.end(),
+                                   [](const CallPiece& piece) { return piece.kind == CallPiece::Kind::kArguments; });
+  if (values == pieces.end()) return behind;
+  for (auto piece = behind; piece != values; ++piece) {
+    if (piece->kind == CallPiece::Kind::kId) behind = piece + 1;
+  }
+  return behind;
 }
 
 bool Calls::writes_ids() const {

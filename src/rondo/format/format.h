@@ -171,7 +171,7 @@ struct Calls {
   bool content_behind = false;       // the template writes a message's content behind its calls
   bool may_stay_open = false;        // the template does not always write section_close
   bool omits_arguments = false;      // the template writes no arguments for a call that has none
-  std::string bare_close;            // of kTags: what then comes between the name and the end of the call
+  std::string bare_close;            // of kTags: what then comes between name and id and the end of the call
   JsonRoles roles;                   // of the JSON envelopes
   std::vector<Escape> name_escapes;  // in names of tools, behind what JSON itself escapes
   ArgumentStyle arguments = ArgumentStyle::kJson;
@@ -185,7 +185,8 @@ struct Calls {
   [[nodiscard]] bool has_id_beside() const { return envelope == Envelope::kJsonObject && !pieces.empty(); }
   // Returns the index of the object among the pieces; their number if no piece is one.
   [[nodiscard]] std::size_t object_piece() const;
-  // Returns the piece behind the last name; the first one if no piece is a name.
+  // Returns the piece behind the last name, and behind the ids between it and the arguments; the first one if no piece is
+  // a name.
   [[nodiscard]] std::vector<CallPiece>::const_iterator behind_name() const;
   // Returns whether calls are written with their ids, so that the model sees them.
   [[nodiscard]] bool writes_ids() const;

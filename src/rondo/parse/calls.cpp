@@ -65,6 +65,9 @@ bool Machine::piece_literal(const Marker& literal) {
   }
   const std::size_t at = skip_space(pos_);
   if (at == buffer_.size()) return false;
+  if (syntax_->rare.bare_close.core().starts_with(literal.core())) {
+    if (const MatchKind bare = bare_call_ends(at); bare != MatchKind::kNone) return bare == MatchKind::kFull;
+  }
   const Match match = literal.match(std::string_view(buffer_).substr(at), is_end_, starts());
   if (match.kind == MatchKind::kPartial) return false;
   if (match.kind == MatchKind::kNone) {

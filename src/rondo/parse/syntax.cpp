@@ -310,7 +310,9 @@ void Syntax::compile_slots() {
   slot_sets.resize(calls.pieces.size());
   for (std::size_t i = 0; i < calls.pieces.size(); ++i) {
     MarkerSet& set = slot_sets[i];
-    if (calls.pieces[i].kind == format::CallPiece::Kind::kName) set.add(kCallClose, &rare.bare_close);
+    const bool is_name = calls.pieces[i].kind == format::CallPiece::Kind::kName;
+    if (is_name || calls.behind_name() - calls.pieces.begin() == static_cast<std::ptrdiff_t>(i) + 1)
+      set.add(kCallClose, &rare.bare_close);
     std::size_t next = i + 1;
     while (next < calls.pieces.size() && calls.pieces[next].kind == format::CallPiece::Kind::kLiteral &&
            piece_markers[next].empty())
