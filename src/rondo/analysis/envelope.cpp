@@ -224,6 +224,16 @@ std::size_t first_slot(const std::string& text) {
   return std::min({text.find(name_mark(0)), text.find(id_mark(0)), text.find("{\"" + std::string(kArgumentsMark))});
 }
 
+// Returns where the second call ends with its id, and sets what stands between it and the first one, which ends at `end`;
+// nullopt if its id does not stand as that of the first one does.
+std::optional<std::size_t> end_behind(const Written& whole, const std::string& all, std::size_t end,
+                                      const Extent& second, CallText& text) {
+  const auto beside = ids_beside(all, 1, second);
+  if (!beside) return std::nullopt;
+  text.between = whole.before(beside->before).from(end);
+  return beside->behind;
+}
+
 }  // namespace
 
 // Finds the JSON around the first call's name, the roles in it, and the literals around it.
@@ -248,8 +258,9 @@ std::optional<JsonCall> find_json_call(const Turn& turn, const Turn& lead_turn, 
     out.roles.name.clear();
     out.roles.arguments.clear();
     out.roles.shares_object = !is_array && calls_in_turn > 1 && all.find(name_mark(1)) < first->end;
+  } else if (out.roles.name.empty() || out.roles.arguments.empty()) {
+    return std::nullopt;
   }
-  if (!out.roles.name_is_key && (out.roles.name.empty() || out.roles.arguments.empty())) return std::nullopt;
   out.pieces = pieces_beside(whole, *first, *ids);
   if (!out.pieces.empty() && (is_array || out.roles.shares_object)) return std::nullopt;
   const std::string lead_all = marked(lead_turn);
@@ -265,16 +276,11 @@ std::optional<JsonCall> find_json_call(const Turn& turn, const Turn& lead_turn, 
     out.lone = lone_text(lead_turn, lead_all, out.text, lead->end);
     out.before_slot = first_slot(all) - first->begin;
   }
-  std::size_t end = ids->behind;
   const auto second = is_array ? std::nullopt : second_call(all, *first, calls_in_turn, depth);
-  if (second) {
-    const auto other = ids_beside(all, 1, *second);
-    if (!other) return std::nullopt;
-    out.text.between = whole.before(other->before).from(end);
-    end = other->behind;
-  }
+  const auto end = second ? end_behind(whole, all, ids->behind, *second, out.text) : std::optional(ids->behind);
+  if (!end) return std::nullopt;
   find_constants(*first, second ? &second->value : nullptr, out.roles);
-  out.text.after = whole.before(std::min(all.find("@content@", end), all.size())).from(end);
+  out.text.after = whole.before(std::min(all.find("@content@", *end), all.size())).from(*end);
   return out;
 }
 

@@ -216,8 +216,11 @@ std::vector<std::string> CallBuilder::tags_of(const std::string& key) const {
   const std::string close(trimmed(syntax.key_close));
   std::vector<std::string> out;
   for (const std::string& before : {std::string(trailing_space(syntax.open)), std::string()}) {
-    for (const std::string& after : {syntax.key_close.substr(0, syntax.key_close.find(close)), std::string()})
-      out.push_back(open + before + key + after + close);
+    for (const std::string& after : {syntax.key_close.substr(0, syntax.key_close.find(close)), std::string()}) {
+      std::string tag = open;
+      for (const std::string& part : {before, key, after, close}) tag += part;
+      out.push_back(std::move(tag));
+    }
   }
   std::ranges::sort(out);
   out.erase(std::ranges::unique(out).begin(), out.end());

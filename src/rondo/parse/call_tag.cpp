@@ -10,21 +10,21 @@
 namespace rondo::parse {
 namespace {
 
-using Kind = format::CallPiece::Kind;
+using PieceKind = format::CallPiece::Kind;
 
 // Text of the format with kCounter in place of each slot, the slots in order, and for each byte the piece behind it.
 struct FlatPieces {
   std::string text;
-  std::vector<Kind> slots;
+  std::vector<PieceKind> slots;
   std::vector<std::size_t> next;
 
   void add(std::string_view literal, std::size_t piece) {
     text += literal;
     next.resize(text.size(), piece);
     for (std::size_t i = static_cast<std::size_t>(std::ranges::count(literal, format::kCounter)); i > 0; --i)
-      slots.push_back(Kind::kIndex);
+      slots.push_back(PieceKind::kIndex);
   }
-  void add_slot(Kind kind, std::size_t piece) {
+  void add_slot(PieceKind kind, std::size_t piece) {
     text += format::kCounter;
     next.push_back(piece);
     slots.push_back(kind);
@@ -35,8 +35,8 @@ struct FlatPieces {
 void add_pieces(const format::Calls& calls, std::size_t first, FlatPieces& out) {
   for (std::size_t i = first; i < calls.pieces.size(); ++i) {
     const format::CallPiece& piece = calls.pieces[i];
-    if (piece.kind == Kind::kArguments || piece.kind == Kind::kObject) return;
-    if (piece.kind == Kind::kLiteral)
+    if (piece.kind == PieceKind::kArguments || piece.kind == PieceKind::kObject) return;
+    if (piece.kind == PieceKind::kLiteral)
       out.add(piece.text, i + 1);
     else
       out.add_slot(piece.kind, i + 1);
@@ -94,15 +94,15 @@ class FlatTagReader {
   // A number or an id without the name of an attribute.
   bool bare_slot() {
     ++at_;
-    const Kind kind = flat_.slots[slot_++];
+    const PieceKind kind = flat_.slots[slot_++];
     tag_.slots.push_back({"", kind, 0});
-    return kind == Kind::kIndex || kind == Kind::kId;
+    return kind == PieceKind::kIndex || kind == PieceKind::kId;
   }
 
   bool attribute() {
     const std::size_t name = at_;
     while (is_attribute_byte(byte())) ++at_;
-    CallTag::Slot slot{flat_.text.substr(name, at_ - name), Kind::kLiteral, 0};
+    CallTag::Slot slot{flat_.text.substr(name, at_ - name), PieceKind::kLiteral, 0};
     if (at_ == name || byte() != '=') return false;
     ++at_;
     if (byte() == '"' || byte() == '\'') slot.quote = flat_.text[at_++];
@@ -130,7 +130,7 @@ class FlatTagReader {
 
 const CallTag::Slot* CallTag::name() const {
   const auto found = std::ranges::find_if(
-      slots, [](const Slot& slot) { return slot.kind == Kind::kName || slot.kind == Kind::kNameInId; });
+      slots, [](const Slot& slot) { return slot.kind == PieceKind::kName || slot.kind == PieceKind::kNameInId; });
   return found == slots.end() ? nullptr : &*found;
 }
 
@@ -205,8 +205,8 @@ void Machine::assign_attributes(const std::vector<Attribute>& attributes, TagRea
         out.is_foreign || slot == nullptr || slot->quote != written.quote || (last != nullptr && slot <= last);
     if (slot == nullptr) continue;
     last = slot;
-    if (slot->kind == Kind::kId) out.id = written.value;
-    if (slot->kind == Kind::kName || slot->kind == Kind::kNameInId) out.name = written.value;
+    if (slot->kind == PieceKind::kId) out.id = written.value;
+    if (slot->kind == PieceKind::kName || slot->kind == PieceKind::kNameInId) out.name = written.value;
   }
 }
 
@@ -216,7 +216,7 @@ MatchKind Machine::tag_goes_on(TagRead& read, bool is_sure) const {
   const CallTag::Slot* slot = tag.name();
   if (slot != nullptr) {
     const std::string meant = format::unescaped(read.name, syntax_->format->calls.name_escapes);
-    const std::string name = slot->kind == Kind::kNameInId ? name_in_id(meant) : syntax_->meant_tool(meant);
+    const std::string name = slot->kind == PieceKind::kNameInId ? name_in_id(meant) : syntax_->meant_tool(meant);
     if (name.empty() || (!is_sure && !syntax_->is_known_tool(name))) return MatchKind::kNone;
     if (read.is_empty_tag) return MatchKind::kFull;
   }
@@ -238,14 +238,14 @@ MatchKind Machine::tag_goes_on(TagRead& read, bool is_sure) const {
 MatchKind Machine::call_body_at(std::size_t at) const {
   const std::vector<format::CallPiece>& pieces = syntax_->format->calls.pieces;
   const std::size_t piece = syntax_->rare.call_tag->piece;
-  if (piece >= pieces.size() || pieces[piece].kind == Kind::kObject) {
+  if (piece >= pieces.size() || pieces[piece].kind == PieceKind::kObject) {
     const std::size_t inner = buffer_[at] == '[' ? skip_space(at + 1) : at;
     if (inner == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
     return buffer_[inner] == '{' ? MatchKind::kFull : MatchKind::kNone;
   }
-  if (pieces[piece].kind == Kind::kLiteral)
+  if (pieces[piece].kind == PieceKind::kLiteral)
     return syntax_->piece_markers[piece].match(std::string_view(buffer_).substr(at), is_end_, starts()).kind;
-  if (pieces[piece].kind != Kind::kName) return MatchKind::kFull;
+  if (pieces[piece].kind != PieceKind::kName) return MatchKind::kFull;
   return tool_name_at(at, [this](std::size_t behind) {
     const bool goes_on = behind < buffer_.size() && format::is_word(buffer_[behind]);
     return goes_on ? MatchKind::kNone : MatchKind::kFull;

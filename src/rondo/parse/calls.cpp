@@ -56,77 +56,12 @@ bool Machine::is_cut_off_in(const MarkerSet& set, std::size_t at) const {
   return at < buffer_.size() && set.at(buffer_, at, false, starts()).kind == MatchKind::kPartial;
 }
 
-// Reads a literal of the format.  A literal that an id or a counter follows may be missing, together with that id.
-// After the arguments any literal may be missing.
-bool Machine::piece_literal(const Marker& literal) {
-  if (literal.empty()) {
-    ++call_.piece;
-    return true;
-  }
-  const std::size_t at = skip_space(pos_);
-  if (at == buffer_.size()) return false;
-  if (syntax_->rare.bare_close.core().starts_with(literal.core())) {
-    if (const MatchKind bare = bare_call_ends(at); bare != MatchKind::kNone) return bare == MatchKind::kFull;
-  }
-  const Match match = literal.match(std::string_view(buffer_).substr(at), is_end_, starts());
-  if (match.kind == MatchKind::kPartial) return false;
-  if (match.kind == MatchKind::kNone) {
-    if (const MatchKind damaged = damaged_name_tag(at); damaged != MatchKind::kNone) return damaged == MatchKind::kFull;
-    if (const MatchKind bare = bare_call_ends(at); bare != MatchKind::kNone) return bare == MatchKind::kFull;
-    if (const std::size_t next = syntax_->behind_optional(call_.piece);
-        next != 0 && !syntax_->piece_markers[next].empty()) {
-      const Match other = syntax_->piece_markers[next].match(std::string_view(buffer_).substr(at), is_end_, starts());
-      if (other.kind == MatchKind::kPartial) return false;
-      if (other.kind == MatchKind::kFull) {
-        call_.piece = next;
-        return true;
-      }
-    }
-    if (const MatchKind tag = respelled_tag(); tag != MatchKind::kNone) return tag == MatchKind::kFull;
-    if (skip_to_arguments(at)) return true;
-    if (attempt_.is_open && call_.piece > 0 && is_cut_off_in(syntax_->slot_sets[call_.piece - 1], at)) return false;
-    if (attempt_.is_open) return fail_attempt(at, "the tool call does not go on as its format says");
-    phase_ = Phase::kAfterCall;  // a literal after the arguments may be missing
-    return true;
-  }
-  pos_ = at + match.size;
-  ++call_.piece;
-  if (!attempt_.is_open) emit(EventKind::kMarker, pos_);
-  return true;
-}
-
-// Goes on with the arguments if they are JSON and begin at `at`, behind the name of a tool.  What the format writes
-// between the two may be missing then.
-bool Machine::skip_to_arguments(std::size_t at) {
-  const format::Calls& calls = syntax_->format->calls;
-  const bool is_named = call_.has_name && options().tools && syntax_->is_known_tool(call_.name);
-  if (!is_named || buffer_[at] != '{' || calls.arguments == format::ArgumentStyle::kParameters) return false;
-  const auto begin = calls.pieces.begin() + static_cast<std::ptrdiff_t>(call_.piece);
-  const auto arguments = std::ranges::find(begin, calls.pieces.end(), CallPiece::Kind::kArguments, &CallPiece::kind);
-  if (arguments == calls.pieces.end()) return false;
-  call_.piece = static_cast<std::size_t>(arguments - calls.pieces.begin());
-  return true;
-}
-
-// Matches what the format writes at `at`, behind the name of a call without arguments.  kFull means that the call has
-// ended.
-MatchKind Machine::bare_call_ends(std::size_t at) {
-  const bool may_end = call_.has_name && !call_.has_arguments && !syntax_->rare.bare_close.empty() && !needs_evidence();
-  if (!may_end || at == buffer_.size()) return MatchKind::kNone;
-  const Match match = syntax_->rare.bare_close.match(std::string_view(buffer_).substr(at), is_end_, starts());
-  if (match.kind == MatchKind::kFull) end_without_arguments(at, at + match.size);
-  return match.kind;
-}
-
-// Ends a call without arguments.  [at, end) closes it.
-void Machine::end_without_arguments(std::size_t at, std::size_t end) {
-  if (attempt_.is_open && !commit(pos_)) return;
-  emit(EventKind::kMarker, at);
-  emit(EventKind::kArguments, at, "{}");
-  pos_ = end;
-  emit(EventKind::kMarker, pos_);
-  end_call(raw(pos_));
-  phase_ = Phase::kBetween;
+// No name, id or index can be read up to `end`.
+bool Machine::unreadable_slot(std::size_t end) {
+  if (const MatchKind tag = respelled_tag(); tag != MatchKind::kNone) return tag == MatchKind::kFull;
+  if (attempt_.is_open && is_cut_off_in(syntax_->slot_sets[call_.piece], end)) return false;
+  return attempt_.is_open ? fail_attempt(end, "the name of a tool call cannot be read")
+                          : break_call(chat::CallStatus::kMalformed, "a tool call is malformed");
 }
 
 // Reads a name, id or index.
@@ -138,26 +73,17 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
   const std::size_t begin = start + quote;
   if (slot.kind == MatchKind::kPartial) return false;
   const std::size_t end = begin + slot.size;
-  if (slot.kind == MatchKind::kNone) {
-    if (const MatchKind tag = respelled_tag(); tag != MatchKind::kNone) return tag == MatchKind::kFull;
-    if (attempt_.is_open && is_cut_off_in(syntax_->slot_sets[call_.piece], end)) return false;
-    return attempt_.is_open ? fail_attempt(end, "the name of a tool call cannot be read")
-                            : break_call(chat::CallStatus::kMalformed, "a tool call is malformed");
-  }
+  if (slot.kind == MatchKind::kNone) return unreadable_slot(end);
   std::string text = buffer_.substr(begin, slot.size);
   const bool is_cut_off = end >= buffer_.size();
   const auto is_whole_call = [&] {
     return is_name && syntax_->options.tools && syntax_->is_known_tool(text) && syntax_->is_name_enough(call_.piece);
   };
   if (is_cut_off && attempt_.is_open && !is_whole_call()) return false;
-  if (is_name && !call_.has_name && lacks_name(kind, text)) {
-    // The word before the name may stand there alone.
-    bool wait = false;
-    const bool is_front = text.size() > 1 && text.find_first_of(".:") + 1 == text.size();
-    return is_front && nameless_call(end, wait) ? !wait : fail_attempt(end, "a tool call has no name");
+  if (is_name && !call_.has_name) {
+    if (lacks_name(kind, text)) return nameless_slot(text, end);
+    if (is_mere_word(begin, end)) return fail_attempt(end, "text in the shape of a tool call names no tool");
   }
-  if (is_name && !call_.has_name && is_mere_word(begin, end))
-    return fail_attempt(end, "text in the shape of a tool call names no tool");
   pos_ = end + quote;
   ++call_.piece;
   if (is_name && !call_.has_name) {
@@ -243,7 +169,7 @@ std::size_t counter_begin(std::string_view id) {
 // there is no name.
 std::string Machine::name_in_id(const std::string& id) const {
   static constexpr std::string_view kBefore = ".:";
-  const std::string whole = id.substr(0, counter_begin(id));
+  std::string whole = id.substr(0, counter_begin(id));
   if (syntax_->tool(whole) != nullptr) return whole;
   const auto behind_front = [](const std::string& text) { return text.substr(text.find_first_of(kBefore) + 1); };
   const std::string name = behind_front(whole);

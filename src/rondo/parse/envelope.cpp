@@ -183,6 +183,22 @@ bool Machine::is_call_key(const std::string& key) const {
          std::ranges::any_of(roles.constants, [&](const auto& constant) { return begins(constant.path); });
 }
 
+// Returns whether the member that begins is none of a call's.  Without a marker, only the format's own keys make a call.
+bool Machine::is_foreign_member(bool is_member) const {
+  return is_member && is_bare() && !call_.has_name && !envelope_.early_arguments &&
+         !is_call_key(scanner_.key_at(envelope_.depth));
+}
+
+// Begins to remember a value `frames` deep that is not the arguments.  Returns false if its text is not needed.
+bool Machine::begin_captured(std::size_t frames) {
+  envelope_.capture = capture_at(frames);
+  if (envelope_.capture == JsonCall::Capture::kStray) {
+    envelope_.stray_key = scanner_.key_at(frames);
+    envelope_.constant = constant_at(frames);
+  }
+  return envelope_.capture != JsonCall::Capture::kNone;
+}
+
 // Decides what the value that begins with `byte` is in the call, and remembers where it begins if its text is needed.
 void Machine::json_value_begins(char byte) {
   const bool is_container = byte == '{' || byte == '[';
@@ -193,9 +209,7 @@ void Machine::json_value_begins(char byte) {
     return;
   }
   const bool is_member = frames == envelope_.depth;
-  // Without a marker, only the format's own keys make a call.
-  if (is_member && is_bare() && !call_.has_name && !envelope_.early_arguments &&
-      !is_call_key(scanner_.key_at(envelope_.depth))) {
+  if (is_foreign_member(is_member)) {
     (void)fail_attempt(pos_, "text in the shape of a tool call is none");
     return;
   }
@@ -207,13 +221,8 @@ void Machine::json_value_begins(char byte) {
   if (is_keyed_call) next_member();
   if (is_keyed_call || (!roles.name_is_key && has_role(roles.arguments, frames))) {
     if (!json_arguments_begin(byte)) return;
-  } else {
-    envelope_.capture = capture_at(frames);
-    if (envelope_.capture == JsonCall::Capture::kNone) return;
-    if (envelope_.capture == JsonCall::Capture::kStray) {
-      envelope_.stray_key = scanner_.key_at(frames);
-      envelope_.constant = constant_at(frames);
-    }
+  } else if (!begin_captured(frames)) {
+    return;
   }
   envelope_.capture_depth = frames;
   envelope_.captures_scalar = !is_container && byte != '"' && byte != '\'';

@@ -151,10 +151,7 @@ MatchKind Machine::foreign(std::size_t at) {
     const MarkerSet::Found own =
         closes.empty() ? MarkerSet::Found{} : syntax_->sets.blank.at(buffer_, at, is_end_, starts());
     if (own.kind == MatchKind::kPartial) return own.kind;
-    if (own.kind == MatchKind::kFull) {
-      const bool counts = wraps_own || !own.marker->is_distinct();  // a tag gives punctuation its meaning
-      return counts ? own_opener(own, std::move(closes)) : MatchKind::kNone;
-    }
+    if (own.kind == MatchKind::kFull) return own_opener(own, std::move(closes), wraps_own);
     std::string close;
     const Match wrapper = wrapper_at(at, close);
     if (wrapper.kind == MatchKind::kPartial) return wrapper.kind;
@@ -173,9 +170,11 @@ MatchKind Machine::foreign(std::size_t at) {
   return kind;
 }
 
-// Begins a call of this format after a wrapper.
-MatchKind Machine::own_opener(const MarkerSet::Found& found, std::vector<std::string> closes) {
+// Begins a call of this format after wrappers.  `wraps_own`: they may stand around it.  Any tag gives punctuation its
+// meaning.
+MatchKind Machine::own_opener(const MarkerSet::Found& found, std::vector<std::string> closes, bool wraps_own) {
   if (found.id != kSectionOpen && found.id != kCallOpen) return MatchKind::kNone;
+  if (!wraps_own && found.marker->is_distinct()) return MatchKind::kNone;
   pos_ = found.begin + found.size;
   thoughts_.have_call = false;
   // Punctuation does not prove a call inside a wrapper either.

@@ -210,7 +210,7 @@ class Machine : private Reader {
   [[nodiscard]] bool wraps_own_call(std::string_view text) const;
   [[nodiscard]] Match wrapper_at(std::size_t at, std::string& close) const;
   MatchKind foreign(std::size_t at);
-  MatchKind own_opener(const MarkerSet::Found& found, std::vector<std::string> closes);
+  MatchKind own_opener(const MarkerSet::Found& found, std::vector<std::string> closes, bool wraps_own);
   MatchKind begin_foreign(std::size_t body, bool in_section, Opening opening);
   [[nodiscard]] bool is_quoted(std::size_t at);
   MatchKind quoted_body(std::size_t begin, std::size_t at);
@@ -281,6 +281,9 @@ class Machine : private Reader {
   [[nodiscard]] bool is_empty_json() const;
   bool end_nameless_json();
   bool nameless_object_ends();
+  bool nameless_slot(const std::string& text, std::size_t end);
+  bool unreadable_slot(std::size_t end);
+  bool missing_literal(std::size_t at);
   [[nodiscard]] bool is_mere_word(std::size_t begin, std::size_t end) const;
   void end_nameless_call(std::size_t end);
   [[nodiscard]] bool may_be_nameless() const;
@@ -294,6 +297,8 @@ class Machine : private Reader {
   void skip_to_object();
   bool json_step(JsonUnit unit, bool& failed);
   void json_value_begins(char byte);
+  [[nodiscard]] bool is_foreign_member(bool is_member) const;
+  bool begin_captured(std::size_t frames);
   void json_call_begins();
   void next_member();
   void forget_call();

@@ -73,6 +73,13 @@ bool Machine::nameless_call(std::size_t from, bool& wait) {
   return wait || match.kind == MatchKind::kFull;
 }
 
+// `text`, which ends at `end`, has no name: the word before the name may stand there alone.
+bool Machine::nameless_slot(const std::string& text, std::size_t end) {
+  bool wait = false;
+  const bool is_front = text.size() > 1 && text.find_first_of(".:") + 1 == text.size();
+  return is_front && nameless_call(end, wait) ? !wait : fail_attempt(end, "a tool call has no name");
+}
+
 // Returns whether [begin, end), where the call's name stands, is a word of a sentence that names the format's markers: it
 // is no tool, and blanks stand around it that the format does not write.  A name without any letter is none either.
 bool Machine::is_mere_word(std::size_t begin, std::size_t end) const {

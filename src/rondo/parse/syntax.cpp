@@ -268,16 +268,7 @@ void Syntax::compile_calls() {
   sets.between.add(kCallOpen, &call_open);
   sets.between.add(kSectionOpen, section_open);
   sets.between.add(kSectionClose, &section_close);
-  const Marker next_call = make_marker(calls.separator + calls.call_open);
-  for (const std::size_t cut : format::unit_boundaries(section_close.core(), format->atoms)) {
-    const std::string begun = section_close.core().substr(0, cut);
-    // A beginning that may also be the next call does not close the section.
-    if (begun.empty() || begun == section_close.core()) continue;
-    const Marker* part = add_marker(begun);
-    if (part->match(next_call.core(), true).kind == MatchKind::kFull) continue;
-    for (MarkerSet* set : {&sets.between, &sets.blank}) set->add(kSectionClose, part);
-  }
-  compile_repeated_close(next_call);
+  compile_begun_close();
   sets.between.add(kHeader, add_marker(format->header));
   for (MarkerSet* set : {&sets.recover, &sets.reasoning_recover}) {
     if (behind_arguments() == calls.pieces.size() || call_close.is_distinct()) add_closers(*set);
@@ -304,6 +295,21 @@ void Syntax::compile_calls() {
   compile_values();
 }
 
+// The section's close may have begun only: a beginning of it closes the section too.
+void Syntax::compile_begun_close() {
+  const format::Calls& calls = format->calls;
+  const Marker next_call = make_marker(calls.separator + calls.call_open);
+  for (const std::size_t cut : format::unit_boundaries(section_close.core(), format->atoms)) {
+    const std::string begun = section_close.core().substr(0, cut);
+    // A beginning that may also be the next call does not close the section.
+    if (begun.empty() || begun == section_close.core()) continue;
+    const Marker* part = add_marker(begun);
+    if (part->match(next_call.core(), true).kind == MatchKind::kFull) continue;
+    for (MarkerSet* set : {&sets.between, &sets.blank}) set->add(kSectionClose, part);
+  }
+  compile_repeated_close(next_call);
+}
+
 // Collects the markers that end a name, id or index.
 void Syntax::compile_slots() {
   const format::Calls& calls = format->calls;
@@ -321,19 +327,26 @@ void Syntax::compile_slots() {
       set.add(kSeparator, &piece_markers[next]);
       if (const std::size_t other = behind_optional(next); other != 0) set.add(kSeparator, &piece_markers[other]);
     } else {
-      add_closers(set);
-      add_parameter_openers(set);
-      // What follows arguments follows the name of a call that has none.
-      if (next + 1 < calls.pieces.size() && calls.pieces[next + 1].kind == format::CallPiece::Kind::kLiteral)
-        set.add(kSeparator, &piece_markers[next + 1]);
-      const bool is_last = next == calls.pieces.size() && is_blank(calls.call_close);
-      if (!is_name_enough(i) && !is_last) continue;
-      set.add(kSeparator, &separator);
-      set.add(kCallOpen, &call_open);
-      for (const auto* stops : {&format->stops.content, &format->stops.tool}) {
-        for (const std::string& stop : *stops) set.add(kStop, add_stop(stop));
-      }
+      compile_last_slot(i, next);
     }
+  }
+}
+
+// The same for the slot `slot`, behind which the format writes no text.  `next` is the piece behind it.
+void Syntax::compile_last_slot(std::size_t slot, std::size_t next) {
+  const format::Calls& calls = format->calls;
+  MarkerSet& set = slot_sets[slot];
+  add_closers(set);
+  add_parameter_openers(set);
+  // What follows arguments follows the name of a call that has none.
+  if (next + 1 < calls.pieces.size() && calls.pieces[next + 1].kind == format::CallPiece::Kind::kLiteral)
+    set.add(kSeparator, &piece_markers[next + 1]);
+  const bool is_last = next == calls.pieces.size() && is_blank(calls.call_close);
+  if (!is_name_enough(slot) && !is_last) return;
+  set.add(kSeparator, &separator);
+  set.add(kCallOpen, &call_open);
+  for (const auto* stops : {&format->stops.content, &format->stops.tool}) {
+    for (const std::string& stop : *stops) set.add(kStop, add_stop(stop));
   }
 }
 

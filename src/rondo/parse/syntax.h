@@ -153,6 +153,8 @@ class Syntax {
   [[nodiscard]] bool closes_call(const Marker& stop, const MarkerSet* set) const;
   void compile_calls();
   void compile_slots();
+  void compile_last_slot(std::size_t slot, std::size_t next);
+  void compile_begun_close();
   [[nodiscard]] bool has_distinct_ends() const;
   void compile_values();
   void compile_openers(const Marker& section_open);

@@ -6,13 +6,13 @@
 namespace rondo::parse {
 namespace {
 
-constexpr std::size_t kLongestWord = 64;
+constexpr std::size_t kLongestWrapper = 64;
 
 // Matches a tag of one word, without attributes, at the start of `text`.
 Match tag_of_word(std::string_view text, bool is_end) {
   if (!text.starts_with('<')) return {};
   std::size_t size = 1;
-  while (size < text.size() && size <= kLongestWord && format::is_word(text[size])) ++size;
+  while (size < text.size() && size <= kLongestWrapper && format::is_word(text[size])) ++size;
   if (size == text.size()) return {is_end ? MatchKind::kNone : MatchKind::kPartial, 0};
   return size > 1 && text[size] == '>' ? Match{MatchKind::kFull, size + 1} : Match{};
 }
