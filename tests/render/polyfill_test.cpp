@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "core/model.h"
 #include "json/parse.h"
@@ -18,6 +19,15 @@ std::shared_ptr<const core::Model> load(const test::CorpusRow& row, core::Polyfi
   source.polyfill = polyfill;
   const auto model = core::Model::load(source);
   return model.ok() ? model.value() : nullptr;
+}
+
+std::shared_ptr<const core::Model> load_source(std::string chat_template, core::Polyfill polyfill) {
+  core::Source source;
+  source.chat_template = std::move(chat_template);
+  source.polyfill = polyfill;
+  const auto model = core::Model::load(source);
+  REQUIRE(model.ok());
+  return model.value();
 }
 
 core::Call call_of(const test::CorpusRow& row, const char* messages, bool opens, bool tools = true) {
@@ -105,41 +115,35 @@ TEST_CASE("every template that renders a question holds a conversation with a to
 }
 
 TEST_CASE("a template that knows flat calls alone writes and reads nested ones") {
-  core::Source source;
-  source.chat_template =
+  const auto model = load_source(
       "{% for t in tools or [] %}{{ '[tool ' ~ (t | tojson) ~ ']' }}{% endfor %}{% for m in messages %}"
       "{{ '[' ~ m.role ~ '] ' ~ (m.content or '') }}{% for c in m.tool_calls or [] %}"
       "{{ '[call ' ~ c.name ~ '=' ~ (c.arguments | tojson) ~ ']' }}{% endfor %}{{ '[end]' }}{% endfor %}"
-      "{% if add_generation_prompt %}{{ '[assistant] ' }}{% endif %}";
-  source.polyfill = core::Polyfill::kAuto;
-  const auto model = core::Model::load(source);
-  REQUIRE(model.ok());
-  CHECK(model.value()->polyfills().flat);
-  CHECK_FALSE(model.value()->polyfills().calls);
+      "{% if add_generation_prompt %}{{ '[assistant] ' }}{% endif %}",
+      core::Polyfill::kAuto);
+  CHECK(model->polyfills().flat);
+  CHECK_FALSE(model->polyfills().calls);
   const test::CorpusRow row;
-  const std::string text = text_of(*model.value(), call_of(row, kCalled, false));
+  const std::string text = text_of(*model, call_of(row, kCalled, false));
   CHECK(text.find(R"([call find_city={"k": "Rprobe"}])") != std::string::npos);
   core::Call call = call_of(row, kAsked, true);
-  const auto format = model.value()->format(call);
+  const auto format = model->format(call);
   REQUIRE(format.ok());
   CHECK(format.value()->calls.present);
   CHECK(format.value()->calls.call_open == "[call ");
 }
 
 TEST_CASE("bug: a template that goes through its tools without a look refused every prompt with polyfills") {
-  core::Source source;
-  source.chat_template =
+  const auto model = load_source(
       "{% for t in tools %}{{ '[tool ' ~ (t | tojson) ~ ']' }}{% endfor %}{% for m in messages %}"
       "{{ '[' ~ m.role ~ '] ' ~ m.content ~ '[end]' }}{% endfor %}"
-      "{% if add_generation_prompt %}{{ '[assistant] ' }}{% endif %}";
-  source.polyfill = core::Polyfill::kOn;
-  const auto model = core::Model::load(source);
-  REQUIRE(model.ok());
-  CHECK(model.value()->polyfills().tool_list);
+      "{% if add_generation_prompt %}{{ '[assistant] ' }}{% endif %}",
+      core::Polyfill::kOn);
+  CHECK(model->polyfills().tool_list);
   const test::CorpusRow row;
-  CHECK(text_of(*model.value(), call_of(row, R"([{"role": "user", "content": "Uprobe"}])", true, false)) ==
+  CHECK(text_of(*model, call_of(row, R"([{"role": "user", "content": "Uprobe"}])", true, false)) ==
         "[user] Uprobe[end][assistant] ");
-  const std::string text = text_of(*model.value(), call_of(row, kCalled, false));
+  const std::string text = text_of(*model, call_of(row, kCalled, false));
   CHECK(text.find("find_city") != std::string::npos);
   CHECK(text.find("[tool ") == std::string::npos);
 }

@@ -129,4 +129,11 @@ inline json::Value tools() {
       .value();
 }
 
+// Options with these tools.
+inline Options offering_tools() {
+  Options options;
+  options.tools = tools();
+  return options;
+}
+
 }  // namespace rondo::parse::testing

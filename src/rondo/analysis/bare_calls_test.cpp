@@ -1,7 +1,7 @@
 // Tests calls without arguments, and texts in quotes.
 #include <doctest/doctest.h>
 
-#include "analysis/analyse.h"
+#include "tests/support/verified_format.h"
 
 namespace rondo::analysis {
 namespace {
@@ -10,12 +10,7 @@ std::shared_ptr<const format::Format> format_of_turn(const std::string& turn) {
   const std::string source =
       "{%- for m in messages %}\n{{- '[' + m.role + '>' }}\n" + turn +
       "\n{{- '~fin~' }}\n{%- endfor %}\n{%- if add_generation_prompt %}{{- '[assistant>' }}{%- endif %}";
-  const auto compiled = jinja::Template::compile(source, {}, "invented");
-  REQUIRE_MESSAGE(compiled.ok(), compiled.error().to_string());
-  auto format = analyse(*compiled.value(), {});
-  REQUIRE_MESSAGE(format.ok(), format.error().to_string());
-  CHECK_FALSE(format.value()->verify());
-  return format.value();
+  return test::verified_format(source);
 }
 
 std::shared_ptr<const format::Format> each(const std::string& call) {

@@ -1,7 +1,7 @@
 // Tests calls in JSON whose ids stand beside their objects.
 #include <doctest/doctest.h>
 
-#include "analysis/analyse.h"
+#include "tests/support/verified_format.h"
 
 namespace rondo::analysis {
 namespace {
@@ -14,12 +14,7 @@ std::shared_ptr<const format::Format> format_with(const std::string& call, const
                              call +
                              " }}{%- endfor %}\n{{- '~fin~' }}\n{%- endfor %}\n{%- if add_generation_prompt %}{{- "
                              "'[assistant>' }}{%- endif %}";
-  const auto compiled = jinja::Template::compile(source, {}, "invented");
-  REQUIRE_MESSAGE(compiled.ok(), compiled.error().to_string());
-  auto format = analyse(*compiled.value(), {});
-  REQUIRE_MESSAGE(format.ok(), format.error().to_string());
-  CHECK_FALSE(format.value()->verify());
-  return format.value();
+  return test::verified_format(source);
 }
 
 const std::string kCallObject = "{'name': f.name, 'arguments': f.arguments} | tojson";

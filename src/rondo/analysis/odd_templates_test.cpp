@@ -8,9 +8,12 @@
 #include "analysis/probe.h"
 #include "format/escapes.h"
 #include "format/units.h"
+#include "tests/support/verified_format.h"
 
 namespace rondo::analysis {
 namespace {
+
+using test::verified_format;
 
 // Returns a template with invented markers, in which `calls` writes the calls of message `m`.
 std::string with_calls(const std::string& calls) {
@@ -20,15 +23,6 @@ std::string with_calls(const std::string& calls) {
          calls +
          "\n{{- '~fin~' }}\n{%- endfor %}\n"
          "{%- if add_generation_prompt %}{{- '[assistant>' }}{%- endif %}";
-}
-
-std::shared_ptr<const format::Format> verified_format(const std::string& source) {
-  const auto compiled = jinja::Template::compile(source, {}, "invented");
-  REQUIRE_MESSAGE(compiled.ok(), compiled.error().to_string());
-  auto format = analyse(*compiled.value(), {});
-  REQUIRE_MESSAGE(format.ok(), format.error().to_string());
-  CHECK_FALSE(format.value()->verify());
-  return format.value();
 }
 
 bool has_note(const format::Format& format, const std::string& note) {

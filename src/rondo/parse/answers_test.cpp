@@ -14,16 +14,11 @@ using format::Format;
 using testing::base;
 using testing::in_any_chunks;
 using testing::json_object;
+using testing::offering_tools;
 using testing::share;
 using testing::tags_json;
 using testing::tags_parameters;
 using testing::tools;
-
-Options offering_tools() {
-  Options options;
-  options.tools = tools();
-  return options;
-}
 
 // OPEN NAME CLOSE_NAME {...} CLOSE
 Format tagged(const std::string& open, const std::string& close_name, const std::string& close) {

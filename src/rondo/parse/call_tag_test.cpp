@@ -12,16 +12,11 @@ using format::CallPiece;
 using format::Format;
 using testing::base;
 using testing::in_any_chunks;
+using testing::offering_tools;
 using testing::share;
 
-Options with_find() {
-  Options options;
-  options.tools = testing::tools();
-  return options;
-}
-
 std::string read(const std::shared_ptr<const Format>& format, const std::string& text) {
-  return in_any_chunks(format, text, with_find());
+  return in_any_chunks(format, text, offering_tools());
 }
 
 // <call name="N" id="I">{...}</call>

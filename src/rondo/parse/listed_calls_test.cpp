@@ -11,20 +11,15 @@ namespace {
 using format::Format;
 using testing::base;
 using testing::in_any_chunks;
+using testing::offering_tools;
 using testing::share;
 
-Options with_two_tools() {
-  Options options;
-  options.tools = testing::tools();
-  return options;
-}
-
 std::string read_listed(const std::shared_ptr<const Format>& format, const std::string& text) {
-  return in_any_chunks(format, text, with_two_tools());
+  return in_any_chunks(format, text, offering_tools());
 }
 
 std::string listed_closing(const std::shared_ptr<const Format>& format, const std::string& text) {
-  Parser parser(format, with_two_tools());
+  Parser parser(format, offering_tools());
   (void)parser.feed(text);
   return parser.closing_text();
 }
