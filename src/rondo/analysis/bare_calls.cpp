@@ -56,14 +56,15 @@ format::Calls with_bare_calls(const Evidence& evidence, format::Calls calls) {
   }
   const auto behind = behind_call(usual->second.turn, calls);
   const std::size_t last = bare->last_of_call(0);
-  const bool is_id = bare->tokens[last].kind == SlotKind::kId && calls.behind_name() != calls.pieces.begin() &&
-                     (calls.behind_name() - 1)->kind == Kind::kId;
+  const auto behind_name = calls.behind_name();
+  if (behind_name == calls.pieces.begin()) return calls;
+  const bool is_id = bare->tokens[last].kind == SlotKind::kId && (behind_name - 1)->kind == Kind::kId;
   const std::string written = counted(*bare, last + 1, bare->tokens.size()).text;
   if (!behind || !written.ends_with(*behind) || (last != name && !is_id)) return calls;
   const std::string close = written.substr(0, written.size() - behind->size());
   const bool is_json = calls.arguments != format::ArgumentStyle::kParameters;
-  const std::string usual_close = closing_behind(calls, calls.behind_name(), is_json ? "{}" : "");
-  if (calls.behind_name() == calls.pieces.begin() || close == usual_close || format::is_blank(close)) return calls;
+  const std::string usual_close = closing_behind(calls, behind_name, is_json ? "{}" : "");
+  if (close == usual_close || format::is_blank(close)) return calls;
   calls.omits_arguments = true;
   calls.bare_close = close;
   return calls;
