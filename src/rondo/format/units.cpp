@@ -14,6 +14,8 @@ bool is_word(char byte) {
   return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || is_digit(byte) || byte == '_';
 }
 
+bool is_tag_byte(char byte) { return is_word(byte) || byte == '-' || byte == ':' || byte == '.'; }
+
 bool is_paired(std::string_view text) {
   std::string open;
   for (const char byte : text) {

@@ -16,6 +16,8 @@ inline constexpr char kCounter = '\x1A';
 [[nodiscard]] bool is_blank(std::string_view text);
 // Returns whether `byte` is an ASCII letter, a digit or an underscore.
 [[nodiscard]] bool is_word(char byte);
+// Returns whether `byte` may be in the name of a tag or attribute: such a byte, a hyphen, a colon or a dot.
+[[nodiscard]] bool is_tag_byte(char byte);
 // Returns `text` without white space at both ends.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 // Returns the white space at the end.

@@ -190,7 +190,6 @@ std::vector<std::string> CallBuilder::followers() const {
 // Returns the names of the parameters whose tags no text without quotes may hold: those that a call of the tool may lack.
 // A parser takes their tags for parameters before which nothing closed a value.
 std::vector<std::string> CallBuilder::loose_keys(const std::vector<Properties>& alternatives) const {
-  const auto is_tag_byte = [](char byte) { return format::is_word(byte) || byte == '-' || byte == ':' || byte == '.'; };
   std::vector<std::string> out;
   if (trimmed(format_.calls.parameters.open).empty() || trimmed(format_.calls.parameters.key_close).empty()) return out;
   for (const Properties& all : alternatives) {
@@ -199,7 +198,7 @@ std::vector<std::string> CallBuilder::loose_keys(const std::vector<Properties>& 
         const auto found = std::ranges::find(other.known, property.name, &Property::name);
         return found != other.known.end() && found->required;
       };
-      const bool is_tag = !property.name.empty() && std::ranges::all_of(property.name, is_tag_byte);
+      const bool is_tag = !property.name.empty() && std::ranges::all_of(property.name, format::is_tag_byte);
       if (is_tag && !std::ranges::all_of(alternatives, is_required)) out.push_back(property.name);
     }
   }

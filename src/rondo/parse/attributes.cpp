@@ -1,5 +1,9 @@
 #include "parse/attributes.h"
 
+#include <algorithm>
+
+#include "format/units.h"
+
 namespace rondo::parse {
 namespace {
 
@@ -30,7 +34,7 @@ void AttributeReader::skip(bool (*is_one)(char)) {
 bool AttributeReader::attribute() {
   skip([](char byte) { return byte == ' ' || byte == '\t'; });
   const std::size_t name = at_;
-  skip(is_attribute_byte);
+  skip(format::is_tag_byte);
   if (at_ == name || at_ == text_.size() || text_[at_] != '=') return false;
   Attribute read{text_.substr(name, at_ - name), {}, 0};
   if (++at_ == text_.size()) return false;
@@ -44,7 +48,7 @@ bool AttributeReader::attribute() {
     read.quote = quote;
   } else {
     const std::size_t begin = at_;
-    skip(is_attribute_byte);
+    skip(format::is_tag_byte);
     if (at_ == text_.size()) return false;
     read.value = text_.substr(begin, at_ - begin);
   }

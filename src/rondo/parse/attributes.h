@@ -1,19 +1,13 @@
 // Attributes of a tag, `word=value` with or without quotes.  Internal to parse/.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <string_view>
 #include <vector>
 
-#include "format/units.h"
 #include "parse/marker.h"
 
 namespace rondo::parse {
-
-[[nodiscard]] inline bool is_attribute_byte(char byte) {
-  return format::is_word(byte) || byte == '-' || byte == ':' || byte == '.';
-}
 
 // An attribute as it is written.  The views point into the text that was read.
 struct Attribute {

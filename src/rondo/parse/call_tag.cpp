@@ -101,7 +101,7 @@ class FlatTagReader {
 
   bool attribute() {
     const std::size_t name = at_;
-    while (is_attribute_byte(byte())) ++at_;
+    while (format::is_tag_byte(byte())) ++at_;
     CallTag::Slot slot{flat_.text.substr(name, at_ - name), PieceKind::kLiteral, 0};
     if (at_ == name || byte() != '=') return false;
     ++at_;
@@ -110,7 +110,7 @@ class FlatTagReader {
       slot.kind = flat_.slots[slot_++];
       ++at_;
     } else {
-      while (at_ < flat_.text.size() && (slot.quote != 0 ? byte() != slot.quote : is_attribute_byte(byte())) &&
+      while (at_ < flat_.text.size() && (slot.quote != 0 ? byte() != slot.quote : format::is_tag_byte(byte())) &&
              byte() != format::kCounter)
         ++at_;
     }
@@ -223,7 +223,7 @@ MatchKind Machine::tag_goes_on(TagRead& read, bool is_sure) const {
   const MatchKind open = is_end_ ? MatchKind::kNone : MatchKind::kPartial;
   const std::size_t at = skip_space(read.end);
   if (at == buffer_.size()) return open;
-  const Marker rest = syntax_->make_marker(tag.rest);
+  const Marker& rest = syntax_->rare.behind_call_tag;
   if (rest.empty()) return slot != nullptr ? MatchKind::kFull : call_body_at(at);
   const Match match = rest.match(std::string_view(buffer_).substr(at), is_end_, starts());
   if (match.kind == MatchKind::kNone && slot != nullptr && buffer_[at] == '{') return MatchKind::kFull;

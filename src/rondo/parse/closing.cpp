@@ -152,7 +152,7 @@ Machine::Closing Machine::construct_closing() const {
     case Phase::kSection: return section_closing();
     case Phase::kJson: {
       const std::string none = no_calls().empty() ? "{}" : no_calls();
-      return (scanner_.started() ? json_closing() : none) + behind_object_closing() + section;
+      return (scanner_.started() ? json_closing() : none) + after_arguments_closing() + section;
     }
     case Phase::kAfterCall:
     case Phase::kRecover: return calls.call_close + section;
@@ -385,17 +385,9 @@ std::optional<std::string> Machine::open_markup(const std::string& closing) cons
                                    is_list);
 }
 
+// Returns the rest of the call behind its arguments or its object; in front of them, all that is missing.
 std::string Machine::after_arguments_closing() const {
-  if (phase_ == Phase::kPieces) return rest_of_open_call(call_.piece);
-  const auto& pieces = syntax_->format->calls.pieces;
-  const auto arguments = std::ranges::find(pieces, format::CallPiece::Kind::kArguments, &format::CallPiece::kind);
-  return rest_of_open_call(static_cast<std::size_t>(arguments - pieces.begin()) + 1);
-}
-
-// Returns what the format writes behind the object of a call in JSON.
-std::string Machine::behind_object_closing() const {
-  const format::Calls& calls = syntax_->format->calls;
-  return calls.has_id_beside() ? rest_of_open_call(calls.object_piece() + 1) : calls.call_close;
+  return rest_of_open_call(phase_ == Phase::kPieces ? call_.piece : syntax_->behind_arguments());
 }
 
 // Returns the rest of the open call from `piece` on, with what is known of it.

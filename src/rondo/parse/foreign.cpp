@@ -14,30 +14,12 @@ using format::is_space;
 constexpr std::size_t kLongestWord = 64;  // of a tag, or of a fence's language
 constexpr std::size_t kMostWrappers = 3;  // nested
 
-// Tells whether `byte` may be in the name of a tool or a tag.
-bool is_tag_name_byte(char byte) { return format::is_word(byte) || byte == '-' || byte == ':' || byte == '.'; }
-
+// The names of tools have the characters of tags.
 std::size_t word_size(std::string_view text) {
-  return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_tag_name_byte) - text.begin());
+  return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), format::is_tag_byte) - text.begin());
 }
 
 Match partial_or_none(bool is_end) { return {is_end ? MatchKind::kNone : MatchKind::kPartial, 0}; }
-
-// Matches `literal` at the start of `text`.
-Match literal_at(std::string_view text, std::string_view literal, bool is_end) {
-  const std::size_t same = std::min(text.size(), literal.size());
-  if (text.substr(0, same) != literal.substr(0, same)) return {};
-  return same < literal.size() ? partial_or_none(is_end) : Match{MatchKind::kFull, same};
-}
-
-// Matches `<word>` at the start of `text`.
-Match tag_at(std::string_view text, bool is_end) {
-  if (!text.starts_with('<')) return {};
-  const std::size_t end = 1 + word_size(text.substr(1));
-  if (end > kLongestWord) return {};
-  if (end == text.size()) return partial_or_none(is_end);
-  return end > 1 && text[end] == '>' ? Match{MatchKind::kFull, end + 1} : Match{};
-}
 
 // Matches a mark such as `[ARGS]`, or a control token, at the start of `text`.
 Match bracket_mark_at(std::string_view text, bool is_end) {
@@ -90,6 +72,20 @@ format::Calls tag_calls(std::string open, std::string behind_name, std::string c
 }
 
 }  // namespace
+
+Match literal_at(std::string_view text, std::string_view literal, bool is_end) {
+  const std::size_t same = std::min(text.size(), literal.size());
+  if (text.substr(0, same) != literal.substr(0, same)) return {};
+  return same < literal.size() ? partial_or_none(is_end) : Match{MatchKind::kFull, same};
+}
+
+Match tag_at(std::string_view text, bool is_end) {
+  if (!text.starts_with('<')) return {};
+  const std::size_t end = 1 + word_size(text.substr(1));
+  if (end > kLongestWord) return {};
+  if (end == text.size()) return partial_or_none(is_end);
+  return end > 1 && text[end] == '>' ? Match{MatchKind::kFull, end + 1} : Match{};
+}
 
 Match fence_at(std::string_view text, bool is_end) {
   if (const Match match = literal_at(text, kFence, is_end); match.kind != MatchKind::kFull) return match;

@@ -31,6 +31,10 @@ inline constexpr std::size_t kLongestScalar = 64;  // bytes of a number, true or
 // Matches the opening of a fence at the start of `text`: three backticks, a word such as `json` or none, and one
 // character of white space.
 [[nodiscard]] Match fence_at(std::string_view text, bool is_end);
+// Matches `literal` at the start of `text`.
+[[nodiscard]] Match literal_at(std::string_view text, std::string_view literal, bool is_end);
+// Matches `<word>` at the start of `text`.
+[[nodiscard]] Match tag_at(std::string_view text, bool is_end);
 
 class Machine : private Reader {
  public:
@@ -235,10 +239,9 @@ class Machine : private Reader {
   // calls.cpp: names, arguments, the ends of calls
   bool start_body();
   bool pieces();
-  bool piece_literal(const Marker& literal);
   [[nodiscard]] bool is_cut_off_in(const MarkerSet& set, std::size_t at) const;
   bool piece_slot(format::CallPiece::Kind kind);
-  [[nodiscard]] bool lacks_name(format::CallPiece::Kind kind, const std::string& text) const;
+  bool unreadable_slot(std::size_t end);
   [[nodiscard]] Match slot_at(std::size_t begin, bool is_name) const;
   [[nodiscard]] MatchKind slot_close_at(std::size_t begin, std::size_t end, bool is_name) const;
   void take_name(format::CallPiece::Kind kind, std::string text);
@@ -246,9 +249,6 @@ class Machine : private Reader {
   [[nodiscard]] MatchKind proof_of_arguments() const;
   [[nodiscard]] MatchKind arguments_at(std::size_t at) const;
   bool start_arguments();
-  bool skip_to_arguments(std::size_t at);
-  MatchKind bare_call_ends(std::size_t at);
-  void end_without_arguments(std::size_t at, std::size_t end);
   bool early_arguments();
   bool commit(std::size_t upto);
   struct JsonUnit {
@@ -276,14 +276,20 @@ class Machine : private Reader {
   [[nodiscard]] chat::ToolCall& call() { return message_.tool_calls.back(); }
   void set_status(chat::CallStatus status);
 
+  // literals.cpp: the texts between a call's name, id and arguments
+  bool piece_literal(const Marker& literal);
+  bool missing_literal(std::size_t at);
+  bool skip_to_arguments(std::size_t at);
+  MatchKind bare_call_ends(std::size_t at);
+  void end_without_arguments(std::size_t at, std::size_t end);
+
   // nameless.cpp: calls and parameters without a name, in which nothing else stands
+  [[nodiscard]] bool lacks_name(format::CallPiece::Kind kind, const std::string& text) const;
   bool nameless_call(std::size_t from, bool& wait);
   [[nodiscard]] bool is_empty_json() const;
   bool end_nameless_json();
   bool nameless_object_ends();
   bool nameless_slot(const std::string& text, std::size_t end);
-  bool unreadable_slot(std::size_t end);
-  bool missing_literal(std::size_t at);
   [[nodiscard]] bool is_mere_word(std::size_t begin, std::size_t end) const;
   void end_nameless_call(std::size_t end);
   [[nodiscard]] bool may_be_nameless() const;
@@ -359,6 +365,7 @@ class Machine : private Reader {
   void add_value_closers();
   bool value();
   [[nodiscard]] bool is_structured() const;
+  [[nodiscard]] std::string_view own_line_end() const;
   bool value_marked();
   bool value_line();
   [[nodiscard]] MatchKind value_end_inside_line(std::size_t at) const;
@@ -398,7 +405,6 @@ class Machine : private Reader {
   // wrapped_arguments.cpp: tags around arguments that the format does not have
   MatchKind argument_wrapper(std::size_t at);
   [[nodiscard]] MatchKind parameter_opens_at(std::size_t at) const;
-  [[nodiscard]] MatchKind literal_match(std::size_t at, std::string_view literal) const;
   [[nodiscard]] MatchKind wrapper_end_at(std::size_t at) const;
   MatchKind end_wrapper();
   [[nodiscard]] std::optional<std::string> wrapper_closing(std::string_view begun) const;
@@ -439,7 +445,6 @@ class Machine : private Reader {
   [[nodiscard]] Closing top_closing(std::string_view begun) const;
   [[nodiscard]] std::string reasoning_opener_closing(std::string_view begun) const;
   [[nodiscard]] std::string after_arguments_closing() const;
-  [[nodiscard]] std::string behind_object_closing() const;
   [[nodiscard]] std::string rest_of_open_call(std::size_t piece) const;
   [[nodiscard]] std::string whole_call(std::string_view begun) const;
   [[nodiscard]] std::string no_calls() const;

@@ -366,16 +366,6 @@ void Machine::add_value_closers() {
   }
 }
 
-// Returns true if neither a closer nor a line end ends the value.  Only its own brackets and quotes then show where it
-// ends.  Where line ends inside the value are written in another way, the next one ends it.
-bool Machine::is_structured() const {
-  const bool ends_with_line =
-      std::ranges::find(parameter_.escapes, "\n", &format::Escape::text) != parameter_.escapes.end() &&
-      syntax_->format->calls.parameters.open.starts_with('\n');
-  return parameter_.closer_set.empty() && !ends_with_line &&
-         syntax_->format->calls.parameters.close.find('\n') == std::string::npos;
-}
-
 bool Machine::value() {
   if (is_structured()) return value_structured();
   return parameter_.closer_set.empty() ? value_line() : value_marked();
@@ -487,13 +477,12 @@ bool Machine::value_line() {
 // Matches what the format writes behind a value, at `at`, inside the value's line: a distinct marker.  At the beginning of
 // an indented line of the value stands none.
 MatchKind Machine::value_end_inside_line(std::size_t at) const {
-  const std::string_view before = std::string_view(buffer_).substr(head_, at - head_);
-  const auto ends_before = [before](const format::Escape& escape) {
-    return escape.text == "\n" && before.ends_with(escape.written);
-  };
-  if (std::ranges::any_of(parameter_.escapes, ends_before)) return MatchKind::kNone;
   const MarkerSet::Found found = syntax_->sets.follower.at(buffer_, at, is_end_, starts());
-  return found.kind == MatchKind::kFull && !found.marker->is_distinct() ? MatchKind::kNone : found.kind;
+  if (found.kind == MatchKind::kNone) return found.kind;
+  if (found.kind == MatchKind::kFull && !found.marker->is_distinct()) return MatchKind::kNone;
+  const std::string_view line_end = own_line_end();
+  const std::string_view before = std::string_view(buffer_).substr(head_, at - head_);
+  return !line_end.empty() && before.ends_with(line_end) ? MatchKind::kNone : found.kind;
 }
 
 // The same behind the value's line: any marker, or the name of the next parameter.

@@ -236,6 +236,20 @@ MatchKind Machine::structured_byte() {
   return MatchKind::kNone;
 }
 
+// Returns true if neither a closer nor a line end ends the value.  Only its own brackets and quotes then show where it
+// ends.  Where line ends inside the value are written in another way, the next one ends it.
+bool Machine::is_structured() const {
+  const format::Parameters& parameters = syntax_->format->calls.parameters;
+  return parameter_.closer_set.empty() && parameters.close.find('\n') == std::string::npos &&
+         (!parameters.open.starts_with('\n') || own_line_end().empty());
+}
+
+// Returns how a line end inside the value is written; "" if it is one.
+std::string_view Machine::own_line_end() const {
+  const auto found = std::ranges::find(parameter_.escapes, "\n", &format::Escape::text);
+  return found == parameter_.escapes.end() ? std::string_view() : std::string_view(found->written);
+}
+
 // Reads a value without markers around it.  It ends at a separator, or where the call ends, outside its own brackets
 // and quotes.
 bool Machine::value_structured() {

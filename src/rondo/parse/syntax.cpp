@@ -241,6 +241,7 @@ void Syntax::compile_calls() {
   section_close = make_marker(calls.section_close);
   separator = make_marker(calls.separator);
   rare.call_tag = opening_tag(calls);
+  if (rare.call_tag) rare.behind_call_tag = make_marker(rare.call_tag->rest);
   if (const auto tag = closing_tag_of_call(calls, behind_arguments())) rare.plain_close = make_marker(tag->bare());
   rare.bare_close = make_marker(calls.bare_close);
   if (calls.envelope == format::Envelope::kTags) rare.nameless_call = make_marker(empty_call(calls));
@@ -314,11 +315,11 @@ void Syntax::compile_begun_close() {
 void Syntax::compile_slots() {
   const format::Calls& calls = format->calls;
   slot_sets.resize(calls.pieces.size());
+  const auto behind_name = static_cast<std::size_t>(calls.behind_name() - calls.pieces.begin());
   for (std::size_t i = 0; i < calls.pieces.size(); ++i) {
     MarkerSet& set = slot_sets[i];
     const bool is_name = calls.pieces[i].kind == format::CallPiece::Kind::kName;
-    if (is_name || calls.behind_name() - calls.pieces.begin() == static_cast<std::ptrdiff_t>(i) + 1)
-      set.add(kCallClose, &rare.bare_close);
+    if (is_name || behind_name == i + 1) set.add(kCallClose, &rare.bare_close);
     std::size_t next = i + 1;
     while (next < calls.pieces.size() && calls.pieces[next].kind == format::CallPiece::Kind::kLiteral &&
            piece_markers[next].empty())

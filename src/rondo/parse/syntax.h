@@ -61,6 +61,7 @@ struct RareMarkers {
   // both.  nullptr in other formats.
   const Marker* light_close = nullptr;
   std::optional<CallTag> call_tag;        // the tag that begins a call, if it has attributes
+  Marker behind_call_tag;                 // what the format writes behind that tag
   Marker plain_close;                     // the tag that closes a call, without the attributes that it has
   bool content_open_is_reserved = false;  // the opener of content cannot be ordinary text
   // A call is a tag of its name, and its parameters are tags: without tools this is markup.

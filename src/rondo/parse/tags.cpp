@@ -62,7 +62,7 @@ std::vector<std::string> open_tags(std::string_view value, const format::Paramet
     const std::size_t size = behind.substr(0, kLongestName + key_close.size()).find(key_close);
     if (size == std::string_view::npos) continue;
     const std::string_view key = name_in_tag(behind.substr(0, size), parameters);
-    if (key.empty() || !std::ranges::all_of(key, is_attribute_byte)) continue;
+    if (key.empty() || !std::ranges::all_of(key, format::is_tag_byte)) continue;
     if (misses < kMostMisses) {
       const std::size_t end = end_of_quoted(value, begin + size + key_close.size(), key, parameters, closers);
       if (end != std::string_view::npos) {  // `value` quotes another parameter as a whole

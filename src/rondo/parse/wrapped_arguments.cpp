@@ -1,38 +1,28 @@
 // Tags that models put around the arguments of a call, where the format has none: `<arguments>...</arguments>`.
+#include <algorithm>
+
 #include "chat/conversation.h"
 #include "format/units.h"
 #include "parse/machine.h"
 
 namespace rondo::parse {
-namespace {
-
-constexpr std::size_t kLongestWrapper = 64;
-
-// Matches a tag of one word, without attributes, at the start of `text`.
-Match tag_of_word(std::string_view text, bool is_end) {
-  if (!text.starts_with('<')) return {};
-  std::size_t size = 1;
-  while (size < text.size() && size <= kLongestWrapper && format::is_word(text[size])) ++size;
-  if (size == text.size()) return {is_end ? MatchKind::kNone : MatchKind::kPartial, 0};
-  return size > 1 && text[size] == '>' ? Match{MatchKind::kFull, size + 1} : Match{};
-}
-
-}  // namespace
 
 // Takes a tag that is not the format's own at `at`, where the arguments begin, if they begin behind it.
 MatchKind Machine::argument_wrapper(std::size_t at) {
   if (!call_.wrapper_close.empty()) return MatchKind::kNone;
   const std::string_view text = std::string_view(buffer_).substr(at);
-  const Match tag = tag_of_word(text, is_end_);
+  const Match tag = tag_at(text, is_end_);
   if (tag.kind != MatchKind::kFull) return tag.kind;
+  const std::string word(text.substr(1, tag.size - 2));
+  if (!std::ranges::all_of(word, format::is_word)) return MatchKind::kNone;
   const std::size_t next = skip_space(at + tag.size);
   if (next == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
-  const std::string word(text.substr(1, tag.size - 2));
   const std::string close = "</" + word + ">";
   MatchKind behind = MatchKind::kNone;
   // Otherwise the tag is rather a parameter in another syntax.
   if (chat::is_arguments_key(word) && !has_parameter(word))
-    behind = buffer_[next] == '{' ? MatchKind::kFull : literal_match(next, close);
+    behind = buffer_[next] == '{' ? MatchKind::kFull
+                                  : literal_at(std::string_view(buffer_).substr(next), close, is_end_).kind;
   if (behind == MatchKind::kNone && syntax_->format->calls.arguments == format::ArgumentStyle::kParameters)
     behind = parameter_opens_at(next);
   if (behind != MatchKind::kFull) return behind;
@@ -48,15 +38,10 @@ MatchKind Machine::parameter_opens_at(std::size_t at) const {
   return found.kind == MatchKind::kFull && found.id != kParameterOpen ? MatchKind::kNone : found.kind;
 }
 
-MatchKind Machine::literal_match(std::size_t at, std::string_view literal) const {
-  const std::string_view text = std::string_view(buffer_).substr(at, literal.size());
-  if (text == literal) return MatchKind::kFull;
-  return !is_end_ && literal.starts_with(text) ? MatchKind::kPartial : MatchKind::kNone;
-}
-
 // Matches the closing tag of argument_wrapper() at `at`.
 MatchKind Machine::wrapper_end_at(std::size_t at) const {
-  return call_.wrapper_close.empty() ? MatchKind::kNone : literal_match(at, call_.wrapper_close);
+  if (call_.wrapper_close.empty()) return MatchKind::kNone;
+  return literal_at(std::string_view(buffer_).substr(at), call_.wrapper_close, is_end_).kind;
 }
 
 // Takes that tag.  kPartial means that more text is needed.
