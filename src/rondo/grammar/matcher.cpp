@@ -13,7 +13,40 @@ constexpr std::size_t kMostThreads = 200'000;
 
 std::uint64_t key_of(std::uint32_t at, std::uint32_t stack) { return (std::uint64_t{at} << 32U) | stack; }
 
+// Mixes all bits of a key into the lowest ones (the finalizer of MurmurHash3).
+std::uint64_t mixed(std::uint64_t key) {
+  key = (key ^ (key >> 33U)) * 0xff51afd7ed558ccdULL;
+  key = (key ^ (key >> 33U)) * 0xc4ceb9fe1a85ec53ULL;
+  return key ^ (key >> 33U);
+}
+
 }  // namespace
+
+void Matcher::Seen::clear() {
+  ++round_;
+  size_ = 0;
+}
+
+bool Matcher::Seen::insert(std::uint64_t key) {
+  if (size_ * 2 >= places_.size()) grow();
+  const std::size_t mask = places_.size() - 1;
+  std::size_t at = mixed(key) & mask;
+  for (; places_[at].round == round_; at = (at + 1) & mask) {
+    if (places_[at].key == key) return false;
+  }
+  places_[at] = {key, round_};
+  ++size_;
+  return true;
+}
+
+void Matcher::Seen::grow() {
+  const std::vector<Place> old = std::exchange(places_, std::vector<Place>(places_.size() * 2));
+  const std::uint64_t round = std::exchange(round_, 1);
+  size_ = 0;
+  for (const Place& place : old) {
+    if (place.round == round) insert(place.key);
+  }
+}
 
 Matcher::Matcher(const Grammar& grammar) {
   compile(lowered(grammar));
@@ -117,7 +150,7 @@ void Matcher::follow(std::vector<Thread> work) {
     Thread thread = work.back();
     work.pop_back();
     thread.at = target(thread.at);
-    if (!seen_.insert(key_of(thread.at, thread.stack)).second) continue;
+    if (!seen_.insert(key_of(thread.at, thread.stack))) continue;
     if (seen_.size() > kMostThreads) {
       gave_up_ = true;
       threads_.clear();

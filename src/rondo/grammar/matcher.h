@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "grammar/ir.h"
@@ -49,6 +48,23 @@ class Matcher {
     std::uint32_t at = 0;
     std::uint32_t stack = 0;
   };
+  // A set of keys that is emptied at once: each place holds the round in which its key was put there.
+  class Seen {
+   public:
+    void clear();
+    bool insert(std::uint64_t key);  // returns false if it is there
+    [[nodiscard]] std::size_t size() const { return size_; }
+
+   private:
+    struct Place {
+      std::uint64_t key = 0;
+      std::uint64_t round = 0;
+    };
+    void grow();
+    std::vector<Place> places_ = std::vector<Place>(64);
+    std::uint64_t round_ = 1;
+    std::size_t size_ = 0;
+  };
 
   void compile(const Grammar& grammar);
   void emit(const Grammar& grammar, NodeId id);
@@ -67,7 +83,7 @@ class Matcher {
   std::vector<Frame> frames_;  // element 0 is the bottom of every stack
   std::unordered_map<std::uint64_t, std::uint32_t> frame_ids_;
   std::vector<Thread> threads_;
-  std::unordered_set<std::uint64_t> seen_;
+  Seen seen_;
   bool is_complete_ = false;
   bool gave_up_ = false;
 };

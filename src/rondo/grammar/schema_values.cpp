@@ -15,8 +15,8 @@ namespace {
 
 // The most elements of an array that have schemas of their own.
 constexpr std::size_t kMostPrefixItems = 1000;
-constexpr std::size_t kNodesInStep = 16;  // matching a name takes a step for so many nodes of the grammar
-constexpr std::size_t kWorkOfName = 8;    // the name of a member takes the time of so many schemas
+constexpr std::size_t kNodesInStep = 4;  // matching a name takes a step for so many nodes of the grammar
+constexpr std::size_t kWorkOfName = 8;   // the name of a member takes the time of so many schemas
 
 // Writes a number without an exponent: "1e3" becomes "1000".  Returns nullopt if that takes too many digits.
 std::optional<std::string> plain_decimal(const json::Value& number) {
