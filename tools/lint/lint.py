@@ -1,9 +1,10 @@
-"""The lint: formatting, layers, sizes, state, words, documents, the list of mutations, every header alone, and clang-tidy.
+"""The lint: formatting, layers, sizes, state, words, documents, the list of mutations, every header alone, the system's compiler, and
+clang-tidy.
 
 Usage: python3 -m tools.lint.lint [--build TREE] [--fix] [--full] [--only CHECK]...
 
-Needs a configured build tree (compile_commands.json) for clang-tidy.  A header that compiled, and a file that clang-tidy has passed,
-is remembered in the cache by its text and that of all it includes, so that only changed files cost time.  --full adds clang's static analyzer and the tests.
+Needs configured build trees (compile_commands.json): `tidy` for clang-tidy, `quick` for the system's compiler.  A header that compiled,
+a source that the system's compiler took, and a file that clang-tidy has passed, is remembered in the cache by its text and that of all it includes, so that only changed files cost time.  --full adds clang's static analyzer and the tests.
 --fix formats the sources and does nothing else.  Exceptions with their reasons: tools/lint/lint_allow.txt.
 """
 import argparse
@@ -26,7 +27,7 @@ from tools.testing import mutations
 
 REPO = cache.REPO
 FILE_LINES, FUNCTION_LINES, DATA_MEMBERS = 600, 70, 20
-CHECKS = ("format", "layers", "size", "state", "words", "docs", "mutations", "headers", "tidy")
+CHECKS = ("format", "layers", "size", "state", "words", "docs", "mutations", "headers", "compiler", "tidy")
 
 # Model families, markers of chat formats, and addresses: none of them belongs into the code that users run.
 FAMILIES = ("qwen", "gemma", "mistral", "mixtral", "deepseek", "hermes", "granite", "phi-?[34]", "glm-?4", "kimi", "minimax",
@@ -314,23 +315,60 @@ def not_built():
     return {str(REPO / path) for path in ("src/rondo/engine/llama_off.cpp", "src/rondo/capi/wasm.cpp")}
 
 
-def check_tidy(options):
-    """clang-tidy, with the checks of .clang-tidy."""
-    database = options.build / "compile_commands.json"
+def sources_of(tree, files):
+    """What a configured tree compiles of the files, the longest first; and why it can't be said."""
+    database, preset = tree / "compile_commands.json", tree.name
     if not database.is_file():
-        return [f"{database} is missing: configure the preset `tidy` first"]
+        return [], [f"{database} is missing: configure the preset `{preset}` first"]
     newest = max(path.stat().st_mtime for path in (REPO / "src").rglob("CMakeLists.txt"))
     if newest > database.stat().st_mtime:
-        return [f"{database} is older than a list of sources, which may name files that it lacks: configure `tidy` again"]
-    files = [path for path in sources("src") if options.full or not path.endswith("_test.cpp")]
+        return [], [f"{database} is older than a list of sources, which may name files that it lacks: configure `{preset}` again"]
     wanted = {str(REPO / path) for path in files if path.endswith(".cpp")}
     entries, missing = tidy_entries(json.loads(database.read_text(encoding="utf-8")), wanted - not_built())
-    if missing:
-        return [f"{path}: no target of the preset `tidy` compiles it" for path in sorted(missing)]
+    entries.sort(key=lambda entry: -sum(file.stat().st_size for file in included(pathlib.Path(entry["file"]))))
+    return entries, [f"{path}: no target of the preset `{preset}` compiles it" for path in sorted(missing)]
+
+
+def take(entry, memory):
+    """What the compiler of an entry says against its source, which is read and checked but not translated."""
+    words = [word for word in shlex.split(entry["command"]) if word != "ccache" and not word.endswith("/ccache")]
+    del words[words.index("-o"):words.index("-o") + 2]
+    words[words.index("-c")] = "-fsyntax-only"
+    key = memory / key_of(closure(pathlib.Path(entry["file"])), "compiler", version_of(words[0]), " ".join(words))
+    if key.exists():
+        return []
+    done = subprocess.run(words, cwd=entry["directory"], capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        key.touch()
+        return []
+    errors = [line.replace(f"{REPO}/", "") for line in done.stderr.splitlines() if "error:" in line]
+    return errors[:20] or done.stderr.splitlines()[:20]
+
+
+def check_compiler(_):
+    """The compiler that builds what users run takes every source; the tests are compiled by clang."""
+    entries, found = sources_of(REPO / "build" / "quick", [path for path in sources("src") if is_of_program(path)])
+    memory = cache.root() / "tidy"
+    memory.mkdir(exist_ok=True)
+    with concurrent.futures.ThreadPoolExecutor(workers()) as pool:
+        for lines in pool.map(lambda entry: take(entry, memory), entries if not found else []):
+            found += [line for line in lines if line not in found]
+    return found
+
+
+def is_of_program(path):
+    """Whether the preset `quick` builds a source: it has neither tests nor the Python module."""
+    return not path.endswith("_test.cpp") and "/python/" not in path
+
+
+def check_tidy(options):
+    """clang-tidy, with the checks of .clang-tidy."""
+    entries, found = sources_of(options.build, [path for path in sources("src") if options.full or not path.endswith("_test.cpp")])
+    if found:
+        return found
     memory = cache.root() / "tidy"
     memory.mkdir(exist_ok=True)
     found, done = [], 0
-    entries.sort(key=lambda entry: -sum(file.stat().st_size for file in included(pathlib.Path(entry["file"]))))  # the longest first
     with concurrent.futures.ThreadPoolExecutor(workers()) as pool:
         for lines in pool.map(lambda entry: tidy_one(entry, options, memory), entries):
             found += [line for line in lines if line not in found]
