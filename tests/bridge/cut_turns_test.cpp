@@ -354,7 +354,7 @@ TEST_CASE("bug: turns of many templates were not closed where they were cut insi
   const bool takes_all = test::is_small_corpus() || std::getenv("RONDO_TEST_FULL") != nullptr;
   Tally all;
   long templates = 0;
-  for (const test::AnalysedTemplate& subject : test::analysed_templates(*corpus, takes_all ? 1 : 8)) {
+  for (const test::AnalysedTemplate& subject : test::analysed_templates(*corpus, takes_all ? 1 : 12)) {
     if (!subject.format->calls.present) continue;
     Cutter cutter(subject);
     Tally own;

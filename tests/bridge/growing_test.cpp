@@ -203,7 +203,7 @@ TEST_CASE("a transcript of the corpus' conversations is what rendering all messa
   const auto corpus = test::Corpus::open();
   if (!corpus) return;
   const std::vector<test::AnalysedTemplate> all = chosen_templates(*corpus);
-  const std::size_t step = is_full_test() ? 1 : all.size() * corpus->conversations().size() / 24 + 1;
+  const std::size_t step = is_full_test() ? 1 : all.size() * corpus->conversations().size() / 16 + 1;
   Tally total;
   std::size_t at = 0;
   for (const test::AnalysedTemplate& from : all) {

@@ -84,7 +84,7 @@ TEST_CASE("properties of the templates of the corpus") {
   if (path != nullptr) verbose.open(path);
   const std::size_t step = std::getenv("RONDO_TEST_FULL") != nullptr || only != nullptr ? 1
                            : test::is_small_corpus()                                    ? 11
-                                                                                        : 53;
+                                                                                        : 79;
   std::map<std::string, int> counts;
   int templates = 0;
   for (std::size_t i = 0; i < corpus->rows().size(); i += step) {

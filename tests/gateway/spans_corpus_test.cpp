@@ -21,7 +21,7 @@ namespace rondo {
 namespace {
 
 // Takes every n-th pair of template and conversation.
-constexpr std::size_t kStep = 97;
+constexpr std::size_t kStep = 193;
 constexpr std::size_t kSmallStep = 13;
 
 std::size_t number(const json::Value& object, const char* field) {

@@ -37,7 +37,7 @@ std::vector<Subject> subjects() {
   const auto corpus = test::Corpus::open();
   if (!corpus) return out;
   const bool is_full = std::getenv("RONDO_TEST_FULL") != nullptr || test::is_small_corpus();
-  for (Subject& subject : test::analysed_templates(*corpus, is_full ? 1 : 3)) {
+  for (Subject& subject : test::analysed_templates(*corpus, is_full ? 1 : 7)) {
     // Strings stand without quotes in these: what they write can't be told from the syntax around it.
     const bool is_ambiguous = subject.name == "vllm-tool_chat_template_llama3.2_pythonic" ||
                               subject.name == "vllm-tool_chat_template_toolace";

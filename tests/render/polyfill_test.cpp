@@ -55,7 +55,7 @@ constexpr const char* kAnswered = R"([{"role": "system", "content": "Sprobe"}, {
         {"id": "functions.find_city:0", "type": "function", "function": {"name": "find_city", "arguments": {"k": "Rprobe"}}}]},
     {"role": "tool", "tool_call_id": "functions.find_city:0", "name": "find_city", "content": "Tprobe"}])";
 
-constexpr int kStep = 12;  // between the templates that are taken of the larger corpus
+constexpr int kStep = 20;  // between the templates that are taken of the larger corpus
 
 std::string text_of(const core::Model& model, core::Call call) {
   const auto text = model.render(call);

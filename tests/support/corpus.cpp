@@ -100,7 +100,7 @@ const CorpusRow* Corpus::find(std::string_view id) const {
 
 std::vector<CorpusRow> Corpus::rows_with_tokenizer() const {
   const bool full = std::getenv("RONDO_TEST_FULL") != nullptr;
-  const std::size_t step = is_small_corpus() ? 7 : 12;
+  const std::size_t step = is_small_corpus() ? 7 : 16;
   std::vector<CorpusRow> out;
   std::size_t seen = 0;
   for (const CorpusRow& row : rows_) {

@@ -52,16 +52,20 @@ std::string kept_text(const std::shared_ptr<const RolloutModel>& model, const st
 TEST_CASE("bug: an empty block of reasoning stayed in a prompt whose template drops it") {
   const std::string none = "[[user>>Hi~fin~[[assistant>>Yo~fin~";
   const std::string block = "[[user>>Hi~fin~[[assistant>>(*mull  mull*)Yo~fin~";
+  const auto closed = ending_prompts_with("(*mull  mull*)", "");
+  const auto plain = ending_prompts_with("", "");
+  const auto opened = ending_prompts_with("(*mull ", "");
+  const auto closing = ending_prompts_with(" mull*)", "");
   for (const Retention retention :
        {Retention::kTemplate, Retention::kToolCycle, Retention::kThinkingBetweenToolCalls}) {
-    CHECK(kept_text(ending_prompts_with("(*mull  mull*)", ""), "Yo~fin~", retention) == none);
-    CHECK(kept_text(ending_prompts_with("", ""), "(*mull  mull*)Yo~fin~", retention) == none);
-    CHECK(kept_text(ending_prompts_with("(*mull ", ""), " mull*)Yo~fin~", retention) == none);
-    CHECK(kept_text(ending_prompts_with(" mull*)", ""), "Yo~fin~", retention) == none);
-    CHECK(kept_text(ending_prompts_with("(*mull  mull*)", ""), "(*mull Hm mull*)Yo~fin~", retention) == none);
-    CHECK(kept_text(ending_prompts_with("", ""), "Yo~fin~", retention) == none);
+    CHECK(kept_text(closed, "Yo~fin~", retention) == none);
+    CHECK(kept_text(plain, "(*mull  mull*)Yo~fin~", retention) == none);
+    CHECK(kept_text(opened, " mull*)Yo~fin~", retention) == none);
+    CHECK(kept_text(closing, "Yo~fin~", retention) == none);
+    CHECK(kept_text(closed, "(*mull Hm mull*)Yo~fin~", retention) == none);
+    CHECK(kept_text(plain, "Yo~fin~", retention) == none);
   }
-  CHECK(kept_text(ending_prompts_with("(*mull  mull*)", ""), "Yo~fin~", Retention::kAll) == block);
+  CHECK(kept_text(closed, "Yo~fin~", Retention::kAll) == block);
 }
 
 TEST_CASE("bug: the header behind reasoning stayed beside that of the prompt") {
