@@ -291,7 +291,7 @@ std::vector<std::unique_ptr<Bench>> benches_of(const test::CorpusRow& row, const
   return out;
 }
 
-TEST_CASE("random rollouts: old ids stay, a bridge exists, and it is what the template writes") {
+TEST_CASE("000:233: random rollouts: old ids stay, a bridge exists, and it is what the template writes") {
   const auto corpus = test::Corpus::open_with_models();
   if (!corpus) return;
   const std::vector<test::CorpusRow> rows = corpus->rows_with_tokenizer();

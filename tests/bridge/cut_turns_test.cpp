@@ -195,7 +195,7 @@ void check(const Subject& subject, const std::string& name, const std::vector<To
   }
 }
 
-TEST_CASE("a turn that is cut off anywhere is closed as its parser reads it") {
+TEST_CASE("000:152-153: a turn that is cut off anywhere is closed as its parser reads it") {
   const auto corpus = test::Corpus::open();
   if (!corpus || corpus->rows_with_tokenizer().empty()) {
     MESSAGE(test::kNoCorpus);

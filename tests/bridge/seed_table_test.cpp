@@ -248,7 +248,7 @@ bool check_row(const test::Corpus& corpus, const Row& row) {
   return true;
 }
 
-TEST_CASE("the table: re-render as published, bridge in all twelve rows") {
+TEST_CASE("000:18-19, 000:27-31, 000:138-151: the table: re-render as published, bridge in all twelve rows") {
   const auto corpus = test::Corpus::open();
   if (!corpus) return;
   const auto check = [&corpus](const Row& row) { return check_row(*corpus, row); };
@@ -345,7 +345,7 @@ TEST_CASE("white space that templates do not keep") {
   CHECK(played.bridged);
 }
 
-TEST_CASE("ids of calls, and results out of order or missing") {
+TEST_CASE("000:194-196: ids of calls, and results out of order or missing") {
   const auto corpus = test::Corpus::open_with_models();
   if (!corpus) return;
   const auto kimi = one_model(*corpus, {"kimi-k2.6", "own-numbered"});

@@ -157,7 +157,7 @@ TEST_CASE("messages are sent in the form that the template takes") {
                parts) == asked("ab"));
 }
 
-TEST_CASE("hits of a conversation of two requests, counted by hand") {
+TEST_CASE("000:4: hits of a conversation of two requests, counted by hand") {
   const json::Value system = message("system", "abcd");
   const json::Value user = message("user", "hello");
   // <system>abcd<end><user>hello<end><assistant> is 14 tokens; fine<end> 5; <user>more<end><assistant> 7.
@@ -252,7 +252,7 @@ TEST_CASE("reasoning that the client leaves out") {
   CHECK(report.causes[0].examples[0].before == "because");
 }
 
-TEST_CASE("reasoning that the template leaves out") {
+TEST_CASE("000:116: reasoning that the template leaves out") {
   const json::Value user = message("user", "hello");
   const ReplayReport report =
       replay(kForgetful, {line({user}), line({user, reasoned("because", "fine"), message("user", "more")})});
@@ -373,7 +373,7 @@ TEST_CASE("what the caches forget") {
   CHECK(causes(replay(kPlain, {line({a}), line({b}), line(next)})) == "");
 }
 
-TEST_CASE("a chain of replies is put together") {
+TEST_CASE("000:36: a chain of replies is put together") {
   const auto response = [](const std::string& id, const std::string& text) {
     json::Object said{{"type", "message"}, {"role", "assistant"}, {"content", text}};
     return json::Object{{"id", id}, {"output", json::Array{std::move(said)}}};

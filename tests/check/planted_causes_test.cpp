@@ -129,7 +129,7 @@ struct Bench {
 
 bool breaks(const Played& played) { return played.broken && played.broken->again; }
 
-TEST_CASE("a fault that was planted is the cause that is named, in at least 97 of 100") {
+TEST_CASE("000:126: a fault that was planted is the cause that is named, in at least 97 of 100") {
   const auto corpus = test::Corpus::open();
   if (!corpus) return;
   std::size_t events = 0;

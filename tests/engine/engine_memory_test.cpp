@@ -36,7 +36,7 @@ double difference_to_fresh(const LlamaCpp& engine, LlamaCpp& reference, const st
 
 }  // namespace
 
-TEST_CASE("going back behind a sliding window is noticed") {
+TEST_CASE("003:300-326: going back behind a sliding window is noticed") {
   const TinyArchitecture& one = first_with(MemoryKind::kSlidingWindow);
   auto reference = tiny_engine(one, small_batches());
   for (const std::size_t checkpoint_bytes : {std::size_t{0}, std::size_t{64} << 20U}) {

@@ -114,7 +114,7 @@ class Conversation {
 
 }  // namespace
 
-TEST_CASE("reused memory gives the logits of a fresh decode") {
+TEST_CASE("000:2-3, 003:55-73: reused memory gives the logits of a fresh decode") {
   for (const TinyArchitecture& one : tiny_architectures()) {
     CAPTURE(one.name);
     auto reference = testing::tiny_engine(one, testing::small_batches());

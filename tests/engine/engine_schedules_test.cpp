@@ -140,7 +140,7 @@ class Schedule {
 
 }  // namespace
 
-TEST_CASE("whatever runs beside it, a conversation gets the ids that it has alone") {
+TEST_CASE("003:201-207: whatever runs beside it, a conversation gets the ids that it has alone") {
   // Schedules for each architecture; the whole law was tried with 1000.
   const char* asked = std::getenv("RONDO_SCHEDULES");
   const std::uint64_t schedules = asked == nullptr ? 6 : std::strtoull(asked, nullptr, 10);

@@ -84,7 +84,7 @@ TEST_CASE("what is kept stays below its bound, and the oldest goes first") {
   CHECK(run.result({.prompt = all[0], .max_tokens = 1}).outcome.usage.cached_tokens == 0);
 }
 
-TEST_CASE("a long prompt holds up what runs by one piece at a time") {
+TEST_CASE("003:119-126: a long prompt holds up what runs by one piece at a time") {
   BatchRun run(attention(), {.parallel = 2});
   const auto stream = run.add({.prompt = ids_of(10, 1), .max_tokens = 200});
   (void)run.step();

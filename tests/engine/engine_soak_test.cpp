@@ -45,7 +45,7 @@ struct Talk {
 
 }  // namespace
 
-TEST_CASE("many conversations leave nothing behind and get their own ids") {
+TEST_CASE("003:214-221: many conversations leave nothing behind and get their own ids") {
   const char* asked = std::getenv("RONDO_CONVERSATIONS");  // the whole law was tried with 10000
   const std::size_t wanted = asked == nullptr ? 150 : std::strtoull(asked, nullptr, 10);
   constexpr std::size_t kTurns = 3;

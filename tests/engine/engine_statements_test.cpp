@@ -18,7 +18,7 @@ using testing::joined;
 
 }  // namespace
 
-TEST_CASE("003:39-53, 003:143-186: only the last of several channels comes back, and the next turn is right") {
+TEST_CASE("003:37-54, 003:135-186: only the last of several channels comes back, and the next turn is right") {
   for (const TinyArchitecture& one : tiny_architectures()) {
     CAPTURE(one.name);
     auto reference = testing::tiny_engine(one, testing::small_batches());
@@ -44,7 +44,7 @@ TEST_CASE("003:39-53, 003:143-186: only the last of several channels comes back,
   }
 }
 
-TEST_CASE("003:160-186, 003:302-314: a prompt that is a beginning of what is held removes the rest") {
+TEST_CASE("003:108-117, 003:158-186, 003:302-314: a prompt that is a beginning of what is held removes the rest") {
   for (const TinyArchitecture& one : tiny_architectures()) {
     CAPTURE(one.name);
     auto reference = testing::tiny_engine(one, testing::small_batches());
@@ -57,7 +57,7 @@ TEST_CASE("003:160-186, 003:302-314: a prompt that is a beginning of what is hel
   }
 }
 
-TEST_CASE("003:278-298: the first request is exact, and no slower than an engine that reuses nothing") {
+TEST_CASE("003:276-298: the first request is exact, and no slower than an engine that reuses nothing") {
   for (const TinyArchitecture& one : tiny_architectures()) {
     CAPTURE(one.name);
     const Ids prompt = ids_of(330, 5);
@@ -101,7 +101,7 @@ TEST_CASE("003:223-232: what a request costs does not depend on how many came be
   }
 }
 
-TEST_CASE("003:188-199: a turn of a long conversation decodes its own ids alone") {
+TEST_CASE("003:188-199, 003:209-212: a turn of a long conversation decodes its own ids alone") {
   const TinyArchitecture& one = tiny_architectures().front();
   EmbeddedOptions options{.llama = {.context_tokens = 8192}, .parallel = 2};
   BatchRun run(one, options);

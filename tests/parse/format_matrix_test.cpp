@@ -244,7 +244,7 @@ TEST_CASE("invented templates are understood") {
   CHECK(count == 42);
 }
 
-TEST_CASE("messages of every shape, with arguments of every kind, are read back") {
+TEST_CASE("000:32: messages of every shape, with arguments of every kind, are read back") {
   const auto corpus = test::Corpus::open();
   if (!corpus) return;
   const char* only = std::getenv("RONDO_VERBOSE");

@@ -49,7 +49,7 @@ std::string section_of(const test::CorpusRow& row) {
 }
 
 // "### id", then the format of that row of the corpus; RONDO_UPDATE=1 rewrites the formats, the ids are chosen by hand.
-TEST_CASE("the formats of chosen templates are what they were") {
+TEST_CASE("001:320-321: the formats of chosen templates are what they were") {
   const auto corpus = test::Corpus::open();
   if (!corpus) return;
   const std::string path = RONDO_SOURCE_DIR "/tests/golden/format/rows.txt";

@@ -110,7 +110,7 @@ std::string kinds_of(const std::vector<Failure>& failures, std::size_t limit) {
   return out;
 }
 
-TEST_CASE("laws hold for random templates and messages") {
+TEST_CASE("000:258: laws hold for random templates and messages") {
   const bool is_full = std::getenv("RONDO_TEST_FULL") != nullptr;
   const std::uint64_t count = env_number("RONDO_GENERATED", is_full ? 10000 : 45);
   const std::uint64_t first = env_number("RONDO_SEED", 1);

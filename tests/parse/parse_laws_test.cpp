@@ -168,7 +168,7 @@ void check_row(const test::CorpusRow& row, const std::shared_ptr<const Format>& 
 
 }  // namespace
 
-TEST_CASE("the laws of the parser hold for mutated completions of every template") {
+TEST_CASE("001:382, 001:387: the laws of the parser hold for mutated completions of every template") {
   const auto corpus = test::Corpus::open();
   if (!corpus) return;
   const std::size_t step = std::getenv("RONDO_TEST_FULL") != nullptr ? 1 : 11;

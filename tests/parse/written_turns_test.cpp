@@ -55,7 +55,7 @@ json::Value request_of(const json::Value& row, const json::Value& tools) {
 
 }  // namespace
 
-TEST_CASE("turns that models write mean what they mean") {
+TEST_CASE("001:265-269: turns that models write mean what they mean") {
   if (test::corpus_folder().empty()) {
     MESSAGE(test::kNoCorpus);
     return;

@@ -29,6 +29,7 @@ def text_of(renderer, rendered, mask):
 
 
 def test_it_is_what_the_interface_asks_for(renderer):
+    """000:208-210."""
     assert isinstance(renderer, compat.Renderer)
     assert not isinstance(object(), compat.Renderer)
     assert not compat.is_multimodal(renderer)

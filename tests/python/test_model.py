@@ -14,6 +14,7 @@ END = 256 + SPECIAL.index("<|end|>")
 
 
 def test_render_is_what_the_template_writes(tiny, conversation, tools):
+    """000:35."""
     text = tiny.render(conversation, tools=tools, add_generation_prompt=True)
     assert text == (
         "<|tools|>add <|end|><|system|>Be brief.<|end|><|user|>What is 2 + 2? \u00e9\u4e2d\U0001f600<|end|>"

@@ -50,7 +50,7 @@ def appended(renderer, prompt, completion, messages):
 
 
 def test_a_control_token_is_one_token(model):
-    """000:84: no text around it changes that."""
+    """000:82-84: no text around it changes that."""
     for text in ("<|call|>", "x<|call|>{", "<|call|><|call|>"):
         ids = model.tokenize(text).tolist()
         assert ids.count(model.find_token("<|call|>")) == text.count("<|call|>")
@@ -58,7 +58,7 @@ def test_a_control_token_is_one_token(model):
 
 
 def test_the_methods_of_a_renderer(renderer):
-    """000:208-215, 217."""
+    """000:208-215, 000:217."""
     assert {"messages", "tools", "add_generation_prompt"} <= set(inspect.signature(renderer.render).parameters)
     assert "token_ids" in inspect.signature(renderer.parse_response).parameters
     bridge = list(inspect.signature(renderer.bridge_to_next_turn).parameters)
@@ -68,7 +68,7 @@ def test_the_methods_of_a_renderer(renderer):
 
 
 def test_a_render_is_the_template_tokenized(renderer):
-    """000:216, 242: the ids are those of the text that the template writes."""
+    """000:216, 000:242: the ids are those of the text that the template writes."""
     messages = [USER, CALLS, RESULT, SAYS, USER]
     rendered = renderer.render(messages, tools=TOOLS, add_generation_prompt=True)
     text = renderer.model.render(messages, tools=TOOLS, add_generation_prompt=True)
@@ -85,7 +85,7 @@ def test_a_response_is_read_from_ids(renderer):
 
 
 def test_a_bridge_keeps_the_old_ids_and_ends_with_the_prompt(renderer):
-    """000:218-223, 230."""
+    """000:218-223, 000:230."""
     prompt, completion = turn(renderer)
     text = appended(renderer, prompt, completion, [RESULT, USER])
     assert text.endswith("<|tool|>4<|end|>\n<|user|>Hi<|end|>\n<|assistant|><|think|>")
@@ -98,7 +98,7 @@ def test_a_bridge_writes_the_line_end_behind_the_stop(renderer):
 
 
 def test_a_bridge_writes_a_stop_that_is_not_there(renderer):
-    """000:206, 224: taken away by the engine, or never sampled."""
+    """000:206, 000:224: taken away by the engine, or never sampled."""
     prompt, completion = turn(renderer)
     assert appended(renderer, prompt, completion[:-1], [USER]).startswith("<|end|>\n<|user|>")
     cut = renderer.model.tokenize("so far").tolist()
@@ -121,7 +121,7 @@ def test_a_bridge_takes_no_assistant_messages(renderer, model):
 
 
 def test_the_same_text_in_other_tokens_stays(real):
-    """000:205, 232: the old ids are not merged anew, and what follows a stop is encoded by itself."""
+    """000:205, 000:231-232: the old ids are not merged anew, and what follows a stop is encoded by itself."""
     prompt = real.encode([USER], add_generation_prompt=True).ids.tolist()
     stop = real.find_token("<|im_end|>")
     split = [real.tokenize(letter).tolist()[0] for letter in "Hello"]
@@ -134,7 +134,7 @@ def test_the_same_text_in_other_tokens_stays(real):
 
 
 def test_what_the_template_adds_is_nobodys(tiny_folder):
-    """000:240: a system message of its own, the tools, the generation prompt."""
+    """000:239-240: a system message of its own, the tools, the generation prompt."""
     source = "{{ '<|system|>You help.' }}{{ tools | tojson }}{{ '<|end|>' }}" + LINES[LINES.index("{% for m"):]
     renderer = compat.create_renderer(rondo.load(tiny_folder, template=source))
     rendered = renderer.render([USER], tools=TOOLS, add_generation_prompt=True)
@@ -165,7 +165,7 @@ def test_one_render_gives_the_loss_mask(renderer):
 
 
 def test_every_family_of_the_document_has_a_configuration():
-    """000:242."""
+    """000:241-242."""
     named = {"qwen3", "qwen3.5", "qwen3.6", "glm-4.5", "glm-5", "glm-5.1", "kimi-k2", "kimi-k2.5", "deepseek-v3",
              "nemotron-3", "gpt-oss"}
     assert named <= set(compat.FAMILIES) and len(compat.FAMILIES) >= 13
@@ -189,7 +189,7 @@ def test_reasoning_is_kept_where_the_template_has_no_switch(tiny_folder):
 
 
 def test_what_was_sampled_is_passed_through(model):
-    """000:273, 277: the text beside its parts, and back in the next turn."""
+    """000:271-273, 000:277: the text beside its parts, and back in the next turn."""
     prompt = model.encode([USER], tools=TOOLS, add_generation_prompt=True).ids
     text = 'so\n\n<|/think|> Wait.<|call|>{"name":"add","arguments":{"a":2}}<|/call|><|end|>'
     sampled = model.tokenize(text)

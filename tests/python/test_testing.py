@@ -27,6 +27,7 @@ cases:
 
 
 def test_a_conversation_in_one_line(tiny, tools):
+    """001:300-307."""
     call = '<|think|>so<|/think|>Look.<|call|>{"name": "add", "arguments": {"a": 2, "b": 2.5}}<|/call|><|end|>'
     check(tiny, QUESTION).renders("<|user|>Hi<|end|><|assistant|>").contains("Hi", "<|user|>").excludes("None").holds()
     check(tiny, QUESTION).encodes(tiny.encode(QUESTION, add_generation_prompt=True).ids)

@@ -11,6 +11,7 @@ CALL = '<|think|>so<|/think|>Wait.<|call|>{"name": "add", "arguments": {"a": 2, 
 
 
 def test_parse_of_ids(tiny, tools):
+    """000:12-14, 000:122-124."""
     ids = tiny.tokenize(CALL)
     parsed = tiny.parse(ids, tools=tools)
     assert (parsed.reasoning_content, parsed.content, parsed.complete, parsed.stopped) == ("so", "Wait.", True, True)
@@ -162,6 +163,7 @@ def test_raw_turns(tiny, conversation, tools):
 
 
 def test_rollout(tiny, conversation, tools):
+    """000:257."""
     rollout = rondo.Rollout(tiny, conversation[:2], tools=tools)
     prompt = rollout.ids
     assert prompt.tolist() == tiny.encode(conversation[:2], tools=tools, add_generation_prompt=True).ids.tolist()

@@ -230,8 +230,8 @@ void run(bool llama) {
 
 }  // namespace
 
-TEST_CASE("templates that llama.cpp ships render as the reference renders them") { run(true); }
+TEST_CASE("000:91-92: templates that llama.cpp ships render as the reference renders them") { run(true); }
 
-TEST_CASE("all other templates of the corpus render as the reference renders them") { run(false); }
+TEST_CASE("000:5-7: all other templates of the corpus render as the reference renders them") { run(false); }
 
 }  // namespace rondo

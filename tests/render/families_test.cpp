@@ -22,7 +22,7 @@ constexpr const char* kTools = R"([{"type": "function", "function": {"name": "we
 }  // namespace
 
 // One file for each family: adding a template is adding it and its file here.  RONDO_UPDATE=1 rewrites them.
-TEST_CASE("what each family writes is what its golden says") {
+TEST_CASE("004:5-11, 004:13, 004:318-319: what each family writes is what its golden says") {
   for (const std::string& name : core::family_names()) {
     CAPTURE(name);
     core::Source source;
@@ -42,7 +42,7 @@ TEST_CASE("what each family writes is what its golden says") {
   }
 }
 
-TEST_CASE("a vocabulary gets the family whose tokens it has") {
+TEST_CASE("004:36-38, 004:94-96, 004:114-116: a vocabulary gets the family whose tokens it has") {
   const auto corpus = test::Corpus::open_with_models();
   if (!corpus) return;
   int compared = 0;

@@ -64,7 +64,7 @@ struct Fixture {
   std::string decode(std::span<const tokenizer::TokenId> ids) const { return tokenizer->decode(ids, {}).value(); }
 };
 
-TEST_CASE_FIXTURE(Fixture, "the stop token of an invented template is found") {
+TEST_CASE_FIXTURE(Fixture, "004:222-234: the stop token of an invented template is found") {
   const render::TurnProfile profile = render::probe_turns(context());
   CHECK(profile.stop_ids == std::vector<tokenizer::TokenId>{*tokenizer->find("~fin~")});
   CHECK(profile.stop_strings.empty());
@@ -120,7 +120,7 @@ TEST_CASE_FIXTURE(Fixture, "masks of an invented template: owners, content, samp
         "1");
 }
 
-TEST_CASE_FIXTURE(Fixture, "the bridge of an invented template equals the re-render") {
+TEST_CASE_FIXTURE(Fixture, "000:224, 000:255-256: the bridge of an invented template equals the re-render") {
   const json::Array history = messages(R"([{"role": "user", "content": "Add 1"}])");
   const auto prompt = ids(history, true);
   const auto completion = tokenizer->encode_ids(R"(Well{!do add with {"a": 1} do!}~fin~)", {});

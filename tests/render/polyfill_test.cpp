@@ -64,7 +64,7 @@ std::string text_of(const core::Model& model, core::Call call) {
 
 }  // namespace
 
-TEST_CASE("every template that renders a question holds a conversation with a tool, and its calls read back") {
+TEST_CASE("004:276-282: whatever renders a question holds a conversation with a tool, and its calls read back") {
   const auto corpus = test::Corpus::open();
   if (!corpus) return;
   int held = 0;

@@ -78,7 +78,7 @@ const char* const kFields =
 
 }  // namespace
 
-TEST_CASE("trace: every part with its origin, its place and its owner") {
+TEST_CASE("000:259: trace: every part with its origin, its place and its owner") {
   CHECK(parts(traced(kTemplate, kFields)) ==
         "\"é<\" template literal @2:1 #0\n"
         "\"user\" message data messages[0].role[0,4] @2:6 #0\n"

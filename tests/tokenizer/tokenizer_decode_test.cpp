@@ -52,7 +52,7 @@ void check_laws(const Tokenizer& tokenizer) {
 
 }  // namespace
 
-TEST_CASE("decoding in pieces gives the whole, in whole characters") {
+TEST_CASE("000:8-11: decoding in pieces gives the whole, in whole characters") {
   const auto corpus = test::Corpus::open();
   if (!corpus) return;
   for (const test::CorpusRow& row : corpus->rows_with_tokenizer()) {

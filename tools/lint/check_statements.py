@@ -7,7 +7,12 @@ tests, each as `file` "name".  The other has a row for lines that state nothing 
 Together they cover all lines of the document, whose number the page gives.  A test is a TEST_CASE, a Python function, a
 test of CTest (in a CMakeLists.txt), a section `### name` of a golden, or a case of NAME.jsonl by its name or its place;
 of these cases each belongs to a row.
+
+And each statement is quoted: the tests of its row name every line of its place, in a title, in a docstring, or as the
+place of a case.  So who reads a test, or its failure, finds the statement, and who changes the tests of a row sees
+where it would be left without one.
 """
+import ast
 import json
 import pathlib
 import re
@@ -37,19 +42,28 @@ def rows_of(text):
 
 
 def names_in(path):
-    """The tests of a file; None if it has none by its kind."""
+    """The tests of a file, each with the text that quotes its places; None if it has none by its kind."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".cpp":
-        return {name.replace('\\"', '"') for name in CASE.findall(text)}
-    if path.suffix == ".py":
-        return set(re.findall(r"^def (\w+)\(", text, re.MULTILINE))
-    if path.name == "CMakeLists.txt":
-        return set(re.findall(r"(?:add_test\(NAME|rondo_(?:tool_)?test\()\s*(\w+)", text))
-    if path.suffix == ".txt":
-        return set(re.findall(r"^### (.+)$", text, re.MULTILINE))
-    if path.suffix == ".jsonl":
-        return {name for case in cases_in(path) for name in (case["it"], case["at"])}
-    return None
+        names = [name.replace('\\"', '"') for name in CASE.findall(text)]
+    elif path.suffix == ".py":
+        functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+        return {function.name: ast.get_docstring(function) or "" for function in functions}
+    elif path.name == "CMakeLists.txt":
+        names = re.findall(r"(?:add_test\(NAME|rondo_(?:tool_)?test\()\s*(\w+)", text)
+    elif path.suffix == ".txt":
+        names = re.findall(r"^### (.+)$", text, re.MULTILINE)
+    elif path.suffix == ".jsonl":
+        return {name: case["at"] for case in cases_in(path) for name in (case["it"], case["at"])}
+    else:
+        return None
+    return {name: name for name in names}
+
+
+def lines_of(document, text):
+    """The lines of a document that a text quotes."""
+    places = [span_of(found[0]) for found in PLACE.finditer(text)]
+    return {line for name, first, last in places if name == document for line in range(first, last + 1)}
 
 
 def cases_in(path):
@@ -97,10 +111,14 @@ def check_page(page, known):
         if not span or span[0] != page.stem or not span[1] <= span[2] <= int(size[1]):
             yield f"{cells[0]} is no place of the document"
             continue
-        missing -= set(range(span[1], span[2] + 1))
+        lines = set(range(span[1], span[2] + 1))
+        missing -= lines
         if len(cells) == 3:
             wrong, tests = check_tests(cells[2], known)
             named += tests
+            for file, name in tests:
+                lines -= lines_of(page.stem, (known[file] or {}).get(name, ""))
+            wrong += [f"has no test that quotes its lines {sorted(lines)}"] if lines else []
             yield from (f"{cells[0]} {sentence}" for sentence in wrong)
         if len(cells) not in (2, 3) or not all(cells):
             yield f"{cells[0]}: a row has a place, a sentence, and tests if it is a statement"

@@ -141,7 +141,7 @@ TEST_CASE("bug: the change to the template was that for another finding where a 
   has(break_of(source, "arguments-text"), "let the template write arguments alike, given as a string and as an object");
 }
 
-TEST_CASE("check: a clean template has no finding about breaks, and every case holds") {
+TEST_CASE("000:136-137: check: a clean template has no finding about breaks, and every case holds") {
   const auto report = checked(kSound);
   REQUIRE_MESSAGE(report.ok(), report.error().to_string());
   for (const report::Finding& finding : report.value().findings) CHECK_MESSAGE(!is_cause(finding), finding.sentence);
@@ -170,7 +170,7 @@ TEST_CASE("check: a text that the template writes otherwise is not read back") {
   CHECK(report.value().cases.front().parse_of_render == report::Verdict::kBreaks);
 }
 
-TEST_CASE("check: white space that is cut off content") {
+TEST_CASE("000:267-268: check: white space that is cut off content") {
   const std::string source = changed("m.content if m.content is string", "m.content | trim if m.content is string");
   const report::Break broken = break_of(source, "space-before-content");
   check_cause(broken, causes::CauseKind::kWhitespaceStripped, place(source, "trim if"));
@@ -186,7 +186,7 @@ TEST_CASE("check: white space is cut where the content is written, not where a c
               place(source, "trim if"));
 }
 
-TEST_CASE("check: reasoning that goes once a user message follows, and a variable that keeps it") {
+TEST_CASE("000:20-23: check: reasoning that goes once a user message follows, and a variable that keeps it") {
   const std::string source =
       changed("(m.reasoning_content or '')", "(m.reasoning_content if loop.last or keep_thoughts else '')");
   const report::Break broken = break_of(source, "reasoning-content");
@@ -215,7 +215,7 @@ TEST_CASE("check: reasoning markup that nobody sampled") {
   check_cause(broken, causes::CauseKind::kReasoningAdded, place(source, "not loop.last"));
 }
 
-TEST_CASE("check: a generation prompt that history does not go on with") {
+TEST_CASE("000:269-270: check: a generation prompt that history does not go on with") {
   std::string source = changed("{{- '(mull:' + (m.reasoning_content or '') + ':mull)' }}\n", "");
   source = changed("m.content if m.content is string", "m.content.split(':mull)')[-1] if m.content is string", source);
   const report::Break broken = break_of(source, "reasoning-content");
@@ -228,7 +228,7 @@ TEST_CASE("check: white space that only the template writes") {
   check_cause(break_of(source, "tight-before-call"), causes::CauseKind::kWhitespaceAdded, place(source, "'\\n{do:'"));
 }
 
-TEST_CASE("check: JSON that is serialised again") {
+TEST_CASE("000:260-264: check: JSON that is serialised again") {
   const std::string source = changed("c.function.arguments is string", "false");
   const report::Break broken = break_of(source, "json-compact");
   check_cause(broken, causes::CauseKind::kJsonRespelled, place(source, "c.function.arguments | tojson"));
@@ -401,7 +401,7 @@ TEST_CASE("check: ids of calls that are cut") {
   CHECK(broken.cause.path == "messages[1].tool_calls[0].id");
 }
 
-TEST_CASE("check: texts that become other tokens where they meet") {
+TEST_CASE("000:26: check: texts that become other tokens where they meet") {
   // The prompt ends with a colon, and the model's text begins with a letter: together they are one token.
   json::Value file = test::byte_tokenizer_json({"[fin]"});
   json::Object& model = file.as_object().find("model")->as_object();

@@ -67,7 +67,7 @@ TEST_CASE("settings: what the request sets is in all of them") {
         "default {\"loud\":false}\nquick=true {\"loud\":false,\"quick\":true}\nquick: [true]\n");
 }
 
-TEST_CASE("settings: a switch about reasoning is seen beside the one that brings reasoning") {
+TEST_CASE("000:265-266: settings: a switch about reasoning is seen beside the one that brings reasoning") {
   // `keep` has an effect only if `mull` is on, and `shout` has no more effect than alone.
   const std::string reasoning =
       "{%- if mull and m.reasoning_content and (keep or loop.last) %}"

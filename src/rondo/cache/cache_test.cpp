@@ -56,7 +56,7 @@ class SlowTree {
   int time_ = 0;
 };
 
-TEST_CASE("a prefix tree finds the longest known prefix") {
+TEST_CASE("000:3: a prefix tree finds the longest known prefix") {
   PrefixTree tree;
   CHECK(tree.match(range(0, 5)) == 0);
   CHECK(tree.insert(range(0, 10)) == 0);
@@ -130,7 +130,7 @@ TEST_CASE("a prefix tree does what a slow model does") {
   }
 }
 
-TEST_CASE("policies count as the engines do") {
+TEST_CASE("000:36: policies count as the engines do") {
   Policies policies({});
   const Ids prompt = range(0, 100);
   Hits hits = policies.serve(prompt);

@@ -37,7 +37,7 @@ TEST_CASE("an index names who shares most, and whose whole sequence is a beginni
   CHECK(index.verify().empty());
 }
 
-TEST_CASE("an index agrees with a list that is searched from end to end") {
+TEST_CASE("003:100-106: an index agrees with a list that is searched from end to end") {
   std::mt19937 random(1);
   SequenceIndex index;
   std::vector<std::pair<SequenceIndex::Holder, Ids>> list;

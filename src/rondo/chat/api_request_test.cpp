@@ -84,7 +84,7 @@ TEST_CASE("the Messages API: system blocks, results before the text, thinking, c
   CHECK(out.notes[0] == "the tool `web_search` of the server was left out");
 }
 
-TEST_CASE("the Messages API: marks of what is to be cached change nothing") {
+TEST_CASE("000:37: the Messages API: marks of what is to be cached change nothing") {
   const std::string source = R"({"system": [{"type": "text", "text": "Be brief."@}],
       "messages": [
         {"role": "user", "content": [{"type": "text", "text": "Weather?"@}]},

@@ -28,7 +28,7 @@ TEST_CASE("the shape of messages") {
   CHECK(complaint(R"([null])", RoleCheck::kAsGiven) == "messages[0] must be an object, found null");
 }
 
-TEST_CASE("a parsed message becomes history") {
+TEST_CASE("000:15-17: a parsed message becomes history") {
   AssistantMessage message;
   message.content = "Let me look.";
   message.reasoning = "hm";

@@ -6,7 +6,7 @@
 
 namespace rondo::core {
 
-TEST_CASE("every family renders, and what it writes of a call reads back") {
+TEST_CASE("004:25-28, 004:284-304: every family renders, and what it writes of a call reads back") {
   for (const std::string& name : family_names()) {
     CAPTURE(name);
     Source source;
@@ -28,7 +28,7 @@ TEST_CASE("every family renders, and what it writes of a call reads back") {
   }
 }
 
-TEST_CASE("a family is chosen by name, vocabulary or architecture, else the plainest") {
+TEST_CASE("004:75-77, 004:321: a family is chosen by name, vocabulary or architecture, else the plainest") {
   CHECK(family_for(nullptr, "llama").name == "llama-2");
   CHECK(family_for(nullptr, "llama").reason == "its architecture is llama");
   CHECK(family_for(nullptr, "").name == "plain");

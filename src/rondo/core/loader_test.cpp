@@ -8,7 +8,7 @@ namespace {
 
 using rondo::testing::OwnFolder;
 
-TEST_CASE("a template's text is compiled once for the same options") {
+TEST_CASE("004:326-330: a template's text is compiled once for the same options") {
   Loader loader;
   const auto first = loader.template_from_text("{% if x %}\n{% endif %}", {}).value();
   CHECK(loader.template_from_text("{% if x %}\n{% endif %}", {}).value() == first);
@@ -45,7 +45,7 @@ TEST_CASE("a template that is no UTF-8 is refused with the place") {
   CHECK(Loader().template_from_text("\xFF", {}).error().column == 1);
 }
 
-TEST_CASE("a folder's template brings its special tokens, and a second one for tools") {
+TEST_CASE("004:134-142: a folder's template brings its special tokens, and a second one for tools") {
   const OwnFolder folder;
   folder.file("tokenizer_config.json", R"({"bos_token": "<s>", "eos_token": {"content": "</s>"}, "chat_template": [
       {"name": "default", "template": "plain"}, {"name": "rag", "template": "{% broken"},
@@ -132,7 +132,7 @@ TEST_CASE("a tokenizer is loaded once") {
   CHECK(loader.tokenizer(testing::kFolder).value() == loaded.value());
 }
 
-TEST_CASE("from memory: templates and the special tokens of the configuration") {
+TEST_CASE("004:465-473: from memory: templates and the special tokens of the configuration") {
   MemoryModel memory = testing::memory("plain");
   memory.tool_template = "tools";
   const auto templates = template_from_memory(memory);

@@ -33,7 +33,7 @@ std::string parts_of(const Source& source) {
          std::string(model.value()->tokenizer() == nullptr ? "-" : "tokenizer");
 }
 
-TEST_CASE("a model comes from a folder, or from parts of one") {
+TEST_CASE("004:194-207: a model comes from a folder, or from parts of one") {
   CHECK(parts_of({.path = kFolder}) == "template tokenizer");
   CHECK(parts_of({.path = kTokenizerFile}) == "- tokenizer");
   CHECK(parts_of({.path = kTemplateFile}) == "template -");
@@ -47,7 +47,7 @@ TEST_CASE("a model comes from a folder, or from parts of one") {
   CHECK(Model::load({.path = kTemplateFile, .tokenizer = kTemplateFile}).error().code == ErrorCode::kTokenizer);
 }
 
-TEST_CASE("a template is given as a path or as its text") {
+TEST_CASE("004:164-177: a template is given as a path or as its text") {
   const auto text_of = [](const char* given) {
     return made(Model::load({.path = kFolder, .chat_template = given}))->template_text(false);
   };
@@ -96,7 +96,7 @@ TEST_CASE("a model that lacks something says so where it is needed") {
     CHECK(code == ErrorCode::kUnsupported);
 }
 
-TEST_CASE("from memory: a source's template replaces the one that is there") {
+TEST_CASE("004:179-190: from memory: a source's template replaces the one that is there") {
   CHECK(memory_model()->template_text(false) == testing::kTemplate);
   CHECK(memory_model()->name() == "memory");
   CHECK(memory_model({.chat_template = "{{ 1 }}"})->template_text(false) == "{{ 1 }}");
@@ -229,7 +229,7 @@ TEST_CASE("many threads get the same objects") {
 
 // --- Prompts ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("a prompt as text and as ids") {
+TEST_CASE("000:125, 004:267-274: a prompt as text and as ids") {
   const auto model = memory_model();
   Call call = call_of(R"([{"role": "user", "content": "a~fin~"}])");
   CHECK(model->render(call).value() == "<bos>[[user>>a~fin~~fin~[[assistant>>");
@@ -372,7 +372,7 @@ TEST_CASE("bridge: the old ids, then what append gives") {
   CHECK(test.model->append(test.call, test.bridge).value().ids == appended);
 }
 
-TEST_CASE("append looks at the last few ids of the prompt alone") {
+TEST_CASE("000:207: append looks at the last few ids of the prompt alone") {
   Bridging test("Hello~fin~");
   const Ids ids = test.model->append(test.call, test.bridge).value().ids;
   Ids longer(300, -1);

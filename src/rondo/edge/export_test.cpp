@@ -60,7 +60,7 @@ TEST_CASE("002:9-31, 002:211-234: roles and the generation prompt are read off a
   CHECK(loses(exported(kRoles + "{{- '[assistant ' }}"), "prompts without the generation prompt"));
 }
 
-TEST_CASE("002:101-119, 002:161, 002:270-298: both generation prompts are found by the template's own switch") {
+TEST_CASE("002:29-30, 002:101-119, 002:161, 002:270-298: both generation prompts are found by the template's switch") {
   const std::string switched =
       "{%- if add_generation_prompt %}{{- '[assistant ' }}"
       "{%- if not (SWITCH | default(true)) %}{{- '(mull) ' }}{%- endif %}{%- endif %}";

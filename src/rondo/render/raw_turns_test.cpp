@@ -130,7 +130,7 @@ struct RawTurns {
   }
 };
 
-TEST_CASE_FIXTURE(RawTurns, "a raw turn stands as it was sampled, and what follows as a bridge appends it") {
+TEST_CASE_FIXTURE(RawTurns, "004:144-149: a raw turn stands as it was sampled, what follows as a bridge appends it") {
   const std::string sampled = "~muse~hm~mused~ Let me see. ~call~look {\"at\":1}~called~~end~";
   add(R"([{"role": "user", "content": "Go"}])");
   json::Value message = raw_message("Let me see.", ids(sampled));
@@ -235,7 +235,7 @@ TEST_CASE_FIXTURE(RawTurns, "results behind a raw turn stand where a rollout put
   CHECK(behind(answered({"b", "a"})) == "~turn~tool\nb~end~\n~turn~tool\na~end~\n");
 }
 
-TEST_CASE_FIXTURE(RawTurns, "reasoning that the template drops stays in the prompt of messages") {
+TEST_CASE_FIXTURE(RawTurns, "004:317: reasoning that the template drops stays in the prompt of messages") {
   add(kThoughtful);
   conversation.add_generation_prompt = true;
   const Encoded out = kept(Retention::kAllThinking);

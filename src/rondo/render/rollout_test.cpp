@@ -156,7 +156,7 @@ const char* const kThanks = R"([{"role": "user", "content": "Thanks"}])";
 
 }  // namespace
 
-TEST_CASE("each id of a rollout is its message's, and what was sampled is known") {
+TEST_CASE("000:33: each id of a rollout is its message's, and what was sampled is known") {
   const auto model = model_of(kKeeping);
   Rollout rollout = started(model, kQuestion);
   CHECK(shown(rollout) == "0 [[system>>Be kind~fin~ | 1 [[user>>Hi~fin~ | - [[assistant>>");

@@ -91,7 +91,7 @@ TEST_CASE("calls are given in both forms at once") {
   CHECK(rendered.value().text.bytes() == "f{'a': 1}f");
 }
 
-TEST_CASE("tools stand once, in the first system text or in one of their own") {
+TEST_CASE("004:236-247: tools stand once, in the first system text or in one of their own") {
   constexpr const char* kTools = R"([{"type": "function", "function": {"name": "f"}}])";
   for (const Polyfills& polyfills : {Polyfills{.tools = true}, Polyfills{.system = true, .tools = true}}) {
     for (const char* messages : {kOrders, kCalls}) {

@@ -44,7 +44,7 @@ TEST_CASE("without rules messages stay as they were sent") {
   CHECK(out.changes.empty());
 }
 
-TEST_CASE("arguments are given as the template takes them") {
+TEST_CASE("003:243-272: arguments are given as the template takes them") {
   MessageRules rules;
   rules.arguments = MessageRules::Arguments::kObject;
   rules.fills_arguments = true;
