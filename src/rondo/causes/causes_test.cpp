@@ -185,6 +185,23 @@ TEST_CASE("the whole turn is written otherwise once messages follow") {
   CHECK(out.cause.sentence.starts_with("the turn is written otherwise once messages follow"));
 }
 
+TEST_CASE("bug: a constant that a tag writes otherwise was laid on another condition") {
+  const std::string writes = "(open + m.role + '>')";
+  const std::string source =
+      "{%- set open = 'x[' %}\n" +
+      changed("{{- '[' + m.role + '>' }}", "{%- if loop.last %}{%- set seen = 1 %}{%- endif %}\n{{- " + writes +
+                                               " if loop.last else " + writes + " | upper }}");
+  CHECK(told(found(source, "Yes[fin]", kAnswer)) == "condition 5");
+}
+
+TEST_CASE("bug: an empty block of reasoning that is spelled otherwise counted as gone") {
+  const std::string block = "('(mull:' + (m.reasoning_content or '') + ':mull)')";
+  const std::string source =
+      changed("{%- if m.reasoning_content %}{{- '(mull:' + m.reasoning_content + ':mull)' }}{%- endif %}",
+              "{{- " + block + " if loop.last else " + block + " | upper }}");
+  CHECK(told(found(source, "(mull::mull)Yes[fin]", kAnswer)) == "condition 5 messages[1]");
+}
+
 TEST_CASE("breaks in front of the turn") {
   const std::string opens = changed("{{- '[assistant>' }}", "{{- '[assistant>(mull:' }}");
   const Found opened = found(opens, "Hm:mull)Yes[fin]", kAnswer);

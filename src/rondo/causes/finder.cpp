@@ -85,6 +85,16 @@ bool Finder::held_alone() const {
   return event_.alone && event_.alone->text.bytes().starts_with(std::string_view(seen_).substr(0, at_ + 1));
 }
 
+bool Finder::is_rewritten() const {
+  const probe::Spot then = probe::spot_at(*event_.alone, at_);
+  const probe::Spot now = probe::spot_at(*again_, at_);
+  if (then.run == nullptr || now.run == nullptr) return false;
+  const bool are_literals = then.run->kind == text::RunKind::kLiteral && now.run->kind == text::RunKind::kLiteral;
+  const std::vector<std::string>& texts = template_.literal_texts();
+  return are_literals && texts[then.run->origin] == texts[now.run->origin] &&
+         then.run->source_offset + (at_ - then.begin) == now.run->source_offset + (at_ - now.begin);
+}
+
 Regions Finder::shown_regions() const { return find_regions(*again_, format_, index_, {0, again_->text.size()}); }
 
 std::size_t Finder::calls_begin() const {

@@ -34,6 +34,8 @@ class Finder {
   [[nodiscard]] Cause of_earlier_turn() const;
   [[nodiscard]] Cause of_context(CauseKind kind, const jinja::Rendered& earlier, std::int32_t message,
                                  const std::string& what, std::string path) const;
+  [[nodiscard]] const jinja::Decision* flip_of_use(const jinja::Rendered& earlier, std::int32_t message,
+                                                   const std::vector<text::Literal>& places) const;
 
   // in_turn.cpp
   [[nodiscard]] Cause of_turn() const;
@@ -56,6 +58,10 @@ class Finder {
 
   // Returns whether the turn was written as it was sampled, up to the break, while nothing followed it.
   [[nodiscard]] bool held_alone() const;
+  // Returns whether the same character of a constant was written there, and something changes it now.
+  //
+  // REQUIRES: held_alone().
+  [[nodiscard]] bool is_rewritten() const;
   // Returns the parts of the turn that the next prompt shows; offsets into the prompt.
   [[nodiscard]] Regions shown_regions() const;
   [[nodiscard]] std::size_t calls_begin() const;  // offset in the sampled text; npos if it has no calls

@@ -114,7 +114,7 @@ Cause Finder::of_generation_prompt(std::size_t begin) const {
   if (held_alone()) {
     // History begins the same way until something else follows.
     const bool is_reasoning = opens_reasoning && at_ >= begin + opened.rfind(open);
-    if (is_reasoning) {
+    if (is_reasoning && !is_rewritten()) {
       return of_context(CauseKind::kReasoningDropped, *event_.alone, index_,
                         "the reasoning that the prompt opened is gone", reasoning_path(index_));
     }
@@ -158,6 +158,18 @@ Cause Finder::of_earlier_turn() const {
   return cause;
 }
 
+// What stands at `places` may be a constant, or a text that was put together before it is written: then the condition
+// may be one about the tag that writes it.
+const jinja::Decision* Finder::flip_of_use(const jinja::Rendered& earlier, std::int32_t message,
+                                           const std::vector<text::Literal>& places) const {
+  std::vector<text::Literal> uses;
+  for (const text::Literal& place : places) {
+    if (place.line > 0) std::ranges::copy(outline_.uses(place), std::back_inserter(uses));
+  }
+  const jinja::Decision* flip = flip_around(outline_, earlier, *again_, message, uses);
+  return flip != nullptr && again_->origins.contexts.at(flip->context).message == message ? flip : nullptr;
+}
+
 // Something is written differently than in `earlier` because other messages follow: a condition went the other way, or
 // another loop wrote it.
 Cause Finder::of_context(CauseKind kind, const jinja::Rendered& earlier, std::int32_t message, const std::string& what,
@@ -178,6 +190,8 @@ Cause Finder::of_context(CauseKind kind, const jinja::Rendered& earlier, std::in
                     ", and was by " + in_words(place_of(template_, *differing.in1)),
                 std::move(path));
   }
+  if (const jinja::Decision* flip = flip_of_use(earlier, message, {then, now}))
+    return of_flip(kind, *flip, what, std::move(path));
   if (const jinja::Decision* flip = first_flip(earlier, *again_, message))
     return of_flip(kind, *flip, what, std::move(path));
   const text::Literal& literal = now.line > 0 ? now : then;

@@ -49,6 +49,7 @@ Cause Finder::of_turn() const {
 
 // Reasoning that is missing, or that the model never wrote.
 std::optional<Cause> Finder::of_reasoning() const {
+  if (held_alone() && is_rewritten()) return std::nullopt;
   const std::optional<probe::Extent>& sampled = event_.sampled.regions.reasoning;
   const std::optional<probe::Extent> shown = shown_regions().reasoning;
   if (sampled && !shown && in_turn() <= sampled->end) {
