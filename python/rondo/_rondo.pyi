@@ -125,7 +125,7 @@ class Bridged:
     @property
     def lossy(self) -> list[dict]:
         """
-        What the template would have written differently in earlier turns: dicts of what, message, place, line, column.
+        What the template would have written differently in earlier turns: dicts of what, cause, message, place, line, column.
         """
 
     @property

@@ -6,6 +6,7 @@ import numpy
 import pytest
 
 import rondo
+from conftest import TEMPLATE
 
 CALL = '<|think|>so<|/think|>Wait.<|call|>{"name": "add", "arguments": {"a": 2,  "b": 1e5}}<|/call|><|end|>'
 
@@ -140,6 +141,21 @@ def test_bridge(tiny, conversation, tools):
     assert cut.appended_text.startswith("<|/think|><|end|>")
     with pytest.raises(rondo.InvalidArgumentError):
         tiny.bridge(prompt, completion, [{"role": "assistant", "content": "no"}])
+
+
+def test_what_a_bridge_keeps_though_the_template_changes_it(tiny_folder):
+    """bug: the findings of a bridge could not be read where there were any."""
+    model = rondo.load(tiny_folder, template=TEMPLATE.replace("if message.reasoning_content", "if loop.last and message.reasoning_content"))
+    prompt = model.encode([{"role": "user", "content": "Hi"}], add_generation_prompt=True).ids
+    completion = model.tokenize("<|think|>so<|/think|>Hello<|end|>")
+    bridged = model.bridge(prompt, completion, [{"role": "user", "content": "more"}])
+    finding, = bridged.lossy
+    assert (finding["cause"], finding["message"], finding["place"]) == ("reasoning-dropped", 1, "messages[1].reasoning_content")
+    assert finding["line"] == 5 and finding["column"] > 0 and "the reasoning is gone" in finding["what"]
+    added = model.append(prompt, completion, [{"role": "user", "content": "more"}])
+    assert added.text == bridged.appended_text
+    replaced = model.append(prompt, model.tokenize("Hello<|user|>"), [{"role": "user", "content": "more"}])
+    assert all(isinstance(finding["cause"], str) for finding in replaced.lossy)
 
 
 def test_raw_turns(tiny, conversation, tools):

@@ -39,7 +39,7 @@ nb::list message_spans(const std::vector<std::int32_t>& owners, std::size_t mess
 nb::dict lossy_to_python(const render::LossyFinding& finding) {
   nb::dict out;
   out["what"] = to_python_text(finding.what);
-  out["cause"] = causes::to_string(finding.cause);
+  out["cause"] = to_python_text(causes::to_string(finding.cause));
   out["message"] = finding.message < 0 ? nb::object(nb::none()) : nb::object(nb::int_(finding.message));
   out["place"] = to_python_text(finding.place);
   out["line"] = finding.line;
@@ -135,7 +135,7 @@ Arrays are views of the object's own memory, as those of Encoded.)")
           nb::sig("def shaped(self) -> list[str]"))
       .def_prop_ro(
           "lossy", [](const BridgedObject& self) { return findings(self.data.lossy); },
-          "What the template would have written differently in earlier turns: dicts of what, message, place, "
+          "What the template would have written differently in earlier turns: dicts of what, cause, message, place, "
           "line, column.",
           nb::sig("def lossy(self) -> list[dict]"))
       .def_prop_ro(
