@@ -56,8 +56,8 @@ int run_diff(const DiffArguments& arguments) {
   if (model.tokenizer.empty()) model.tokenizer = model.model;
   add_model(request, model);
   if (Status status = add_kwargs(request, arguments.kwargs); !status.ok()) return report(status.error());
-  for (const auto& [field, path] : {std::pair{"before", &arguments.before}, std::pair{"after", &arguments.after}}) {
-    auto body = read_json(*path);
+  for (const auto& [field, given] : {std::pair{"before", &arguments.before}, std::pair{"after", &arguments.after}}) {
+    auto body = json_argument(*given, std::string("the request ") + (given == &arguments.before ? "A" : "B"));
     if (!body.ok()) return report(body.error());
     request.set(field, std::move(body).value());
   }

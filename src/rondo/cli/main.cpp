@@ -252,8 +252,8 @@ void define_diff(CLI::App& app, DiffArguments& arguments, std::function<int()>& 
       *app.add_subcommand("diff", "two requests of a conversation: where their prompts differ, and why");
   const auto places = std::make_shared<Places>();
   places->add_model(command);
-  places->add(command, "A", "the earlier request: a JSON file with `messages`, or `input`", "FILE");
-  places->add(command, "B", "the later request; - for standard input", "FILE");
+  places->add(command, "A", "the earlier request: JSON with `messages`, or `input`", "JSON|FILE");
+  places->add(command, "B", "the later request; - for standard input", "JSON|FILE");
   add_model(command, arguments.model, true, "--model");
   kwargs_option(command, arguments.kwargs, "template variables for both");
   add_color(command, arguments.color);
