@@ -263,15 +263,18 @@ void Shaper::shape_content(const RoleRules& rules) {
   json::Value* content = message().find("content");
   if (is_none(content)) {
     if (chat::open_calls(messages_[at_]).empty() || !rules_.no_content) put_empty(rules.empty);
-  } else if (rules.content == Content::kText && is_text_parts(*content)) {
+    return;
+  }
+  if (rules.content == Content::kText && is_text_parts(*content)) {
     *content = joined_parts(content->as_array(), rules_.part_separator);
     note("content", "content", "given as one text");
-  } else if (rules.content == Content::kParts && content->is_string()) {
-    *content = json::Array{chat::text_part(content->as_string())};
-    note("content", "content[0].text", "given as a list with one part");
   } else if (is_dumped(*content, rules)) {
     *content = json::to_python(*content, {});
     note("content", "content", "given as JSON text");
+  }
+  if (rules.content == Content::kParts && content->is_string()) {
+    *content = json::Array{chat::text_part(content->as_string())};
+    note("content", "content[0].text", "given as a list with one part");
   }
 }
 

@@ -324,6 +324,15 @@ TEST_CASE("results that are numbers or lists of data are given as JSON text") {
   CHECK(result(R"([{"type":"text","text":"a"}])") == R"({"role":"tool","content":[{"type":"text","text":"a"}]})");
 }
 
+TEST_CASE("bug: a result that is an object was no part where the template reads parts") {
+  MessageRules rules;
+  rules.tool.dumps_values = true;
+  rules.tool.content = RoleRules::Content::kParts;
+  const Outcome out = shaped(R"([{"role":"tool","content":{"a":1}}])", rules);
+  CHECK(out.messages == R"({"role":"tool","content":[{"type":"text","text":"{\"a\": 1}"}]})");
+  CHECK(out.changes == "messages[0].content: given as JSON text\nmessages[0].content: given as a list with one part\n");
+}
+
 TEST_CASE("bug: a result with an id of no call was placed without a note where the template writes no ids") {
   const std::string said = R"([{"role":"assistant","tool_calls":[{"id":"a","function":{"name":"f"}}]},)";
   const std::string result = R"({"role":"tool","tool_call_id":"x","content":"r"}])";
