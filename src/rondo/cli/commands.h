@@ -133,6 +133,7 @@ struct EncodeArguments {
   ModelArguments model;
   ConversationArguments conversation;
   bool parse_content = false;
+  bool no_inline_reasoning = false;
   bool raw_turns = false;
   std::string retention;
   TokenView view;

@@ -18,6 +18,7 @@ Result<json::Value> make_request(const EncodeArguments& arguments) {
   if (conversation.messages.empty() && conversation.texts.empty()) conversation.messages = std::string("-");
   if (Status status = add_conversation(request, conversation); !status.ok()) return status.error();
   request.set("content_specials", arguments.parse_content ? "parse" : "text");
+  if (arguments.no_inline_reasoning) request.set("inline_reasoning", false);
   request.set("raw_turns", arguments.raw_turns);
   if (!arguments.retention.empty()) request.set("retention", arguments.retention);
   return json::Value(std::move(request));

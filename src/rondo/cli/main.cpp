@@ -184,6 +184,8 @@ void define_encode(CLI::App& app, EncodeArguments& arguments, std::function<int(
   add_conversation(command, arguments.conversation, std::string(kMessagesHelp) + " (the default)");
   command.add_flag("--parse-content", arguments.parse_content,
                    "the text of messages may become special tokens too, as in apply_chat_template(tokenize=True)");
+  command.add_flag("--no-inline-reasoning", arguments.no_inline_reasoning,
+                   "the markers of reasoning with which an assistant's content begins stay text too");
   command.add_flag("--raw-turns", arguments.raw_turns,
                    "keep assistant messages with a field `raw_ids` (ids) or `raw` (text) as they were sampled");
   retention_option(command, arguments.retention, "which earlier reasoning stays in the prompt (default: template)");
