@@ -109,6 +109,17 @@ TEST_CASE_FIXTURE(Shell, "mask says the same on any number of threads") {
   CHECK(run("mask model --threads 1", lines).out == run("mask model --threads 7", lines).out);
 }
 
+TEST_CASE_FIXTURE(Shell, "bug: mask took a file of lines for the model where an option named that") {
+  const std::string input = file("given.jsonl", R"([{"role": "user", "content": "hello"}])");
+  const std::string wanted = run("mask model '" + input + "'").out;
+  CHECK(count(wanted, "\n") == 1);
+  CHECK(run("mask '" + input + "' model").out == wanted);
+  CHECK(run("mask '" + input + "' --model model").out == wanted);
+  CHECK(run("mask --tokenizer model --template model '" + input + "'").out == wanted);
+  CHECK(run("mask model --input '" + input + "'").out == wanted);
+  CHECK(run("mask model '" + input + "' '" + input + "'").status == 2);
+}
+
 TEST_CASE_FIXTURE(Shell, "mask reads and writes files") {
   const std::string input = file("chats.jsonl", R"({"chat": [{"role": "user", "content": "hello"}]})");
   const std::string output = file("masks.jsonl", "what stood here before");

@@ -2,7 +2,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
 #include "cli/options.h"
+#include "cli/places.h"
 
 namespace rondo::cli {
 namespace {
@@ -24,12 +30,17 @@ void define_mask(CLI::App& app, MaskArguments& arguments, std::function<int()>& 
   CLI::App& command =
       *app.add_subcommand("mask", "conversations, one per line, to token ids and loss masks for training");
   ModelArguments& model = arguments.model;
-  command.add_option("MODEL,--model", model.model, "model folder or .gguf file")->type_name("PATH");
-  command
-      .add_option("FILE,--input", arguments.input,
-                  "lines of JSON, each an array of messages or an object with `messages` and perhaps `tools`, "
-                  "`documents`, `kwargs` and `id`; - for standard input")
-      ->capture_default_str();
+  const auto places = std::make_shared<Places>();
+  places->add_model(command);
+  places->add(command, "FILE", "as --input", "FILE");
+  path_option(command, "--model", model.model, "model folder or .gguf file");
+  const CLI::Option* input =
+      command
+          .add_option("--input", arguments.input,
+                      "lines of JSON, each an array of messages or an object with `messages` and perhaps `tools`, "
+                      "`documents`, `kwargs` and `id`; - for standard input")
+          ->type_name("FILE")
+          ->capture_default_str();
   command.add_option("-o,--output", arguments.output, "where the lines go; - for standard output")
       ->type_name("FILE")
       ->capture_default_str();
@@ -69,7 +80,15 @@ void define_mask(CLI::App& app, MaskArguments& arguments, std::function<int()>& 
       "1.\n"
       "Example:\n"
       "  rondo mask MODEL chats.jsonl --output masks.jsonl --html samples.html");
-  command.callback([&] {
+  command.callback([&, places, input] {
+    std::optional<std::string> file;
+    if (input->count() > 0) file = arguments.input;
+    ModelArguments& named = arguments.model;
+    places->hand_out(named.model, {&file}, "FILE");
+    // What stands alone is the model, also one that is not there.
+    if (named.model.empty() && named.chat_template.empty() && file && input->count() == 0)
+      named.model = *std::exchange(file, std::nullopt);
+    arguments.input = file.value_or(arguments.input);
     need_model_with_tokenizer(arguments.model);
     chosen = [&] { return run_mask(arguments); };
   });
