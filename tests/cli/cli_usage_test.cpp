@@ -207,6 +207,9 @@ TEST_CASE_FIXTURE(Shell, "a log of which no line can be replayed is an error") {
   CHECK(cut.out == "");
   CHECK_MESSAGE(cut.err.starts_with("rondo: standard input:2: no line of the log could be replayed: not JSON, "),
                 cut.err);
+  CHECK(run("replay - model", "{\"a\": 1}\n").err ==
+        "rondo: standard input:1: no line of the log could be replayed: no chat request: neither `messages` nor "
+        "`input`\n");
   CHECK(run("replay - model --json", std::string("\0\x01\xff", 3)).status == 1);
   CHECK(run("replay - model --json", "{\n\"messages\": []\n}\n").status == 1);
   CHECK(run("replay - model <&-").err.starts_with("rondo: standard input: "));

@@ -174,10 +174,10 @@ std::optional<Error> nothing_read(const json::Value& reply, const std::string& s
   if (count_in(reply, "requests") > 0 || skipped.empty()) return std::nullopt;
   const json::Value& first =
       *std::ranges::min_element(skipped, {}, [](const json::Value& lines) { return count_in(lines, "first_line"); });
-  const std::string why = text_of(first, "first_error");
-  Error error(ErrorCode::kInvalidArgument,
-              "no line of the log could be replayed: " + text_of(first, "reason") + (why.empty() ? "" : ", " + why),
-              source);
+  std::string why = text_of(first, "first_error");
+  const std::string reason = text_of(first, "reason");
+  if (!why.starts_with(reason)) why = reason + (why.empty() ? "" : ", ") + why;
+  Error error(ErrorCode::kInvalidArgument, "no line of the log could be replayed: " + why, source);
   error.line = static_cast<int>(count_in(first, "first_line"));
   return error;
 }
