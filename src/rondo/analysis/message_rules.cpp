@@ -83,6 +83,8 @@ class Finder {
     find_nulls();
     find_refusals();
     find_reasoning();
+    // Some templates write calls, and refuse tools.
+    calls_have_tools_ = call_texts({}).any() || call_texts({.arguments = "{}"}).any();
     find_wrapping();
     find_arguments();
     find_no_content();
@@ -134,6 +136,7 @@ class Finder {
   Prober prober_;
   const format::Format& format_;
   bool reads_tools_;
+  bool calls_have_tools_ = true;  // in probes
   MessageRules rules_;
 };
 
@@ -192,7 +195,7 @@ Texts Finder::call_texts(const CallForm& form) {
   if (id.empty()) result.as_object().erase("tool_call_id");
   if (!form.names_result) result.as_object().erase("name");
   if (!form.has_result_content) result.as_object().erase("content");
-  const ProbeSetting setting{"default", true, false, false};
+  const ProbeSetting setting{"default", calls_have_tools_, false, false};
   json::Array messages{question(), call_message(form)};
   Texts out{{prober_.text_of(messages, setting)}};
   for (const json::Value& next : {std::move(result), question(probe::kSecondQuestionText)}) {

@@ -50,6 +50,12 @@ TEST_CASE("a template that looks for parts takes parts") {
   CHECK(either.user.empty == Empty::kAny);
 }
 
+TEST_CASE("bug: nothing was known of the calls of a template that refuses tools") {
+  const std::string calls = "{{- '<c ' + c.function.name + '=' + c.function.arguments | tojson + '>' }}";
+  const std::string refuses = "{%- if tools %}{{- raise_exception('no tools') }}{%- endif %}";
+  CHECK(rules_of(refuses + template_with(kEitherText, calls)).arguments == MessageRules::Arguments::kObject);
+}
+
 TEST_CASE("arguments: an object that is serialised, a text that is printed, or both") {
   const auto arguments = [](const std::string& written) {
     return rules_of(template_with(kEitherText, "{{- '<c ' + c.function.name + '=' + " + written + " + '>' }}"))

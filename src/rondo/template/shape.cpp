@@ -377,7 +377,14 @@ std::string Shaper::shape_id(json::Object& holder, std::string_view key, const s
   if (rules_.ids == Ids::kNineLetters && !is_nine_letters(id)) id = hex_digest({id}).substr(0, kShortId);
   if (is_given && id == given->as_string()) return id;
   note(is_given ? place : "", place, "given as `" + id + "`");
-  holder.set(key, id);
+  if (given == nullptr && key == chat::kCallIdKey) {
+    // Where a template prints whole calls, it stands in front, as in those of the APIs.
+    json::Object with_id{{std::string(key), id}};
+    for (const json::Member& member : holder) with_id.set(member.key, member.value);
+    holder = std::move(with_id);
+  } else {
+    holder.set(key, id);
+  }
   return id;
 }
 

@@ -324,6 +324,14 @@ TEST_CASE("results that are numbers or lists of data are given as JSON text") {
   CHECK(result(R"([{"type":"text","text":"a"}])") == R"({"role":"tool","content":[{"type":"text","text":"a"}]})");
 }
 
+TEST_CASE("bug: a call got its id as the last member, where a template may print it") {
+  MessageRules rules;
+  rules.ids = MessageRules::Ids::kNeeded;
+  CHECK(
+      shaped(R"([{"role":"assistant","tool_calls":[{"type":"function","function":{"name":"f"}}]}])", rules).messages ==
+      R"({"role":"assistant","tool_calls":[{"id":"call_0","type":"function","function":{"name":"f"}}]})");
+}
+
 TEST_CASE("bug: a result that is an object was no part where the template reads parts") {
   MessageRules rules;
   rules.tool.dumps_values = true;
