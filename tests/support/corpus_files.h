@@ -16,7 +16,7 @@ namespace rondo::test {
 // The folder of its unpacked models; "" if they have not been unpacked.
 [[nodiscard]] std::string corpus_models();
 
-inline constexpr const char* kNoCorpus = "skipped: RONDO_CORPUS is not set (./dev test sets it)";
+inline constexpr char kNoCorpus[] = "skipped: RONDO_CORPUS is not set (./dev test sets it)";
 
 // What `command` prints.
 [[nodiscard]] std::string output_of(const std::string& command);
