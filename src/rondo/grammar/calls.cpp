@@ -1,9 +1,11 @@
 #include "grammar/calls.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/utf8.h"
+#include "chat/parameter_names.h"
 #include "format/escapes.h"
 #include "format/units.h"
 #include "grammar/spelling.h"
@@ -34,6 +36,29 @@ std::string_view first_unit(std::string_view text) {
 
 bool is_letter(char byte) { return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z'); }
 
+// Returns `schema`, a tool's, without the parameters that it does not list.  A parser takes those for mistakes.
+json::Value with_listed_only(json::Value schema) {
+  const auto names = chat::listed_parameters(schema);
+  if (!names) return schema;
+  const bool is_whole = std::ranges::none_of(std::array{"$ref", "allOf", "anyOf", "oneOf"},
+                                             [&](const char* key) { return schema.find(key) != nullptr; });
+  if (is_whole || names->empty()) {
+    json::Object closed = schema.as_object();
+    closed.set("additionalProperties", false);
+    return json::Value(std::move(closed));
+  }
+  if (schema.find("propertyNames") != nullptr) return schema;
+  // Each alternative may have the parameters of the others.
+  json::Array listed;
+  for (const std::string_view name : *names) {
+    json::Value value{std::string(name)};
+    if (std::ranges::find(listed, value) == listed.end()) listed.push_back(std::move(value));
+  }
+  json::Object closed = schema.as_object();
+  closed.set("propertyNames", json::Object{{"enum", json::Value(std::move(listed))}});
+  return json::Value(std::move(closed));
+}
+
 CharSet name_characters() {
   CharSet out = CharSet::any_of("<>{}[]()\"'`,=|");
   out.add(0, 0x20);
@@ -56,7 +81,7 @@ CallBuilder::CallBuilder(Grammar& grammar, const format::Format& format, std::ve
       context_.warnings.add("two tools have the name `" + tool.name + "`; the first counts");
     } else if (!tool.name.empty()) {
       std::string written = format::escaped(tool.name, format_.calls.name_escapes);
-      tools_.push_back({std::move(tool.name), std::move(written), std::move(tool.parameters)});
+      tools_.push_back({std::move(tool.name), std::move(written), with_listed_only(std::move(tool.parameters))});
     }
   }
 }

@@ -89,6 +89,7 @@ class CallBuilder {
   [[nodiscard]] NodeId parameters(const Tool& tool);
   [[nodiscard]] NodeId parameter(SchemaCompiler& schema, const Property& property, const std::string& name);
   [[nodiscard]] NodeId extra_parameter(SchemaCompiler& schema, const Properties& all, const std::string& name);
+  [[nodiscard]] NodeId other_key(SchemaCompiler& schema, const Properties& all, NodeId key) const;
   [[nodiscard]] NodeId extra_parameter_behind(const std::string& key_open, SchemaCompiler& schema,
                                               const Properties& all, const std::string& name);
   // What follows key_close: the value in any of its forms, then `closing`.  `key_open` is the opener before the key, if

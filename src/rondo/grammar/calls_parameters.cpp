@@ -452,6 +452,20 @@ NodeId CallBuilder::extra_parameter(SchemaCompiler& schema, const Properties& al
   return grammar_.choice(ways);
 }
 
+// The name of a parameter that the schema does not name; `key` is one of its characters.  Where the schema lists the names
+// that may be there, it is one of these.
+NodeId CallBuilder::other_key(SchemaCompiler& schema, const Properties& all, NodeId key) const {
+  std::vector<std::string> names{""};
+  for (const Property& property : all.known) names.push_back(property.name);
+  const auto listed = all.names.empty() ? std::nullopt : schema.enumerated(all.names, kStringType);
+  if (!listed) return grammar_.except(key, names);
+  std::vector<NodeId> ways;
+  for (const json::Value& name : *listed) {
+    if (std::ranges::find(names, name.as_string()) == names.end()) ways.push_back(grammar_.literal(name.as_string()));
+  }
+  return grammar_.choice(ways);
+}
+
 NodeId CallBuilder::extra_parameter_behind(const std::string& key_open, SchemaCompiler& schema, const Properties& all,
                                            const std::string& name) {
   Grammar& g = grammar_;
@@ -460,15 +474,15 @@ NodeId CallBuilder::extra_parameter_behind(const std::string& key_open, SchemaCo
   const std::string& closing = syntax.key_in_close.empty() ? syntax.close : syntax.key_in_close;
   const NodeId body = value(schema, all.extra, key_open, closing, name + "-other");
   if (body == g.never()) return body;
-  std::vector<std::string> names{""};
-  for (const Property& property : all.known) names.push_back(property.name);
   const NodeId key = g.chars(key_characters(syntax.key_close));
+  const NodeId other = other_key(schema, all, key);
+  if (other == g.never()) return other;
   Line line(g);
   if (is_blank(open)) {
-    line.add(g.token(g.sequence({white_space(g, 0, kMostSpace), g.except(key, names)})));
+    line.add(g.token(g.sequence({white_space(g, 0, kMostSpace), other})));
   } else {
     open_parameter(line, open);
-    line.add(g.token(g.except(key, names)));
+    line.add(g.token(other));
   }
   close_key(line);
   line.add(body);

@@ -431,13 +431,13 @@ TEST_CASE("bug: a required call could not end reasoning that only a heading of t
 }
 
 TEST_CASE("bug: white space that a separator of parameters ends with was refused where nothing closes a value") {
-  const Grammar grammar =
-      required_call(R"({"header": "[bot]", "stops": {"content": ["<eot>"]}, "calls": {"present": true,
+  const Grammar grammar = required_call(
+      R"({"header": "[bot]", "stops": {"content": ["<eot>"]}, "calls": {"present": true,
     "section_open": "[", "section_close": "]", "call_close": "\u0029", "separator": ", ", "envelope": "tags",
     "arguments": "parameters", "pieces": [{"kind": "name"}, {"kind": "literal", "text": "("}, {"kind": "arguments"}],
     "parameters": {"key_close": "=", "separator": ", ", "forms": [{"type": "string", "style": "raw"},
     {"type": "integer", "style": "json"}]}}})",
-                    R"([{"name": "mul", "parameters": {"type": "object", "required": ["a", "b"],
+      R"([{"name": "mul", "parameters": {"type": "object", "required": ["a", "b"], "additionalProperties": true,
     "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}, "c": {"type": "string"}}}}])");
   CHECK(accepts(grammar, "[mul(a=3, b=4)]<eot>"));
   CHECK(accepts(grammar, "[mul(a=3,b=4), mul(c=x y, b=1, a=2)]"));

@@ -307,6 +307,7 @@ TEST_CASE("parameters that the schema does not have") {
         R"({"$ref": "#/$defs/x", "$defs": {"x": {"properties": {"x": {}}}}})",
         R"({"$ref": "other.json", "properties": {"a": {}}})"})
     CHECK_MESSAGE(judged(open, R"({"x": 1})").empty(), open);
+  CHECK(judged(R"({"properties": {}, "required": ["x"]})", R"({"x": 1})").empty());
   CHECK(judged(R"({"properties": {"a": {}}, "additionalProperties": {"type": "string"}})", R"({"x": 1})") ==
         "`x` is an integer, and the tool's schema wants a string");
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "chat/parameter_names.h"
 #include "parse/values.h"
 
 namespace rondo::parse {
@@ -161,50 +162,10 @@ class Checker {
   int looks_left_ = kMostLooks;
 };
 
-// What a schema of arguments says about names, with references and alternatives resolved.
-struct Listing {
-  bool has_properties = false;
-  bool is_open = false;  // the schema may allow names that it does not list
-};
-
-// Notes in `out` whether `schema` lists names, and whether others may be meant.  Stops once others may be meant.
-void look_through(const json::Value& schema, const json::Value& root, int depth, int& looks_left, Listing& out) {
-  if (!schema.is_object() || depth > kDeepest || --looks_left < 0) {
-    out.is_open = true;
-    return;
-  }
-  out.has_properties = out.has_properties || object_at(schema, "properties") != nullptr;
-  for (const char* key : {"additionalProperties", "unevaluatedProperties"}) {
-    const json::Value* others = schema.find(key);
-    out.is_open = out.is_open || (others != nullptr && !(others->is_bool() && !others->as_bool()));
-  }
-  for (const char* key : {"patternProperties", "if", "dependentSchemas", "dependencies", "$dynamicRef"})
-    out.is_open = out.is_open || schema.find(key) != nullptr;
-  if (const auto reference = schema.find_string("$ref")) {
-    const json::Value* target = resolve_reference(*reference, root);
-    if (target == nullptr) out.is_open = true;
-    if (target != nullptr && !out.is_open) look_through(*target, root, depth + 1, looks_left, out);
-  }
-  for (const char* key : {"allOf", "anyOf", "oneOf"}) {
-    const json::Array* parts = array_at(schema, key);
-    if (parts == nullptr) continue;
-    for (const json::Value& part : *parts) {
-      if (!out.is_open) look_through(part, root, depth + 1, looks_left, out);
-    }
-  }
-}
-
 }  // namespace
 
 bool fits(const json::Value& value, const SchemaPlace& place) {
   return place.schema == nullptr || !Checker(*place.root).refusal(*place.schema, value);
-}
-
-bool lists_parameters(const json::Value& schema) {
-  Listing listing;
-  int looks_left = kMostLooks;
-  look_through(schema, schema, 0, looks_left, listing);
-  return listing.has_properties && !listing.is_open;
 }
 
 std::vector<chat::CallProblem> schema_problems(const json::Value& arguments, const json::Value& schema) {
@@ -215,9 +176,9 @@ std::vector<chat::CallProblem> schema_problems(const json::Value& arguments, con
       out.push_back({Kind::kWrongType, "", "what is passed to the tool " + found->why});
     return out;
   }
-  const bool is_listed = lists_parameters(schema);
+  const auto listed = chat::listed_parameters(schema);
   for (const json::Member& member : arguments.as_object()) {
-    if (is_listed && property_schema(schema, schema, member.key) == nullptr) {
+    if (listed && std::ranges::find(*listed, member.key) == listed->end()) {
       out.push_back({Kind::kUnknownParameter, member.key, "the tool has no parameter `" + member.key + "`"});
       continue;
     }

@@ -21,7 +21,4 @@ namespace rondo::parse {
 // Returns true if the schema allows `value`, or cannot tell.
 [[nodiscard]] bool fits(const json::Value& value, const SchemaPlace& place);
 
-// Returns true if the schema lists its parameters and allows no others.  Returns false if it is too large to tell.
-[[nodiscard]] bool lists_parameters(const json::Value& schema);
-
 }  // namespace rondo::parse
