@@ -129,7 +129,10 @@ MatchKind Machine::content_ends(const MarkerSet::Found& found) const {
   if (!top_.is_wrapped || found.marker->is_reserved() || has_unmarked_calls) return MatchKind::kFull;
   const std::size_t next = skip_space(pos_);
   if (next == buffer_.size()) return is_end_ ? MatchKind::kFull : MatchKind::kPartial;
-  return syntax_->sets.blank.at(buffer_, next, is_end_, starts()).kind;
+  const MarkerSet::Found behind = syntax_->sets.blank.at(buffer_, next, is_end_, starts());
+  // An answer may quote its own markers; then the last close counts.
+  const bool is_quoted = behind.kind == MatchKind::kFull && behind.marker == found.marker;
+  return is_quoted ? MatchKind::kNone : behind.kind;
 }
 
 // If the close of reasoning ends with that of the open content, what it has before that is content.

@@ -436,7 +436,8 @@ bool Machine::after_call() {
 // same markers; kPartial means that more text is needed.
 MatchKind Machine::call_close(std::size_t at) {
   const bool is_json = syntax_->format->calls.envelope != format::Envelope::kTags;
-  const std::size_t close = is_json ? behind_brackets(at) : at;
+  const bool is_behind_json = is_json || syntax_->format->calls.arguments != format::ArgumentStyle::kParameters;
+  const std::size_t close = is_behind_json ? behind_brackets(at, syntax_->call_close) : at;
   if (close == buffer_.size() && !is_end_) return MatchKind::kPartial;
   const MarkerSet::Found found =
       close < buffer_.size() ? syntax_->sets.after.at(buffer_, close, is_end_, starts()) : MarkerSet::Found{};
@@ -491,6 +492,8 @@ bool Machine::between() {
     emit(EventKind::kMarker, pos_);
     return true;
   }
+  const MatchKind brackets = found.kind == MatchKind::kNone ? brackets_between(at) : MatchKind::kNone;
+  if (brackets != MatchKind::kNone) return brackets == MatchKind::kFull;
   const bool can_start = found.kind == MatchKind::kNone && syntax_->call_open.empty() && section_.is_open;
   const bool is_on_its_own_line = !syntax_->format->calls.separator.empty() && syntax_->separator.empty() && at > pos_;
   bool is_called = can_start && (section_.expects_call || is_json_at(at) || is_on_its_own_line);

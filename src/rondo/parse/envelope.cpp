@@ -13,6 +13,8 @@ namespace {
 
 using format::is_space;
 
+constexpr std::size_t kLongestStringEscape = 12;  // bytes of an escape of JSON: two of UTF-16
+
 // Returns the string that `text` spells, quotes included; "" if `text` is not a string.
 std::string decoded_string(std::string_view text) {
   if (const auto parsed = json::parse(text); parsed.ok()) {
@@ -135,6 +137,7 @@ bool Machine::json_step(JsonUnit unit, bool& failed) {
     (void)scanner_.step(',');
     step = scanner_.step(unit.byte);
   }
+  if (step.bad && unit.byte == '}' && is_between_listed_calls()) return true;  // or write a bracket too many
   failed = step.bad;
   if (step.bad || !release_arguments()) return step.bad;
   if (step.ended_before && envelope_.capture != JsonCall::Capture::kNone && envelope_.captures_scalar &&
@@ -400,6 +403,25 @@ void Machine::emit_arguments(std::size_t begin, std::size_t end, bool is_loose) 
   set_status(chat::CallStatus::kInvalidJson);
 }
 
+// Returns where a string begins that holds the arguments of a reported call and has not ended; nullopt if none does.
+std::optional<std::size_t> Machine::open_string_arguments() const {
+  if (!call_.is_reported || !call_.is_string || scanner_.done()) return std::nullopt;
+  if (phase_ == Phase::kJsonArguments) return call_.has_arguments ? std::optional(head_) : std::nullopt;
+  const bool is_inside = phase_ == Phase::kJson && envelope_.capture == JsonCall::Capture::kArguments;
+  return is_inside ? std::optional(envelope_.capture_begin - base_) : std::nullopt;
+}
+
+// Reports what the string that begins at `begin` has up to the end of the text.  An escape that is cut off is left out.
+void Machine::emit_begun_string(std::size_t begin) {
+  std::string text = arguments_text(begin, buffer_.size());
+  if (text.empty()) return;
+  for (std::size_t cut = 0; cut <= std::min(kLongestStringEscape, text.size() - 1); ++cut) {
+    std::string read = decoded_string(text.substr(0, text.size() - cut) + text.front());
+    if (read.empty()) continue;
+    return emit(EventKind::kArguments, buffer_.size(), std::move(read));
+  }
+}
+
 // The call's object ends at pos_.  Returns false if it is not a call.
 bool Machine::json_call_ends() {
   envelope_.depth = 0;
@@ -480,19 +502,34 @@ bool Machine::json_bad() {
   return true;
 }
 
-// Returns where the closing brackets at `at` end, with the white space after them, or where the call's close begins, which
-// may itself begin with a bracket.  Models write too many brackets; they belong to the call if the close follows them.
-std::size_t Machine::behind_brackets(std::size_t at) const {
+// Returns where the closing brackets at `at` end, with the white space after them, or where `close` or what follows calls
+// begins, which may itself begin with a bracket.  Models write too many brackets; they belong to the call if the close
+// follows them.
+std::size_t Machine::behind_brackets(std::size_t at, const Marker& close) const {
   constexpr std::size_t kMostBrackets = 64;  // bytes, with the white space between them
-  const auto begins_close = [this](std::size_t from) {
+  const auto begins_close = [&](std::size_t from) {
     const std::string_view text = std::string_view(buffer_).substr(from);
-    return syntax_->call_close.match(text, is_end_, starts()).kind != MatchKind::kNone;
+    if (!close.empty()) return close.match(text, is_end_, starts()).kind != MatchKind::kNone;
+    return syntax_->sets.between.at(buffer_, from, is_end_, starts()).kind != MatchKind::kNone;
   };
   std::size_t end = at;
   while (end < buffer_.size() && end - at < kMostBrackets && (buffer_[end] == '}' || buffer_[end] == ']') &&
          !begins_close(end))
     end = skip_space(end + 1);
   return end;
+}
+
+// Takes the brackets at `at` that a model wrote too many between two calls that nothing closes.
+MatchKind Machine::brackets_between(std::size_t at) {
+  const bool is_json = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters;
+  const std::size_t end = is_json && syntax_->call_close.empty() ? behind_brackets(at, syntax_->call_close) : at;
+  if (end == at) return MatchKind::kNone;
+  if (end == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
+  const MatchKind next = syntax_->sets.between.at(buffer_, end, is_end_, starts()).kind;
+  if (next != MatchKind::kFull) return next;
+  pos_ = end;
+  emit(EventKind::kMarker, pos_);
+  return next;
 }
 
 // Returns where the next object of a list without brackets begins, if one does at `at`, with or without a comma; 0 if none

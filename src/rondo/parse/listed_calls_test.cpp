@@ -53,5 +53,22 @@ TEST_CASE("bug: the second of two objects between the tags of one call was conte
   CHECK(listed_closing(keyed, "<act>{\"na") == "\":{}}</act>");
 }
 
+TEST_CASE("bug: a bracket too many made content of the calls behind it") {
+  Format format = base();
+  format.calls.present = true;
+  format.calls.section_open = "<acts>";
+  format.calls.section_close = "</acts>";
+  format.calls.envelope = format::Envelope::kJsonArray;
+  format.calls.roles.name = {"name"};
+  format.calls.roles.arguments = {"args"};
+  const std::string first = "<acts>[{\"name\":\"find\",\"args\":{\"n\":1}}}";
+  const std::string second = "{\"name\":\"now\",\"args\":{}}";
+  CHECK(read_listed(share(format), first + ", " + second + "]</acts> Ok.") == "C( Ok.) find{\"n\":1} now{}");
+  format.calls.envelope = format::Envelope::kJsonObject;
+  format.calls.separator = ";";
+  CHECK(read_listed(share(format), "<acts>{\"name\":\"find\",\"args\":{\"n\":1}}};" + second + "</acts> Ok.") ==
+        "C( Ok.) find{\"n\":1} now{}");
+}
+
 }  // namespace
 }  // namespace rondo::parse

@@ -15,8 +15,10 @@ bool Machine::piece_literal(const Marker& literal) {
     ++call_.piece;
     return true;
   }
-  const std::size_t at = skip_space(pos_);
+  std::size_t at = skip_space(pos_);
   if (at == buffer_.size()) return false;
+  const bool is_behind_json = call_.piece == syntax_->behind_arguments() && call_.has_arguments;
+  if (is_behind_json && brackets_before(literal, at) == MatchKind::kPartial) return false;
   if (syntax_->rare.bare_close.core().starts_with(literal.core())) {
     if (const MatchKind bare = bare_call_ends(at); bare != MatchKind::kNone) return bare == MatchKind::kFull;
   }
@@ -27,6 +29,18 @@ bool Machine::piece_literal(const Marker& literal) {
   ++call_.piece;
   if (!attempt_.is_open) emit(EventKind::kMarker, pos_);
   return true;
+}
+
+// Moves `at` behind the brackets that a model wrote too many, if `literal` follows them.
+MatchKind Machine::brackets_before(const Marker& literal, std::size_t& at) {
+  const std::size_t behind = behind_brackets(at, literal);
+  if (behind == at) return MatchKind::kNone;
+  if (behind == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
+  const Match match = literal.match(std::string_view(buffer_).substr(behind), is_end_, starts());
+  if (match.kind != MatchKind::kFull) return match.kind;
+  at = behind;
+  set_status(chat::CallStatus::kMalformed);
+  return match.kind;
 }
 
 // Goes on at `at`, where the literal of the format is not.

@@ -371,7 +371,9 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
   const bool closes_section = section_.is_open && !top_.is_wrapped && found.id != kStop &&
                               found.marker->core() == syntax_->section_close.core();
   switch (closes_section ? static_cast<int>(kSectionClose) : found.id) {
-    case kReasoningOpen: return reasoning_opened(*found.marker);
+    case kReasoningOpen:
+      if (top_.is_wrapped && !found.marker->is_reserved()) return stray_close(found);  // content is closed first
+      return reasoning_opened(*found.marker);
     case kReasoningClose:
       if (!ends_content(found)) reasoning_ends(found);
       break;
@@ -483,11 +485,15 @@ void Machine::finish_call() {
   end_call(raw(buffer_.size()));
 }
 
-// Completes arguments in tags, or of bare text, that the end of the text cuts off.  JSON stays as it is.
+// Completes arguments in tags, or of bare text, that the end of the text cuts off.  JSON stays as it is; of JSON in a
+// string, what the string has so far.
 void Machine::finish_arguments() {
   switch (phase_) {
     case Phase::kJson:
-    case Phase::kJsonArguments: pos_ = buffer_.size(); break;
+    case Phase::kJsonArguments:
+      if (const auto begin = open_string_arguments()) emit_begun_string(*begin);
+      pos_ = buffer_.size();
+      break;
     case Phase::kRawArguments:
       if (!syntax_->options.partial) emit(EventKind::kArguments, head_, "\"}");
       break;

@@ -270,7 +270,8 @@ class Machine : private Reader {
   bool after_call();
   MatchKind call_close(std::size_t at);
   [[nodiscard]] std::size_t next_object_at(std::size_t at) const;
-  [[nodiscard]] std::size_t behind_brackets(std::size_t at) const;
+  [[nodiscard]] std::size_t behind_brackets(std::size_t at, const Marker& close) const;
+  MatchKind brackets_between(std::size_t at);
   bool between();
   void end_call(std::size_t raw_end);
   [[nodiscard]] chat::ToolCall& call() { return message_.tool_calls.back(); }
@@ -278,6 +279,7 @@ class Machine : private Reader {
 
   // literals.cpp: the texts between a call's name, id and arguments
   bool piece_literal(const Marker& literal);
+  MatchKind brackets_before(const Marker& literal, std::size_t& at);
   bool missing_literal(std::size_t at);
   bool skip_to_arguments(std::size_t at);
   MatchKind bare_call_ends(std::size_t at);
@@ -324,6 +326,8 @@ class Machine : private Reader {
   void report_strays();
   bool json_call_ends();
   void emit_arguments(std::size_t begin, std::size_t end, bool is_loose);
+  [[nodiscard]] std::optional<std::size_t> open_string_arguments() const;
+  void emit_begun_string(std::size_t begin);
   [[nodiscard]] bool is_string_forgotten(bool& wait) const;
   [[nodiscard]] bool is_between_listed_calls() const;
   [[nodiscard]] bool ends_in_empty_list() const;
@@ -388,6 +392,7 @@ class Machine : private Reader {
   MatchKind unopened_value();
   [[nodiscard]] MatchKind separates_words(const MarkerSet::Found& found) const;
   [[nodiscard]] std::optional<std::size_t> structured_end(bool& wait) const;
+  [[nodiscard]] MatchKind next_line_key() const;
   bool begin_structured();
   MatchKind end_structured();
   MatchKind structured_byte();

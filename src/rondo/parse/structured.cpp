@@ -154,6 +154,18 @@ MatchKind Machine::separates_words(const MarkerSet::Found& found) const {
   return key == MatchKind::kFull ? MatchKind::kNone : MatchKind::kFull;
 }
 
+// Looks behind the line end at pos_ for the name of a parameter, where each has a line of its own and strings have quotes:
+// a text without quotes ends there.
+MatchKind Machine::next_line_key() const {
+  const std::string& separator = syntax_->format->calls.parameters.separator;
+  const bool may_be = buffer_[pos_] == '\n' && parameter_.nesting.is_python && syntax_->parameter_open.empty() &&
+                      is_blank(separator) && separator.find('\n') != std::string::npos && !syntax_->sets.key.empty();
+  if (!may_be || is_blank(std::string_view(buffer_).substr(head_, pos_ - head_))) return MatchKind::kNone;
+  const std::size_t next = skip_space(pos_);
+  if (next == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
+  return key_at(next);
+}
+
 // Looks for the end of a value without markers around it; the caller is outside its brackets and quotes.  Returns the
 // end, which is pos_ or before it; nullopt if the value goes on.  Sets `wait` if more text is needed.
 std::optional<std::size_t> Machine::structured_end(bool& wait) const {
@@ -169,6 +181,10 @@ std::optional<std::size_t> Machine::structured_end(bool& wait) const {
             ? name_behind_scalar(std::string_view(buffer_).substr(head_, pos_ - head_), syntax_->values.nested)
             : std::string_view::npos;
     if (name != std::string_view::npos) return head_ + name;
+  }
+  if (const MatchKind next = next_line_key(); next != MatchKind::kNone) {
+    wait = next == MatchKind::kPartial;
+    return wait ? std::nullopt : std::optional(pos_);
   }
   const MarkerSet::Found found = syntax_->sets.follower.at(buffer_, pos_, is_end_, starts());
   wait = found.kind == MatchKind::kPartial;

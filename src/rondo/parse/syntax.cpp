@@ -134,6 +134,10 @@ void Syntax::compile_content() {
   if (has_heading_close && header->is_reserved()) {
     for (MarkerSet* set : {&sets.text, &sets.reasoning}) set->add(kHeader, header);
   }
+  // ... and so does reasoning where each call has a header of its own.
+  const bool heads_calls = f.calls.present && !header->empty() && header->is_reserved() &&
+                           content_open->is_reserved() && f.calls.separator.find(header->core()) != std::string::npos;
+  if (heads_calls && !has_heading_close) sets.reasoning.add(kHeader, header);
   // If the header stands between two calls, content also ends at the separator.
   const bool is_between_calls = f.calls.present && is_blank(f.calls.section_open) && !header->empty() &&
                                 (header->is_reserved() || is_blank(f.calls.call_open)) &&
@@ -342,7 +346,8 @@ void Syntax::compile_last_slot(std::size_t slot, std::size_t next) {
   // What follows arguments follows the name of a call that has none.
   if (next + 1 < calls.pieces.size() && calls.pieces[next + 1].kind == format::CallPiece::Kind::kLiteral)
     set.add(kSeparator, &piece_markers[next + 1]);
-  const bool is_last = next == calls.pieces.size() && is_blank(calls.call_close);
+  // The close behind an id may be missing.
+  const bool is_last = next == calls.pieces.size() && (is_blank(calls.call_close) || slot >= behind_arguments());
   if (!is_name_enough(slot) && !is_last) return;
   set.add(kSeparator, &separator);
   set.add(kCallOpen, &call_open);
