@@ -1,5 +1,6 @@
 // Arguments as one construct per parameter.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/utf8.h"
@@ -92,10 +93,18 @@ void close_value(Line& line, Grammar& g, const std::string& ending) {
   }
 }
 
+// Returns the escapes of the form's single characters.  Others are those of its close, which a grammar need not write.
+std::vector<format::Escape> escapes_of_signs(const ValueForm& form) {
+  std::vector<format::Escape> out;
+  std::ranges::copy_if(form.escapes, std::back_inserter(out),
+                       [](const format::Escape& one) { return one.text.size() == 1; });
+  return out;
+}
+
 // Returns whether each escape of JSON in the form stands for one ASCII character, as grammars can write it.
 bool may_escape(const ValueForm& form) {
-  return form.style == ValueStyle::kJson && std::ranges::all_of(form.escapes, [](const format::Escape& one) {
-           return one.text.size() == 1 && static_cast<unsigned char>(one.text.front()) < 0x80;
+  return form.style == ValueStyle::kJson && std::ranges::all_of(escapes_of_signs(form), [](const format::Escape& one) {
+           return static_cast<unsigned char>(one.text.front()) < 0x80;
          });
 }
 
@@ -321,7 +330,7 @@ NodeId CallBuilder::raw_form(SchemaCompiler& schema, const Parts& parts, const V
   if ((schema.types(parts) & kStringType) == 0) return g.never();
   Line line(g);
   const bool is_indented = !indentation_of(form.escapes).empty();
-  if (is_indented) line.space();
+  if (is_indented || !is_blank(form.open)) line.space();
   mark(line, form.open);
   if (is_indented) line.literal(trailing_space(form.open));
   const auto values = schema.enumerated(parts, kStringType);
@@ -351,10 +360,13 @@ Spelling CallBuilder::nested_spelling() const {
       spelling = Spelling::delimited(other.open, other.close);
   }
   for (const ValueForm& other : format_.calls.parameters.forms) {
-    if (other.style != ValueStyle::kPython) continue;
-    if (other.type == ValueType::kNull) spelling.null_word = "None";
-    if (other.type == ValueType::kTrue) spelling.true_word = "True";
-    if (other.type == ValueType::kFalse) spelling.false_word = "False";
+    const std::string constant(trimmed(other.constant));
+    const bool is_word = other.style == ValueStyle::kConstant && std::ranges::all_of(constant, format::is_word);
+    const auto word = [&](const char* in_python) { return is_word ? constant : std::string(in_python); };
+    if (!is_word && other.style != ValueStyle::kPython) continue;
+    if (other.type == ValueType::kNull) spelling.null_word = word("None");
+    if (other.type == ValueType::kTrue) spelling.true_word = word("True");
+    if (other.type == ValueType::kFalse) spelling.false_word = word("False");
   }
   return spelling;
 }
@@ -367,6 +379,7 @@ NodeId CallBuilder::form(SchemaCompiler& schema, const Parts& parts, const Value
   if (form.style == ValueStyle::kRaw) return raw_form(schema, parts, form, ending, name);
   const TypeSet types = types_of(form.type);
   Line line(g);
+  if (!is_blank(form.open)) line.space();
   mark(line, form.open);
   const bool has_marks =
       form.style == ValueStyle::kNested && (!is_blank(format_.calls.parameters.item_open) || !is_blank(form.open));
@@ -377,7 +390,7 @@ NodeId CallBuilder::form(SchemaCompiler& schema, const Parts& parts, const Value
     return line.node();
   }
   const auto compiled = [&](const Spelling& spelling) {
-    const EscapedText as_written(g, form.escapes);
+    const EscapedText as_written(g, escapes_of_signs(form));
     return schema.value(parts, Speller(g, spelling), name, types);
   };
   switch (form.style) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/printing.h"
+#include "base/utf8.h"
 #include "chat/conversation.h"
 #include "format/units.h"
 #include "grammar/calls.h"
@@ -318,6 +319,10 @@ class TurnBuilder {
     const bool takes_text = !options_.response_schema && (!is_required || !options_.is_direct);
     if (const auto text = takes_text ? text_before_bare() : std::nullopt; text)
       ways.push_back(g_.sequence({*text, all}));
+    if (const auto wrapped = takes_text ? wrapped_content() : std::nullopt; wrapped) {
+      ways.push_back(g_.sequence({*wrapped, Line(g_).space().node(), all}));
+      if (!is_required) ways.push_back(g_.sequence({*wrapped, stop()}));
+    }
     if (!is_required && !options_.response_schema) ways.push_back(plain_text());
     const auto either = [&](Opener opener) {
       std::vector<NodeId> all_ways = ways;
@@ -332,7 +337,18 @@ class TurnBuilder {
   // What may follow calls: the end of the turn, or content if the template writes it there.  Further calls are not
   // text.
   NodeId after_calls(const CallBuilder::Opening& opening, const Openings& openings) {
-    return end_behind(opening, format_.calls.content_behind ? until(openings, "", next_word_) : stop());
+    const bool may_think = format_.reasoning.present && format_.reasoning.behind_content;
+    const NodeId end = may_think && !format_.calls.content_behind ? thought_at_end() : stop();
+    return end_behind(opening, format_.calls.content_behind ? until(openings, "", next_word_) : end);
+  }
+
+  // The end of a turn, and reasoning before it where the template writes that behind content.
+  NodeId thought_at_end() {
+    const std::string close(trimmed(format_.reasoning.close));
+    const std::string_view open = trimmed(format_.reasoning.open);
+    if (!std::ranges::any_of(open, format::is_word) || close.empty()) return stop();
+    const NodeId opening = g_.token(Line(g_).space().marker(open).node());
+    return g_.choice({stop(), g_.sequence({opening, g_.token(g_.text({}, close)), stop()})});
   }
 
   NodeId end_behind(const CallBuilder::Opening& opening, NodeId behind) {
@@ -422,8 +438,37 @@ class TurnBuilder {
     if (format_.calls.envelope != format::Envelope::kTags)
       return g_.token(g_.repeat(g_.chars(CallBuilder::bare_begin().complement()), 1, kUnbounded));
     const std::string between(trimmed(format_.calls.separator));
+    const std::string counted(format::before_counter(format_.calls.call_open));
+    if (counted != format_.calls.call_open && counted.starts_with('\n') && !is_blank(counted))
+      return g_.token(g_.text({counted}, ""));
     if (between.empty() || format::is_plain(between)) return std::nullopt;
     return g_.sequence({g_.token(g_.text({between}, between)), white_space(g_, 0, kMostSpace)});
+  }
+
+  // Content between markers that begin as calls without a marker do, with a bracket; nullopt if the format has none.
+  std::optional<NodeId> wrapped_content() {
+    const std::string_view open = trimmed(format_.content.open);
+    const std::string close(trimmed(format_.content.close));
+    const CharSet brackets = CallBuilder::bare_begin();
+    if (open.empty() || close.empty() || !brackets.contains(utf8::decode(open, 0).code_point)) return std::nullopt;
+    const NodeId opening = g_.token(Line(g_).space().marker(open).node());
+    return g_.sequence({opening, content_text(close)});
+  }
+
+  // The text of content up to `close` and with it.  Where an escape stands for the first character of the close, that
+  // character is no part of the text.
+  NodeId content_text(const std::string& close) {
+    const std::vector<format::Escape>& escapes = format_.content.escapes;
+    const auto is_first = [&close](const format::Escape& escape) { return escape.text == close.substr(0, 1); };
+    if (std::ranges::none_of(escapes, is_first)) return g_.token(g_.text({}, close));
+    CharSet written_otherwise;
+    std::vector<NodeId> units;
+    for (const format::Escape& escape : escapes) {
+      written_otherwise = written_otherwise.united(CharSet::of(utf8::decode(escape.text, 0).code_point));
+      units.push_back(g_.literal(escape.written));
+    }
+    units.push_back(g_.chars(written_otherwise.complement()));
+    return g_.sequence({g_.token(g_.any_number(g_.choice(units))), g_.literal(close)});
   }
 
   // Text that cannot be a call, although no marker announces calls: it does not begin with a bracket.
