@@ -47,12 +47,15 @@ std::vector<test::MessageParts> messages() {
   return out;
 }
 
-void check_laws(const std::string& calls, const std::string& macros = "") {
+test::Specimen specimen_with(const std::string& calls, const std::string& macros = "") {
   test::TemplateShape shape;
   shape.header = {"[[", "]]"};
   shape.stop = "[[end]]";
-  const test::Specimen specimen = test::specimen_of(shape, template_with(calls, macros));
-  for (const test::MessageParts& message : messages()) {
+  return test::specimen_of(shape, template_with(calls, macros));
+}
+
+void check_laws(const test::Specimen& specimen, const std::vector<test::MessageParts>& all) {
+  for (const test::MessageParts& message : all) {
     for (const Law law : {Law::kReads, Law::kKeepsAll, Law::kPieces, Law::kAccepts, Law::kReadsIds, Law::kBridges,
                           Law::kReturns, Law::kTravels}) {
       const test::Verdict verdict = test::check_law(law, specimen, message, 1);
@@ -60,6 +63,10 @@ void check_laws(const std::string& calls, const std::string& macros = "") {
                                                  << ": " << test::to_string(message) << ": " << verdict.objection);
     }
   }
+}
+
+void check_laws(const std::string& calls, const std::string& macros = "") {
+  check_laws(specimen_with(calls, macros), messages());
 }
 
 // Values with tags of their types, in objects and arrays too.
@@ -128,6 +135,54 @@ TEST_CASE("a call of JavaScript, and one of Python in a fence") {
       with_parameters("<js>{{ c.function.name }}({ ", "{{ k }}: {{ v | tojson }}" + std::string(comma), "})</js>"));
   check_laws(with_parameters("\n```tool_code\nprint({{ c.function.name }}(",
                              "{{ k }}={{ v | tojson }}" + std::string(comma), "))\n```"));
+}
+
+TEST_CASE("bug: values in JSON with the escapes of markup came back with them") {
+  check_laws(with_parameters("<call n=\"{{ c.function.name }}\">", "<a n=\"{{ k | e }}\">{{ v | tojson | e }}</a>",
+                             "</call>"));
+  check_laws(with_parameters("<do n=\"{{ c.function.name }}\"", " {{ k }}=\"{{ v | tojson | e }}\"", "/>"));
+}
+
+TEST_CASE("bug: an id beside the key that is a name was a call of its own") {
+  const std::string comma = "{{ ', ' if not loop.last }}";
+  const std::string name = "\"{{ c.function.name }}\": ";
+  const std::string id = "\"id\": \"{{ c.id }}\"";
+  const std::string arguments = "{{ c.function.arguments | tojson }}";
+  const auto listed = [&](const std::string& call) {
+    return "{%- if m.tool_calls %}<calls>[" + each("{{ '{' }}" + call + "{{ '}' }}" + comma) + "]</calls>{%- endif %}";
+  };
+  check_laws(listed(name + arguments + ", " + id));
+  check_laws(listed(id + ", " + name + arguments));
+  // The arguments are a member of the value behind the name.
+  check_laws(each("<call>{{ '{' }}" + name + "{{ '{' }}" + id + ", \"args\": " + arguments + "{{ '}}' }}</call>"));
+}
+
+TEST_CASE("bug: a list of calls that every turn has was read without its bracket") {
+  check_laws("<calls>[" +
+             each("{{ {'name': c.function.name, 'args': c.function.arguments} | tojson }}{{ ', ' if not loop.last }}") +
+             "]");
+}
+
+TEST_CASE("bug: strings that a template writes as JSON only where they need it came back in quotes") {
+  check_laws(with_parameters("\n<call n=\"{{ c.function.name }}\">",
+                             "{{ '\\n' + k }}: {{ v | tojson if v is not string or '\\n' in v or v == '' or "
+                             "v[:1] in ['\"', '[', '{'] else v }}",
+                             "{{ '\\n' }}</call>"));
+}
+
+TEST_CASE("bug: the close of strings that a template splits in them came back split") {
+  const std::string value = "{{ (v if v is string else v | tojson) | replace(']]>', ']]]]><![CDATA[>') }}";
+  const json::Object arguments{{"city", "a]]>b]]></a>"}, {"deep", json::Object{{"k", "]]>"}}}};
+  check_laws(specimen_with(with_parameters("<call n=\"{{ c.function.name }}\">",
+                                           "<a n=\"{{ k }}\"><![CDATA[" + value + "]]></a>", "</call>")),
+             {{"", "", {arguments}}});
+}
+
+TEST_CASE("bug: a grammar refused a blank before the opener of a value") {
+  check_laws(with_parameters("<go>{{ c.function.name }}(",
+                             "{{ k }}: {{ 'str' if v is string else 'any' }} = {{ v | tojson }}"
+                             "{{ ', ' if not loop.last }}",
+                             ")</go>"));
 }
 
 }  // namespace rondo

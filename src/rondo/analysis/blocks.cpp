@@ -116,6 +116,17 @@ void open_by_prompt(const Evidence& evidence, Blocks& blocks) {
   }
 }
 
+// Returns whether `text`, before content without reasoning, has the close of reasoning.  It has none where a word, such as
+// `null`, stands in the reasoning's place.
+bool has_empty_reasoning(const std::string& text, const format::Reasoning& reasoning) {
+  const std::string_view open = trimmed(reasoning.open);
+  const std::size_t close = text.find(trimmed(reasoning.close));
+  if (!contains(text, trimmed(reasoning.close))) return false;
+  const std::size_t at = open.empty() ? std::string::npos : text.find(open);
+  if (at == std::string::npos || at + open.size() > close) return true;
+  return std::ranges::none_of(text.substr(at + open.size(), close - at - open.size()), format::is_word);
+}
+
 // Infers both blocks from `turn`, which has reasoning.  If no content follows the reasoning there, `plain_lead` opens
 // the content, unless it contains the close of the reasoning.
 Blocks blocks_of(const Evidence& evidence, const std::string& header, const Turn& turn, const std::string& plain_lead) {
@@ -134,7 +145,7 @@ Blocks blocks_of(const Evidence& evidence, const std::string& header, const Turn
     out.reasoning.close = close_without_content(evidence, turn, end);
     if (!contains(plain_lead, trimmed(out.reasoning.close))) out.content.open = plain_lead;
   }
-  if (!contains(plain_lead, trimmed(out.reasoning.close)) && plain_lead.ends_with(out.content.open)) {
+  if (!has_empty_reasoning(plain_lead, out.reasoning) && plain_lead.ends_with(out.content.open)) {
     const std::string absent = plain_lead.substr(0, plain_lead.size() - out.content.open.size());
     if (!is_blank(absent)) out.reasoning.absent = absent;
   }
@@ -209,6 +220,13 @@ std::size_t content_close_in(const Evidence& evidence, const Written& tail, cons
   return tail.begins.empty() ? 0 : tail.begins.back();
 }
 
+// Returns `size`, of the text at the start of `tail` that closes content, without the bracket of an empty list: it belongs
+// to the list of calls, which the template writes in turns without calls too.  The member of an object is no such list.
+std::size_t without_empty_list(std::string_view tail, std::size_t size) {
+  const bool is_list = size > 1 && size < tail.size() && tail[size - 1] == '[' && tail[size] == ']';
+  return is_list && !trimmed(tail.substr(0, size - 1)).ends_with(':') ? size - 1 : size;
+}
+
 // Finds markers around content that are written only if calls in bare JSON follow.
 std::optional<format::Content> wrap_beside_calls(const Evidence& evidence, const Blocks& blocks) {
   const Variant* calling = evidence.find({.content = true, .calls = 1}, Parts{.content = true, .calls = 2});
@@ -251,6 +269,22 @@ void find_preamble(const Evidence& evidence, Blocks& blocks) {
   if (is_blank(close) && is_blank(blocks.content.open)) return;
   blocks.content.preamble_open = std::move(open);
   blocks.content.preamble_close = is_blank(close) ? "" : std::move(close);
+}
+
+// Finds what stands in place of content in a turn that has calls alone, with the close of content: `null,` where content is
+// a string.
+void find_absent_content(const Evidence& evidence, Blocks& blocks) {
+  const Variant* alone = evidence.find({.calls = 1}, Parts{.calls = 2});
+  const std::string_view close = trimmed(blocks.content.close);
+  const std::size_t slot = alone != nullptr ? alone->turn.first_of_call(0) : kNone;
+  if (slot == kNone || close.empty()) return;
+  const std::string text = without_prefix(lead(alone->turn, slot, blocks.header), blocks.reasoning.absent);
+  const std::size_t at = text.find(close);
+  const std::string open = without_prefix(text, blocks.content.open);
+  if (at == std::string::npos || trimmed(open).starts_with(close)) return;
+  if (std::ranges::none_of(text.substr(0, at), format::is_word)) return;
+  if (contains(text, trimmed(blocks.reasoning.open)) || close == trimmed(blocks.reasoning.close)) return;
+  blocks.content.absent = text.substr(0, at) + blocks.content.close.substr(blocks.content.close.find(close));
 }
 
 // Finds markers around content that are written only if reasoning stands before it: `</think><say>` C `</say>`.
@@ -300,8 +334,9 @@ Blocks infer_blocks(const Evidence& evidence, const std::string& header) {
   // The text that ends content follows it both before calls and at the end of the turn.
   const Variant* calling = evidence.find({.content = true, .calls = 1}, Parts{true, true, 1});
   const Written tail = written(plain->turn, plain->turn.last(SlotKind::kContent) + 1, plain->turn.tokens.size());
-  const std::size_t same =
-      out.content.close.empty() ? content_close_in(evidence, tail, out, calling) : out.content.close.size();
+  const std::size_t same = out.content.close.empty()
+                               ? without_empty_list(tail.text, content_close_in(evidence, tail, out, calling))
+                               : out.content.close.size();
   const bool is_closed = !is_blank(std::string_view(tail.text).substr(0, same));
   if (is_closed) out.content.close = tail.text.substr(0, same);
   out.plain_tail = tail.text.substr(is_closed ? same : 0);
@@ -311,6 +346,7 @@ Blocks infer_blocks(const Evidence& evidence, const std::string& header) {
   if (!is_closed && calling != nullptr && is_blank(out.content.close))
     out.content = wrap_beside_calls(evidence, out).value_or(out.content);
   find_preamble(evidence, out);
+  find_absent_content(evidence, out);
   return out;
 }
 

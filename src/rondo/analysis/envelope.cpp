@@ -76,6 +76,7 @@ void find_roles(const json::Value& value, const std::vector<std::string>& path, 
     if (member.key == name_mark(0)) {
       roles.name_is_key = true;
       roles.name = path;
+      if (member.value.find(kArgumentsMark) != nullptr) roles.arguments = here;
     } else if (member.value.is_string() && member.value.as_string() == name_mark(0)) {
       roles.name = here;
     } else if (member.value.is_string() && member.value.as_string() == id_mark(0)) {
@@ -255,6 +256,8 @@ std::optional<JsonCall> find_json_call(const Turn& turn, const Turn& lead_turn, 
   JsonCall out{is_array ? format::Envelope::kJsonArray : format::Envelope::kJsonObject, {}, around};
   find_roles(is_array ? first->value.as_array().front() : first->value, {}, out.roles);
   if (out.roles.name_is_key) {
+    // The name's value may have more than the arguments.
+    if (out.roles.arguments.empty() || !has_mark(out.roles.arguments.back())) return std::nullopt;
     out.roles.name.clear();
     out.roles.arguments.clear();
     out.roles.shares_object = !is_array && calls_in_turn > 1 && all.find(name_mark(1)) < first->end;

@@ -82,18 +82,13 @@ bool is_json_of(const std::string& text, const std::string& value) {
   return parsed.ok() && parsed.value() == json::Value(json::Object{{kKey, value}});
 }
 
-// Returns the escapes in `text`, the JSON of the probe's arguments as the template writes it.  Returns none unless
-// undoing all of them gives the arguments back.
-std::vector<Escape> escapes_in_json(const std::string& text, std::string_view characters, const std::string& value) {
-  if (is_json_of(text, value)) return {};
+// Returns the escapes behind those of JSON itself.  `quote` is written where JSON has a quote, and `text` begins with
+// with_words(characters).
+std::vector<Escape> escapes_behind_json(const std::string& quote, std::string_view text, std::string_view characters) {
   std::vector<Escape> out;
-  const std::size_t key = text.find(kKey);
-  const std::size_t brace = text.find('{');
-  if (key == std::string::npos || brace >= key) return {};
-  // JSON does not escape the quote before the key, so an escape there is the template's own.
-  const std::string quote(format::trimmed(std::string_view(text).substr(brace + 1, key - brace - 1)));
+  // JSON does not escape the quotes around a text, so an escape there is the template's own.
   if (is_escape(quote)) out.push_back({"\"", quote});
-  const std::vector<std::string> all = written_between(characters, text.substr(key));
+  const std::vector<std::string> all = written_between(characters, text);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::string sign(1, characters[i]);
     if (sign == "\"" || !is_escape(all[i])) continue;
@@ -104,6 +99,18 @@ std::vector<Escape> escapes_in_json(const std::string& text, std::string_view ch
       out.push_back({sign, all[i]});
     }
   }
+  return out;
+}
+
+// Returns the escapes in `text`, the JSON of the probe's arguments as the template writes it.  Returns none unless
+// undoing all of them gives the arguments back.
+std::vector<Escape> escapes_in_json(const std::string& text, std::string_view characters, const std::string& value) {
+  if (is_json_of(text, value)) return {};
+  const std::size_t key = text.find(kKey);
+  const std::size_t brace = text.find('{');
+  if (key == std::string::npos || brace >= key) return {};
+  const std::string quote(format::trimmed(std::string_view(text).substr(brace + 1, key - brace - 1)));
+  std::vector<Escape> out = escapes_behind_json(quote, std::string_view(text).substr(key), characters);
   return is_json_of(format::unescaped(text, out), value) ? out : std::vector<Escape>{};
 }
 
@@ -149,6 +156,17 @@ std::vector<Escape> escapes_between(std::string_view characters, std::string_vie
     if (is_escape(all[i])) out.push_back({std::string(1, characters[i]), all[i]});
   }
   return out;
+}
+
+std::vector<Escape> escapes_in_json_string(std::string_view characters, std::string_view written) {
+  const auto is_json = [&](std::string_view text) {
+    const auto parsed = json::parse(text);
+    return parsed.ok() && parsed.value().is_string() && parsed.value().as_string() == with_words(characters);
+  };
+  const std::size_t begin = written.find(word(0));
+  if (begin == std::string_view::npos || is_json(written)) return {};
+  std::vector<Escape> out = escapes_behind_json(std::string(written.substr(0, begin)), written, characters);
+  return is_json(format::unescaped(written, out)) ? out : std::vector<Escape>{};
 }
 
 std::string text_of(const Turn& turn, SlotKind kind) {

@@ -82,6 +82,7 @@ class Explainer {
     add("content.close", format.content.close, {Edge::kContent, Edge::kAny});
     add("content.preamble_open", format.content.preamble_open, {Edge::kAny, Edge::kContent});
     add("content.preamble_close", format.content.preamble_close, {Edge::kContent, Edge::kAny});
+    add("content.absent", format.content.absent, {Edge::kAny, Edge::kAny});
     if (format.calls.present) add_calls(format.calls);
     add_all("stops.content", format.stops.content);
     add_all("stops.tool", format.stops.tool);

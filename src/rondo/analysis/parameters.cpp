@@ -173,8 +173,15 @@ class ParameterProber {
 
 json::Value parsed(const char* text) { return json::parse(text).value(); }
 
+// Returns whether the string begins with a quote and is written as JSON.
+bool is_quoted_again(const Seen& seen) {
+  if (!seen.value.is_string() || !seen.value.as_string().starts_with('"') || !seen.inner.empty()) return false;
+  const auto parsed = json::parse(seen.text);
+  return parsed.ok() && parsed.value() == seen.value;
+}
+
 // Renders each type once.  Further strings, with characters that templates may escape, count only if they are written
-// as they are, or with their lines indented.
+// as they are, with their lines indented, or as JSON where others that begin with no quote are not.
 std::vector<Seen> see_types(ParameterProber& prober, const std::vector<format::Escape>& escapes, Remarks& remarks) {
   // Inside objects and arrays, escapes show only if the values have characters with escapes.
   std::string inner = "y";
@@ -193,7 +200,8 @@ std::vector<Seen> see_types(ParameterProber& prober, const std::vector<format::E
       {ValueType::kString, "a\nb"},
       {ValueType::kString, "<b>"},
       {ValueType::kString, "q\"q"},
-      {ValueType::kString, "&"}};
+      {ValueType::kString, "&"},
+      {ValueType::kString, "\"q\""}};
   std::vector<Seen> out;
   for (const auto& [type, value] : values) {
     auto seen = prober.see(type, value);
@@ -202,7 +210,7 @@ std::vector<Seen> see_types(ParameterProber& prober, const std::vector<format::E
       const std::string name(format::to_string(type));
       remarks.lose(name + " arguments", "arguments of type " + name + " are left out", prober.line_of("k1"));
     } else if (out.size() < 8 || type != ValueType::kString || seen->text == value.as_string() ||
-               !indented_line_end(*seen).empty()) {
+               !indented_line_end(*seen).empty() || (is_quoted_again(*seen) && out.front().text == "v1")) {
       out.push_back(std::move(*seen));
     }
   }
@@ -213,7 +221,12 @@ std::vector<format::Escape> value_escapes(ParameterProber& probes) {
   std::vector<format::Escape> out;
   for (const std::string_view characters : {kVisibleSigns, kWhiteSigns}) {
     const auto seen = probes.see(ValueType::kString, with_words(characters));
-    if (seen) std::ranges::move(escapes_between(characters, seen->text), std::back_inserter(out));
+    if (!seen) continue;
+    std::vector<format::Escape> found = escapes_between(characters, seen->text);
+    if (found.empty()) found = escapes_in_json_string(characters, seen->text);
+    for (format::Escape& escape : found) {
+      if (std::ranges::find(out, escape) == out.end()) out.push_back(std::move(escape));
+    }
   }
   return out;
 }
@@ -232,6 +245,39 @@ std::vector<format::Escape> escapes_in_key(ParameterProber& probes, std::string_
 std::vector<format::Escape> key_escapes(ParameterProber& probes) {
   if (escapes_in_key(probes, kSignsInNames.substr(0, 1)).empty()) return {};
   return escapes_in_key(probes, kSignsInNames);
+}
+
+// Returns how the template writes `text` in a string, where it has more of it than the escapes of single characters;
+// "" otherwise.
+std::string written_longer(ParameterProber& probes, const std::string& text, std::span<const format::Escape> escapes) {
+  const auto seen = probes.see(ValueType::kString, "w0" + text + "w1");
+  const std::size_t begin = seen ? seen->text.find("w0") : std::string::npos;
+  const std::size_t end = seen ? seen->text.rfind("w1") : std::string::npos;
+  if (begin == std::string::npos || end == std::string::npos || end < begin) return "";
+  std::string written = seen->text.substr(begin + 2, end - begin - 2);
+  return written.size() > text.size() && written != format::escaped(text, escapes) ? written : "";
+}
+
+// Finds how the template writes, in a string, the mark that closes strings: `]]>` as `]]]]><![CDATA[>`.
+void find_escaped_close(ParameterProber& probes, format::Parameters& parameters) {
+  const auto string = std::ranges::find_if(parameters.forms, [](const ValueForm& form) {
+    return form.type == ValueType::kString && form.style == ValueStyle::kRaw;
+  });
+  constexpr std::size_t kLongestMark = 12;
+  if (string == parameters.forms.end() || !parameters.key_in_close.empty()) return;
+  const std::string whole(format::trimmed(string->close + parameters.close));
+  const std::vector<format::Escape> signs = string->escapes;
+  if (whole.size() < 2 || written_longer(probes, whole, signs).empty()) return;
+  for (std::size_t size = 2; size <= std::min(whole.size(), kLongestMark); ++size) {
+    const std::string mark = whole.substr(0, size);
+    const std::string written = written_longer(probes, mark, signs);
+    if (written.empty()) continue;
+    for (ValueForm& form : parameters.forms) {
+      const bool is_closed_so = format::trimmed(form.close + parameters.close) == whole;
+      if (is_closed_so && form.style != ValueStyle::kConstant) form.escapes.push_back({mark, written});
+    }
+    return;
+  }
 }
 
 bool is_quote(char byte) { return byte == '"' || byte == '\''; }
@@ -258,7 +304,11 @@ void allow_bare_values(format::Parameters& parameters, Remarks& remarks) {
   };
   const bool has_bare_strings = std::ranges::any_of(parameters.forms, is_bare);
   if (parameters.close.find('\n') != std::string::npos) {
-    if (has_bare_strings) remarks.lose("lines in strings", "a string ends with its line, whatever it holds");
+    const bool has_quoted_too = std::ranges::any_of(parameters.forms, [](const ValueForm& form) {
+      return form.type == ValueType::kString && form.style == ValueStyle::kJson;
+    });
+    if (has_bare_strings && !has_quoted_too)
+      remarks.lose("lines in strings", "a string ends with its line, whatever it holds");
     return;
   }
   if (parameters.separator.empty()) {
@@ -480,6 +530,7 @@ std::optional<ParameterPart> infer_parameters(const Evidence& evidence, const Pa
   const Cut cut = none ? cut_by_empty_call(around, *none, evidence.atoms) : cut_by_units(around, evidence.atoms);
   const std::string behind_all = split_separator(around, cut, parameters);
   find_key_openers(all, parameters);
+  find_escaped_close(probes, parameters);
   tell_of_unread(all, shared, parameters, probes.line_of("k1"), remarks);
   if (format::is_blank(parameters.open) && format::is_blank(parameters.close)) allow_bare_values(parameters, remarks);
   out.after = around.after.from(std::min(behind_all.size(), around.after.text.size()));

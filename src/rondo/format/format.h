@@ -64,6 +64,7 @@ struct Content {
   // Around content that calls follow, if the template then writes other markers.
   std::string preamble_open = {};
   std::string preamble_close = {};
+  std::string absent = {};           // what the template writes in place of content that a message with calls lacks
   std::vector<Escape> escapes = {};  // in content behind `open`, or in all content where `open` is empty
 };
 

@@ -87,6 +87,7 @@ void visit(V& v, Content& x) {
   v.field("close", x.close);
   v.field("preamble_open", x.preamble_open);
   v.field("preamble_close", x.preamble_close);
+  v.field("absent", x.absent);
   v.field("escapes", x.escapes);
 }
 

@@ -131,7 +131,12 @@ NodeId CallBuilder::call_object(const Tool& tool) {
   const format::JsonRoles& roles = format_.calls.roles;
   if (roles.name_is_key) {
     const NodeId space = speller.space();
-    return g.sequence({g.literal("{"), space, call_member(tool), space, g.literal("}")});
+    Members members{{call_member(tool)}, {}};
+    if (!roles.id.empty())
+      members.required.push_back(
+          g.sequence({speller.key(roles.id.back()), space, g.literal(":"), space, speller.any_string()}));
+    const NodeId list = in_any_order(g, members, g.sequence({space, g.literal(","), space}), "call");
+    return g.sequence({g.literal("{"), space, list, space, g.literal("}")});
   }
   // Of members that the format does not name, those are accepted that calls of the public APIs have, such as
   // `"type": "function"`, unless a parameter has that name.  Where nothing announces a call, they would hide it.

@@ -219,7 +219,7 @@ void Machine::json_value_begins(char byte) {
   const format::JsonRoles& roles = syntax_->format->calls.roles;
   const std::string& key = scanner_.key_at(frames);
   envelope_.may_define = envelope_.may_define || key == "description" || key == "parameters";
-  const bool is_keyed_call = roles.name_is_key && is_member;
+  const bool is_keyed_call = roles.name_is_key && is_member && !has_role(roles.id, frames);
   if (is_keyed_call && usual_instead(byte)) return;
   if (is_keyed_call) next_member();
   if (is_keyed_call || (!roles.name_is_key && has_role(roles.arguments, frames))) {

@@ -370,6 +370,7 @@ class Machine : private Reader {
   bool value();
   [[nodiscard]] bool is_structured() const;
   [[nodiscard]] std::string_view own_line_end() const;
+  bool begin_value();
   bool value_marked();
   bool value_line();
   [[nodiscard]] MatchKind value_end_inside_line(std::size_t at) const;

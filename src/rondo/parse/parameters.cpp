@@ -306,8 +306,11 @@ void Machine::select_forms(const std::string& open) {
   }
   add_value_closers();
   bool raw_string = false;
+  bool json_string = false;
   for (const ValueForm* form : parameter_.forms) {
-    if (form->type != ValueType::kString || form->style != ValueStyle::kRaw) continue;
+    if (form->type != ValueType::kString) continue;
+    json_string = json_string || form->style == ValueStyle::kJson;
+    if (form->style != ValueStyle::kRaw) continue;
     raw_string = true;
     parameter_.escapes = form->escapes;
   }
@@ -317,7 +320,8 @@ void Machine::select_forms(const std::string& open) {
   const bool is_free_text = raw_string && !has_choices(parameter_.schema);
   parameter_.nesting.is_python = !raw_string;
   parameter_.nesting.is_text = is_free_text && is_string && syntax_->values.ends_are_distinct;
-  parameter_.is_streaming = is_free_text && !parameter_.closer_set.empty() && (only_strings || is_string);
+  parameter_.is_streaming =
+      is_free_text && !json_string && !parameter_.closer_set.empty() && (only_strings || is_string);
   const bool is_nested = std::any_of(parameter_.forms.begin(), parameter_.forms.end(),
                                      [](const ValueForm* form) { return form->style == ValueStyle::kNested; });
   parameter_.markup.tagged = tagged_among(parameter_.forms);
@@ -376,38 +380,9 @@ const MarkerSet& Machine::value_ends() const {
   return parameter_.closer_set.empty() ? syntax_->sets.follower : parameter_.closer_set;
 }
 
-// Moves pos_ past the JSON value, or back to the value's start if it is not JSON.  Returns false if more text is
-// needed.
-//
-// A line end in a string is a mistake.  The value's end is then clear only if its close follows the JSON.  If it does
-// not, a quote was forgotten and the value is not read as JSON.
-bool Machine::json_in_value() {
-  const auto give_up = [this] {
-    parameter_.is_json = false;
-    pos_ = head_;
-    return true;
-  };
-  while (pos_ < buffer_.size() && parameter_.is_json) {
-    if (scanner_.done()) {
-      const std::size_t next = skip_space(pos_);
-      if (next == buffer_.size()) break;
-      const MarkerSet::Found found = value_ends().at(buffer_, next, is_end_, starts());
-      if (found.kind == MatchKind::kNone) return give_up();
-      if (found.kind == MatchKind::kPartial) return false;
-      parameter_.is_json = false;
-      return true;
-    }
-    const JsonScanner::Step step = scanner_.step(buffer_[pos_]);
-    parameter_.is_doubtful = parameter_.is_doubtful || scanner_.is_doubtful();
-    if (step.bad || (parameter_.is_doubtful && parameter_.closer_set.empty())) return give_up();
-    if (!step.left_over) ++pos_;
-    if (scanner_.done() && !parameter_.is_doubtful) parameter_.is_json = false;
-  }
-  return !parameter_.is_json || (is_end_ && give_up());
-}
-
 // Reads a value between markers.  It ends at the first closer after which comes something that the format allows there.
 bool Machine::value_marked() {
+  if (!begin_value()) return false;
   if (parameter_.is_json && !json_in_value()) return false;
   while (true) {
     MarkerSet::Found found = parameter_.closer_set.find(buffer_, pos_, is_end_, starts());
@@ -451,6 +426,7 @@ bool Machine::value_marked() {
 // Reads a value without markers.  It ends at a line end before the next parameter or the end of the call, or at a
 // distinct marker inside its line.
 bool Machine::value_line() {
+  if (!begin_value()) return false;
   if (parameter_.is_json && !json_in_value()) return false;
   for (; pos_ < buffer_.size(); ++pos_) {
     const std::size_t next = skip_space(pos_);

@@ -102,9 +102,20 @@ void Syntax::compile_reasoning() {
     sets.blank.add(kReasoningOpen, add_marker(begun + f.reasoning.open));
   }
   const Marker* absent = add_marker(f.reasoning.absent);
-  // An answer may begin with punctuation.
+  // An answer may begin with punctuation.  What stands in place of reasoning then counts together with what follows it.
   for (const Marker* marker : {close, absent}) {
     if (!marker->empty() && marker->is_distinct()) sets.blank.add(kReasoningClose, marker);
+  }
+  const auto add_behind = [&](Id id, const std::string& next) {
+    const Marker* both = is_blank(next) ? absent : add_marker(f.reasoning.absent + next);
+    if (both->is_distinct()) sets.blank.add(id, both);
+  };
+  if (!absent->empty() && !absent->is_distinct()) {
+    add_behind(kContentOpen, f.content.open);
+    if (f.calls.present && options.calls) {
+      add_behind(kSectionOpen, f.calls.section_open);
+      add_behind(kCallOpen, f.calls.call_open);
+    }
   }
   sets.reasoning_open.add(kReasoningOpen, open);
   for (MarkerSet* set : {&sets.reasoning, &sets.reasoning_layout, &sets.reasoning_recover})
@@ -150,6 +161,7 @@ void Syntax::compile_content() {
   rare.preamble_close = make_marker(f.content.preamble_close);
   sets.blank.add(kContentOpen, &rare.preamble_open);
   sets.text.add(kContentClose, &rare.preamble_close);
+  if (const Marker* absent = add_marker(f.content.absent); absent->is_distinct()) sets.blank.add(kHistoryClose, absent);
 }
 
 // Returns whether a stop is also what closes a call, and no more than a bracket: in `set`, where calls are read, it then

@@ -398,6 +398,7 @@ struct FormSummary {
       if (!form->escapes.empty()) (form->style == ValueStyle::kRaw ? of_strings : of_literals) = form->escapes;
       raw_string = raw_string || (is_string && form->style == ValueStyle::kRaw);
       quoted_string = quoted_string || (is_string && form->style == ValueStyle::kPython);
+      json_string = json_string || (is_string && form->style == ValueStyle::kJson);
       only_strings = only_strings && is_string;
       python = python || form->style == ValueStyle::kPython;
     }
@@ -405,6 +406,7 @@ struct FormSummary {
 
   bool raw_string = false;     // a string may be written without quotes
   bool quoted_string = false;  // a string may be written in Python's quotes
+  bool json_string = false;    // a string may be written as JSON
   bool only_strings = true;
   bool python = false;
   std::span<const format::Escape> of_strings;  // the escapes of raw values
@@ -559,6 +561,10 @@ json::Value read_value(std::string_view written, const std::vector<const ValueFo
   if (summary.raw_string && summary.quoted_string) {
     if (auto quoted = read_literal(format::trimmed(text), {"", "", true}); quoted && quoted->is_string())
       return *quoted;
+  }
+  if (summary.raw_string && summary.json_string) {
+    if (auto quoted = json::parse(format::trimmed(text)); quoted.ok() && quoted.value().is_string())
+      return std::move(quoted).value();
   }
   if (summary.raw_string && (summary.only_strings || (types && types->is_only(TypeSet::kString)))) return as_string();
   if (auto constant = read_constant(text, forms, types)) return std::move(*constant);
