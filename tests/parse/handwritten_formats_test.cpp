@@ -185,4 +185,15 @@ TEST_CASE("bug: a grammar refused a blank before the opener of a value") {
                              ")</go>"));
 }
 
+TEST_CASE("bug: of a list that is written as its parameter once for each item only the last item was read") {
+  const std::string items = "{%- for x in (v if v is iterable and v is not string and v is not mapping else [v]) %}";
+  const test::Specimen specimen = specimen_with(
+      with_parameters("<call n=\"{{ c.function.name }}\">",
+                      items + "<a n=\"{{ k }}\">{{ x if x is string else x | tojson }}</a>{% endfor %}", "</call>"));
+  CHECK(specimen.format->calls.parameters.repeats_items);
+  for (const char* text : {R"({"l": ["a", "b"], "n": 1})", R"({"n": 1, "l": ["x"]})", R"({"l": [1, 2], "m": [true]})",
+                           R"({"city": "a", "l": [{"k": "x"}, {"k": "y"}]})", R"({"l": ["[1]", "two"]})"})
+    check_laws(specimen, {{"", "", {json::parse(text).value().as_object()}}});
+}
+
 }  // namespace rondo

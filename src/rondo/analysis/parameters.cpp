@@ -151,6 +151,8 @@ class ParameterProber {
     seen.value = std::move(value);
     if (previous.last_value < place.key) seen.key_front = text_between(*found, previous.last_value + 1, place.key);
     seen.has_value = place.first_value != kNone;
+    seen.keys = static_cast<std::size_t>(std::ranges::count_if(
+        *found, [](const Element& element) { return element.kind == Element::Kind::kKey && element.key == "k1"; }));
     if (seen.has_value) {
       seen.before = text_between(*found, place.key + 1, place.first_value);
       seen.after = text_between(*found, place.last_value + 1, next.key);
@@ -383,6 +385,18 @@ void tell_of_unread(const std::vector<Seen>& all, const std::string& shared, con
   }
 }
 
+// Finds out whether an array, which the probe gives three items, is written as the parameter once for each of them.
+void find_repeated_items(const std::vector<Seen>& all, format::Parameters& parameters, Remarks& remarks) {
+  const auto array = std::ranges::find(all, ValueType::kArray, &Seen::type);
+  if (array == all.end() || array->keys != 3 * all.front().keys || !format::is_blank(parameters.separator)) return;
+  parameters.repeats_items = true;
+  std::erase_if(parameters.forms, [](const ValueForm& form) { return form.type == ValueType::kArray; });
+  remarks.lose(
+      "arrays in arguments",
+      "an array is written as its parameter once for each item: it is read back where the tool's schema wants an "
+      "array, and one without items is left out");
+}
+
 // The texts around the parameters of a call: after its name, between two parameters, and after the last value.
 struct Around {
   Written after_name, between, after;
@@ -531,6 +545,7 @@ std::optional<ParameterPart> infer_parameters(const Evidence& evidence, const Pa
   const std::string behind_all = split_separator(around, cut, parameters);
   find_key_openers(all, parameters);
   find_escaped_close(probes, parameters);
+  find_repeated_items(all, parameters, remarks);
   tell_of_unread(all, shared, parameters, probes.line_of("k1"), remarks);
   if (format::is_blank(parameters.open) && format::is_blank(parameters.close)) allow_bare_values(parameters, remarks);
   out.after = around.after.from(std::min(behind_all.size(), around.after.text.size()));

@@ -21,6 +21,7 @@ struct Seen {
   std::string key_front;  // the text between the parameter before and the key
   std::string before, after, text;
   std::vector<std::string> inner;  // the literals of the template inside the value, between its parts
+  std::size_t keys = 0;            // how often the key is written
   bool has_value = false;          // false: `before` is all of the text between the keys
 };
 

@@ -44,6 +44,7 @@ void print_parameters(std::string& out, const Parameters& parameters) {
   print_marker(out, "  member open", parameters.member_open);
   print_marker(out, "  member key_close", parameters.member_key_close);
   print_marker(out, "  member close", parameters.member_close);
+  if (parameters.repeats_items) line(out, "  arrays", "the parameter again for each item");
   if (!parameters.key_escapes.empty()) line(out, "  in keys", escapes_text(parameters.key_escapes));
   for (const ValueForm& form : parameters.forms) {
     std::string text(to_string(form.style));

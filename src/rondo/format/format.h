@@ -148,6 +148,7 @@ struct Parameters {
   std::string member_open;  // around the members of an object inside a value, if they are not written as parameters are
   std::string member_key_close;
   std::string member_close;
+  bool repeats_items = false;  // an array is written as its parameter once for each item
   std::vector<Escape> key_escapes;
   std::vector<ValueForm> forms;
   bool operator==(const Parameters&) const = default;

@@ -138,6 +138,7 @@ void visit(V& v, Parameters& x) {
   v.field("member_open", x.member_open);
   v.field("member_key_close", x.member_key_close);
   v.field("member_close", x.member_close);
+  v.field("repeats_items", x.repeats_items);
   v.field("key_escapes", x.key_escapes);
   v.field("forms", x.forms);
 }

@@ -72,6 +72,7 @@ class CallBuilder {
   void literal(Line& line, std::size_t index);
   void body(Line& line, const Tool& tool, std::size_t first_piece, std::size_t end, bool name_is_read);
   [[nodiscard]] bool may_omit_arguments(const Tool& tool) const;
+  [[nodiscard]] static bool has_required(const Tool& tool);
   [[nodiscard]] NodeId heading(const std::string& literal);
   void slot(Line& line, const Tool& tool, const format::CallPiece& piece, std::string_view behind);
   [[nodiscard]] NodeId arguments(const Tool& tool);
@@ -92,6 +93,8 @@ class CallBuilder {
   [[nodiscard]] NodeId other_key(SchemaCompiler& schema, const Properties& all, NodeId key) const;
   [[nodiscard]] NodeId extra_parameter_behind(const std::string& key_open, SchemaCompiler& schema,
                                               const Properties& all, const std::string& name);
+  [[nodiscard]] NodeId repeated_parameter(SchemaCompiler& schema, const Property& property, const std::string& closing,
+                                          const std::string& name);
   // What follows key_close: the value in any of its forms, then `closing`.  `key_open` is the opener before the key, if
   // types of values have openers of their own.
   [[nodiscard]] NodeId value(SchemaCompiler& schema, const Parts& parts, const std::string& key_open,

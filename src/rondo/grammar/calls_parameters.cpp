@@ -453,8 +453,27 @@ NodeId CallBuilder::parameter(SchemaCompiler& schema, const Property& property, 
     close_key(line);
     ways.push_back(line.add(body).node());
   }
+  if (syntax.repeats_items) ways.push_back(repeated_parameter(schema, property, repeated + syntax.close, name));
   grammar_.define(rule, grammar_.choice(ways));
   return grammar_.reference(rule);
+}
+
+// A list as its parameter once for each item.
+NodeId CallBuilder::repeated_parameter(SchemaCompiler& schema, const Property& property, const std::string& closing,
+                                       const std::string& name) {
+  std::vector<NodeId> ways;
+  for (const Parts& alternative : schema.alternatives(property.parts)) {
+    if (schema.types(alternative) != kArrayType) continue;
+    const Elements all = schema.elements(alternative);
+    if (!all.firsts.empty() || all.most == 0) continue;
+    const NodeId item = value(schema, all.rest, "", closing, name + "-" + property.name + "-item");
+    Line line(grammar_);
+    open_parameter(line, format_.calls.parameters.open);
+    line.literal(property.name);
+    close_key(line);
+    ways.push_back(grammar_.repeat(line.add(item).node(), std::max<std::uint32_t>(all.least, 1), all.most));
+  }
+  return grammar_.choice(ways);
 }
 
 // A parameter that the schema does not name.  Its key is any word except the known names.

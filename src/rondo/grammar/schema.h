@@ -119,6 +119,8 @@ class SchemaCompiler {
   [[nodiscard]] TypeSet types(const Parts& alternative) const;
   // Returns the members that one alternative allows.
   Properties properties(const Parts& alternative);
+  // Returns what holds for the elements of an array.
+  Elements elements(const Parts& parts);
   // Returns true if the alternative allows every string: it has no enumeration, pattern, format or length.
   [[nodiscard]] static bool is_free_text(const Parts& alternative);
   // Returns the values of enum or const that all parts allow; nullopt if no part has such a keyword.
@@ -177,7 +179,6 @@ class SchemaCompiler {
   NodeId object(const Parts& parts, const Speller& speller, const std::string& name);
   NodeId object_body(const Parts& parts, const Speller& speller, const std::string& name);
   NodeId array(const Parts& parts, const Speller& speller, const std::string& name);
-  Elements elements(const Parts& parts);
   NodeId array_body(const Parts& parts, const Speller& speller, const std::string& name);
   NodeId string(const Parts& parts, const Speller& speller);
   NodeId string_content(const Parts& parts, const Speller& speller);

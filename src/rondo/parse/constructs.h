@@ -90,6 +90,8 @@ struct Call {
   bool has_arguments = false;  // the arguments have begun
   bool is_string = false;      // the arguments are in a string
   std::size_t parameters = 0;  // how many parameters were read
+  std::string open_list;       // a parameter whose values are the items of a list that is still open; "" if none is
+  bool takes_item = false;     // the value that is read is an item of a list
   std::string wrapper_close;   // closes a tag around the arguments that the format does not have; "" if none is open
   std::vector<chat::CallProblem> problems;
   std::vector<std::pair<std::string, std::string>> swallowed;  // a parameter, and a name in a tag inside its value

@@ -1,6 +1,7 @@
 // Values of parameters that are read as JSON, to their end, before anything is looked for that ends values.
 #include <algorithm>
 
+#include "json/print.h"
 #include "parse/machine.h"
 
 namespace rondo::parse {
@@ -60,6 +61,28 @@ bool Machine::json_in_value() {
     if (scanner_.done() && !parameter_.is_doubtful) parameter_.is_json = false;
   }
   return !parameter_.is_json || (is_end_ && give_up());
+}
+
+// Where the template writes a list as its parameter once for each item: takes the schema of items for the value if the
+// tool's schema wants a list.
+void Machine::expect_item() {
+  const bool is_list =
+      parameter_.types && parameter_.types->has(TypeSet::kArray) && !parameter_.types->has(TypeSet::kString);
+  if (!is_list) return;
+  call_.takes_item = true;
+  const json::Value* items = parameter_.schema.schema->find("items");
+  parameter_.types = items != nullptr ? schema_types(*items, *parameter_.schema.root) : std::nullopt;
+  parameter_.schema.schema = items;
+}
+
+// Returns the item `value` as a part of the arguments: it begins the list or goes on with it.  A whole list that begins
+// none is itself.
+std::string Machine::in_list(const json::Value& value) {
+  const bool is_begun = call_.open_list == parameter_.key;
+  const bool may_be_item = parameter_.types && parameter_.types->has(TypeSet::kArray);
+  if (!is_begun && value.is_array() && !may_be_item) return json::to_compact(value);
+  call_.open_list = parameter_.key;
+  return (is_begun ? "," : "[") + json::to_compact(value);
 }
 
 }  // namespace rondo::parse

@@ -371,6 +371,8 @@ class Machine : private Reader {
   [[nodiscard]] bool is_structured() const;
   [[nodiscard]] std::string_view own_line_end() const;
   bool begin_value();
+  void expect_item();
+  [[nodiscard]] std::string in_list(const json::Value& value);
   bool value_marked();
   bool value_line();
   [[nodiscard]] MatchKind value_end_inside_line(std::size_t at) const;

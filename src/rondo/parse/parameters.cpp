@@ -76,7 +76,9 @@ void Machine::begin_key(const Marker* opener) {
 }
 
 bool Machine::finish_parameters() {
-  emit(EventKind::kArguments, head_, call_.parameters == 0 ? "{}" : "}");
+  const std::string list = call_.open_list.empty() ? "" : "]";
+  emit(EventKind::kArguments, head_, call_.parameters == 0 ? "{}" : list + "}");
+  call_.open_list.clear();
   call_.parameters = 0;
   return arguments_done();
 }
@@ -240,7 +242,11 @@ void Machine::take_key(std::size_t begin, std::size_t end, std::size_t close_siz
   parameter_.is_unmarked = false;
   parameter_.key = format::unescaped(format::trimmed(std::string_view(buffer_).substr(begin, end - begin)),
                                      syntax_->format->calls.parameters.key_escapes);
-  emit(EventKind::kArguments, end, (call_.parameters == 0 ? "{\"" : ",\"") + in_json(parameter_.key) + "\":");
+  if (call_.open_list.empty() || call_.open_list != parameter_.key) {
+    const char* before = call_.parameters == 0 ? "{\"" : call_.open_list.empty() ? ",\"" : "],\"";
+    emit(EventKind::kArguments, end, before + in_json(parameter_.key) + "\":");
+    call_.open_list.clear();
+  }
   pos_ = end + close_size;
   emit(EventKind::kMarker, pos_);
   syntax_->sets.key.for_each([this](int, const Marker& marker) { trail_.text = marker.trail(); });
@@ -298,11 +304,13 @@ void Machine::select_forms(const std::string& open) {
   fresh.key_open = std::move(parameter_.key_open);
   fresh.is_unmarked = parameter_.is_unmarked;
   parameter_ = std::move(fresh);
+  call_.takes_item = false;
   keep_forms(open);
   if (const chat::ToolDefinition* tool = syntax_->tool(call_.name)) {
     const json::Value* schema = chosen_property(tool->parameters, parameter_.key, call().arguments, parameter_.joined);
     if (schema != nullptr) parameter_.types = schema_types(*schema, tool->parameters);
     parameter_.schema = {schema, &tool->parameters};
+    if (parameters.repeats_items) expect_item();
   }
   add_value_closers();
   bool raw_string = false;
@@ -320,8 +328,8 @@ void Machine::select_forms(const std::string& open) {
   const bool is_free_text = raw_string && !has_choices(parameter_.schema);
   parameter_.nesting.is_python = !raw_string;
   parameter_.nesting.is_text = is_free_text && is_string && syntax_->values.ends_are_distinct;
-  parameter_.is_streaming =
-      is_free_text && !json_string && !parameter_.closer_set.empty() && (only_strings || is_string);
+  parameter_.is_streaming = is_free_text && !json_string && !call_.takes_item && !parameter_.closer_set.empty() &&
+                            (only_strings || is_string);
   const bool is_nested = std::any_of(parameter_.forms.begin(), parameter_.forms.end(),
                                      [](const ValueForm* form) { return form->style == ValueStyle::kNested; });
   parameter_.markup.tagged = tagged_among(parameter_.forms);
@@ -554,7 +562,7 @@ void Machine::end_value(std::size_t end, std::size_t terminator_end) {
     const format::Parameters& parameters = syntax_->format->calls.parameters;
     if (parameter_.markup.is_possible) nested = parameter_.markup.read(text, parameters, parameter_.schema);
     const json::Value read = nested ? *nested : typed_value(text);
-    emit(EventKind::kArguments, end, json::to_compact(read));
+    emit(EventKind::kArguments, end, call_.takes_item ? in_list(read) : json::to_compact(read));
     if (read.is_string() && read.as_string() == text) look_for_tags(read.as_string());
   }
   pos_ = std::max(terminator_end, head_);
