@@ -77,5 +77,21 @@ TEST_CASE("bug: the words of Python that a template writes for values were refus
   CHECK(!accepts(grammar, R"(<call>look(l=["a", Nothing], q="x")</call><eot>)"));
 }
 
+TEST_CASE("bug: a call without parameters needed the blank that parts its name from the first of them") {
+  const Grammar grammar = call_of_look(R"("calls": {"present": true, "call_open": "<do ", "call_close": "/>",
+    "envelope": "tags", "arguments": "parameters", "pieces": [{"kind": "name"}, {"kind": "literal", "text": " "},
+    {"kind": "arguments"}], "parameters": {"key_close": "=", "separator": " ", "forms": [
+    {"type": "string", "style": "json"}]}})");
+  CHECK(accepts(grammar, "<do look/><eot>"));
+  CHECK(accepts(grammar, R"(<do look q="x"/><eot>)"));
+  CHECK(!accepts(grammar, R"(<do lookq="x"/><eot>)"));
+  const Grammar words = call_of_look(R"("calls": {"present": true, "call_open": "<do ", "call_close": "done>",
+    "envelope": "tags", "arguments": "parameters", "pieces": [{"kind": "name"}, {"kind": "literal", "text": "!with "},
+    {"kind": "arguments"}], "parameters": {"open": "<", "key_close": ">", "close": ";", "forms": [
+    {"type": "string", "style": "json"}]}})");
+  CHECK(accepts(words, "<do look!with done><eot>"));
+  CHECK(!accepts(words, "<do look!withdone><eot>"));
+}
+
 }  // namespace
 }  // namespace rondo::grammar

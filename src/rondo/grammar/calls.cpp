@@ -316,9 +316,21 @@ NodeId CallBuilder::call(const Tool& tool, Start start, bool name_is_read) {
 
 // Returns whether a call of the tool may come without arguments, and the template then writes none.
 bool CallBuilder::may_omit_arguments(const Tool& tool) const {
+  return format_.calls.omits_arguments && !has_required(tool);
+}
+
+// Returns whether nothing but white space is before the arguments, piece `index`, and the text behind them begins with no
+// word.
+bool CallBuilder::is_only_apart(std::size_t index) const {
+  const std::vector<CallPiece>& pieces = format_.calls.pieces;
+  const std::string_view behind =
+      trimmed(index + 1 < pieces.size() ? pieces[index + 1].text : format_.calls.call_close);
+  return index > 0 && is_blank(pieces[index - 1].text) && !behind.empty() && !format::is_word(behind.front());
+}
+
+bool CallBuilder::has_required(const Tool& tool) {
   const json::Value* required = tool.parameters.find("required");
-  const bool has_required = required != nullptr && required->is_array() && !required->as_array().empty();
-  return format_.calls.omits_arguments && !has_required;
+  return required != nullptr && required->is_array() && !required->as_array().empty();
 }
 
 void CallBuilder::literal(Line& line, std::size_t index) {
@@ -344,9 +356,17 @@ void CallBuilder::body(Line& line, const Tool& tool, std::size_t first_piece, st
       case CallPiece::Kind::kLiteral: literal(line, i); break;
       case CallPiece::Kind::kArguments:
         line.space();
-        if (calls.arguments == format::ArgumentStyle::kParameters) line.apart();
         // Directly behind a name, only a bracket tells where the arguments begin.
-        line.add(i > 0 && is_blank(pieces[i - 1].text) ? arguments(tool) : json_or_text(tool));
+        if (calls.arguments != format::ArgumentStyle::kParameters) {
+          line.add(i > 0 && is_blank(pieces[i - 1].text) ? arguments(tool) : json_or_text(tool));
+        } else if (line.ends_apart() && is_only_apart(i) && !has_required(tool)) {
+          // The blank behind the name parts it from a parameter, and may be missing where there is none.
+          Line with = line;
+          with.apart().add(arguments(tool));
+          line = Line(grammar_).add(grammar_.choice({with.node(), line.node()}));
+        } else {
+          line.apart().add(arguments(tool));
+        }
         if (!is_open_ended_) line.space();
         break;
       case CallPiece::Kind::kObject: line.space().add(call_object(tool)).space(); break;

@@ -73,6 +73,7 @@ class CallBuilder {
   void body(Line& line, const Tool& tool, std::size_t first_piece, std::size_t end, bool name_is_read);
   [[nodiscard]] bool may_omit_arguments(const Tool& tool) const;
   [[nodiscard]] static bool has_required(const Tool& tool);
+  [[nodiscard]] bool is_only_apart(std::size_t index) const;
   [[nodiscard]] NodeId heading(const std::string& literal);
   void slot(Line& line, const Tool& tool, const format::CallPiece& piece, std::string_view behind);
   [[nodiscard]] NodeId arguments(const Tool& tool);

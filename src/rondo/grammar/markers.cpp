@@ -43,7 +43,7 @@ Line& Line::behind(std::string_view text) {
   return *this;
 }
 
-Line& Line::apart() { return is_behind_word_ && has_blank_ ? space(1) : *this; }
+Line& Line::apart() { return ends_apart() ? space(1) : *this; }
 
 Line& Line::space(std::size_t least) {
   if (ends_with_space_ && least > 0) parts_.pop_back();

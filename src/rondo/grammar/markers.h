@@ -29,6 +29,8 @@ class Line {
   Line& behind(std::string_view text);
   // Says that a word is added next.
   Line& apart();
+  // Returns whether only white space parts a word from a word that is added next.
+  [[nodiscard]] bool ends_apart() const { return is_behind_word_ && has_blank_; }
   [[nodiscard]] NodeId node() const { return grammar_->sequence(parts_); }
 
  private:
