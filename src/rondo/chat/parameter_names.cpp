@@ -29,12 +29,13 @@ void add_names(const json::Value& schema, Listing& out) {
   const json::Value* properties = schema.find("properties");
   if (properties != nullptr && properties->is_object()) {
     out.has_properties = true;
-    for (const json::Member& member : properties->as_object()) out.names.push_back(member.key);
+    out.names.reserve(out.names.size() + properties->as_object().size());
+    for (const json::Member& member : properties->as_object()) out.names.emplace_back(member.key);
   }
   const json::Value* required = schema.find("required");
   if (required == nullptr || !required->is_array()) return;
   for (const json::Value& name : required->as_array()) {
-    if (name.is_string()) out.names.push_back(name.as_string());
+    if (name.is_string()) out.names.emplace_back(name.as_string());
   }
 }
 

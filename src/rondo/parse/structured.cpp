@@ -158,8 +158,9 @@ MatchKind Machine::separates_words(const MarkerSet::Found& found) const {
 // a text without quotes ends there.
 MatchKind Machine::next_line_key() const {
   const std::string& separator = syntax_->format->calls.parameters.separator;
-  const bool may_be = buffer_[pos_] == '\n' && parameter_.nesting.is_python && syntax_->parameter_open.empty() &&
-                      is_blank(separator) && separator.find('\n') != std::string::npos && !syntax_->sets.key.empty();
+  if (buffer_[pos_] != '\n' || parameter_.nesting.has_closed) return MatchKind::kNone;
+  const bool may_be = parameter_.nesting.is_python && syntax_->parameter_open.empty() && is_blank(separator) &&
+                      separator.find('\n') != std::string::npos && !syntax_->sets.key.empty();
   if (!may_be || is_blank(std::string_view(buffer_).substr(head_, pos_ - head_))) return MatchKind::kNone;
   const std::size_t next = skip_space(pos_);
   if (next == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;

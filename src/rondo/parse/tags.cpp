@@ -240,7 +240,8 @@ void Machine::judge_call() {
   const bool is_read = made.status == chat::CallStatus::kOk || made.status == chat::CallStatus::kUnknownTool;
   if (const auto arguments = json::parse(made.arguments); is_read && arguments.ok()) {
     const chat::ToolDefinition* tool = syntax_->tool(made.name);
-    const bool is_listed = tool != nullptr && chat::listed_parameters(tool->parameters).has_value();
+    const bool is_listed =
+        !call_.swallowed.empty() && tool != nullptr && chat::listed_parameters(tool->parameters).has_value();
     for (const auto& [holder, key] : call_.swallowed) {
       // A tag that another parameter has, or that the tool does not know, is a quotation.
       if (arguments.value().find(key) != nullptr || (is_listed && !has_parameter(key))) continue;
