@@ -29,6 +29,7 @@ struct PromptStart {
   std::string open_reasoning;  // the end of the tail, if it opens the reasoning
   std::string inline_open;     // the same if reasoning is part of the content; cleared once it is reported
   bool is_generated = false;   // the tail ends with the template's own text for an answer
+  bool lacks_header = false;   // the tail opens no turn: the text itself begins with the header
   bool is_foreign = false;     // the tail is an earlier turn, or text that belongs to no message
 };
 

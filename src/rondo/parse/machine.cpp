@@ -298,8 +298,10 @@ bool Machine::top_blank() {
   if (at == buffer_.size()) {
     if (!is_end_) return false;
     pos_ = at;
-    const bool is_stop = !syntax_->blank_stop.empty() && std::string_view(buffer_).substr(head_) == syntax_->blank_stop;
-    emit(top_.is_layout || is_stop ? EventKind::kMarker : EventKind::kContent, at);
+    const std::string& stop = syntax_->blank_stop;
+    const bool is_stop = std::string_view(buffer_).substr(head_).ends_with(stop);
+    if (!top_.is_layout) emit(EventKind::kContent, at - (is_stop ? stop.size() : 0));
+    emit(EventKind::kMarker, at);
     return false;
   }
   using Construct = MatchKind (Machine::*)(std::size_t at);
@@ -330,16 +332,18 @@ MatchKind Machine::blank_marker(std::size_t at) {
 void Machine::keep_blank(const MarkerSet::Found& found) {
   const bool is_end = found.id == kStop || found.id == kHistoryClose;
   const bool is_call = found.id == kSectionOpen || found.id == kCallOpen;
-  if (top_.is_layout || !is_blank(syntax_->format->content.open) || !(is_end || is_call)) return;
+  const bool is_marked = !is_blank(syntax_->format->content.open) && !(is_end && has_read_nothing());
+  if (top_.is_layout || is_marked || !(is_end || is_call)) return;
   emit_prompt_part();
   const std::string_view before = std::string_view(buffer_).substr(head_, found.begin - head_);
   emit(EventKind::kContent, found.begin - found.marker->own_lead(before));
 }
 
 // Returns whether a header of plain words belongs to the answer.  It does not if the white space that the template
-// writes before a header precedes it.
+// writes before a header precedes it, or if it is the first text behind a prompt that has none.
 bool Machine::is_answer_text(const MarkerSet::Found& found) const {
   if (found.id != kHeader || !syntax_->has_plain_header) return false;
+  if (prompt_.lacks_header && !top_.has_header && has_read_nothing()) return false;
   const std::string_view before = std::string_view(buffer_).substr(0, found.begin);
   const std::size_t lead = found.marker->lead().size();
   return lead == 0 || found.marker->own_lead(before) < lead;

@@ -99,6 +99,9 @@ class Machine : private Reader {
   MatchKind blank_marker(std::size_t at);
   void keep_blank(const MarkerSet::Found& found);
   [[nodiscard]] bool is_answer_text(const MarkerSet::Found& found) const;
+  [[nodiscard]] bool has_read_nothing() const {
+    return message_.content.empty() && !message_.reasoning && message_.tool_calls.empty();
+  }
   void reasoning_ends(const MarkerSet::Found& found);
   bool wait_at(const MarkerSet::Found& found);
   [[nodiscard]] MatchKind content_ends(const MarkerSet::Found& found) const;

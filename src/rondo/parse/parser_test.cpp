@@ -65,6 +65,33 @@ TEST_CASE("an answer may begin with the words that a header is, unless the heade
   CHECK(read("\n\nAnswer:", "Answer: yes") == "C(Answer: yes)");
 }
 
+TEST_CASE("bug: behind a prompt without the header, a header of plain words was a part of the answer") {
+  Format format = base();
+  format.header = "Bot:";
+  format.content.open = " ";
+  const auto read = [&format](const std::string& tail, const std::string& text) {
+    Options options;
+    options.prompt_tail = tail;
+    return parsed(share(format), text, options);
+  };
+  CHECK(read("<eot>\n", "Bot: Bot: yes") == "C(Bot: yes)");
+  CHECK(read("<eot>\n", "Yes. Bot: yes") == "C(Yes. Bot: yes)");
+  CHECK(read("<eot>\nBot:", " Bot: yes") == "C(Bot: yes)");
+}
+
+TEST_CASE("bug: an answer of white space alone vanished, or took in the white space that ends the turn") {
+  Format marked = base();
+  marked.content = {"<say>", "</say>"};
+  CHECK(parsed(share(marked), "\n\n<eot>") == "C(\n\n)");
+  CHECK(parsed(share(marked), "\n\n<say>\n</say>\n<eot>") == "C(\n)");
+  Format spaced = base();
+  spaced.content.open = " ";
+  spaced.stops.content = {" "};
+  CHECK(parsed(share(spaced), " \n\n ") == "C(\n\n)");
+  CHECK(parsed(share(spaced), "  ") == "C()");
+  CHECK(parsed(share(spaced), " yes ") == "C(yes)");
+}
+
 TEST_CASE("calls as JSON objects") {
   const auto f = json_object();
   CHECK(parsed(f, "<do>\n{\"name\": \"find\", \"args\": {\"q\": \"x\"}}\n</do><eot>") == "C() find{\"q\": \"x\"}");

@@ -32,6 +32,7 @@ void Machine::start_from_prompt(std::string_view tail) {
   top_.has_header = header != std::string::npos;
   const std::string shown = written;
   prompt_.is_generated = is_generation_prompt;
+  prompt_.lacks_header = header == std::string::npos && !tail.empty() && !is_generation_prompt;
   if (is_generation_prompt) drop_prompt_space(written);
   if (written.empty()) return;
   prompt_.bytes = prompt_.generated = written.size();
