@@ -71,13 +71,22 @@ std::string first_line(std::string_view header) {
   return as_stop(std::string(begin == std::string::npos ? line : line.substr(begin)));
 }
 
+// Returns `unit`, the marker that the next turn begins with, or only its tag where the turn's own header has the same tag
+// before another word: then every turn begins with it.
+std::string shared_tag(std::string unit, std::string_view header) {
+  const std::size_t end = unit.find_first_of(">])}");
+  if (end != std::string::npos && trimmed(header).starts_with(std::string_view(unit).substr(0, end + 1)))
+    unit.resize(end + 1);
+  return unit;
+}
+
 // The stops of a turn that only the beginning of the next turn ends: the first unit of that beginning if it is a marker,
 // and its first line if that has words.  White space that ends turns is a stop too.
 std::vector<std::string> next_begins(const Evidence& evidence, const Blocks& blocks, const Turn& followed) {
   const std::string own = behind_content(followed);
   const std::string own_end = is_blank(own) ? "" : without_prefix(own, blocks.content.close);
   const std::string unit = first_unit(evidence, trimmed(own_end + followed.following));
-  if (unit.size() > 1 && is_opening_bracket(unit.front())) return {unit};
+  if (unit.size() > 1 && is_opening_bracket(unit.front())) return {shared_tag(unit, blocks.header)};
   const std::size_t question = followed.behind.find(probe::kSecondQuestionText);
   const std::string line = question == std::string::npos
                                ? ""

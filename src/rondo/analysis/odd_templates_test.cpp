@@ -328,6 +328,8 @@ TEST_CASE("words that begin the next turn end one that no mark ends") {
   CHECK(stops("user:\\n", "assistant:\\n", "\\n---\\n") == Stops{"\n---\n"});
   CHECK(stops("USER: ", "ASSISTANT: ", "\\n") == Stops{"\n", "\nUSER:"});
   CHECK(stops("<user>", "<bot>", "") == Stops{"<user>"});
+  // bug: an answer behind which the template asks for another one ended with that prompt
+  CHECK(stops("<turn>User\\n", "<turn>Bot\\n", "") == Stops{"<turn>"});
 }
 
 TEST_CASE("content and calls that close with the same mark behind other white space") {
