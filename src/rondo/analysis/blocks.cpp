@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "analysis/parts.h"
+#include "probe/words.h"
 
 namespace rondo::analysis {
 
@@ -308,6 +309,22 @@ void wrap_beside_reasoning(const Evidence& evidence, const Turn& thinking, const
   blocks.reasoning.close.resize(at);
 }
 
+// Some templates write white space behind a question that is answered, and none behind one that asks for an answer.
+// Returns that white space, if nothing else stands before the content of the turn `plain`.
+std::string space_before_answer(const Evidence& evidence, const Variant& plain) {
+  const auto is_empty = [](const Prompt& prompt) { return prompt.written.text.empty(); };
+  if (plain.turn.first_slot() != 0 || !std::ranges::all_of(evidence.prompts, is_empty)) return "";
+  json::Value question = probe::plain_message("user", probe::kQuestionText);
+  const auto asked = evidence.prober.text_of({question}, plain.setting);
+  const auto answered = evidence.prober.text_of(
+      {std::move(question), probe::assistant_message(evidence.shape, {"", std::string(probe::kContentText), {}})},
+      plain.setting);
+  if (!asked || !answered || !answered->starts_with(*asked)) return "";
+  const std::string rest = answered->substr(asked->size());
+  const std::string space = rest.substr(0, rest.find_first_not_of(" \n\t\r"));
+  return rest.substr(space.size()).starts_with(probe::kContentText) ? space : "";
+}
+
 }  // namespace
 
 Blocks infer_blocks(const Evidence& evidence, const std::string& header) {
@@ -346,6 +363,7 @@ Blocks infer_blocks(const Evidence& evidence, const std::string& header) {
   if (!is_closed && calling != nullptr && is_blank(out.content.close))
     out.content = wrap_beside_calls(evidence, out).value_or(out.content);
   find_preamble(evidence, out);
+  if (out.content.open.empty() && header.empty()) out.content.open = space_before_answer(evidence, *plain);
   find_absent_content(evidence, out);
   return out;
 }

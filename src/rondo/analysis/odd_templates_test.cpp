@@ -332,6 +332,21 @@ TEST_CASE("words that begin the next turn end one that no mark ends") {
   CHECK(stops("<turn>User\\n", "<turn>Bot\\n", "") == Stops{"<turn>"});
 }
 
+TEST_CASE("bug: white space that only an answered question has behind it was read as the answer's") {
+  const auto open = [](const std::string& behind_question, const std::string& before_answer) {
+    return verified_format(
+               "{%- for m in messages %}{%- if m.role == 'user' %}{{- '[ask]' + m.content + '[/ask]' }}"
+               "{%- if not loop.last %}{{- '" +
+               behind_question + "' }}{%- endif %}{%- else %}{{- '" + before_answer +
+               "' + m.content + '~fin~' }}{%- endif %}{%- endfor %}")
+        ->content.open;
+  };
+  CHECK(open(" ", "") == " ");
+  CHECK(open("", " ") == " ");
+  CHECK(open("", "").empty());
+  CHECK(open("[go]", "").empty());
+}
+
 TEST_CASE("content and calls that close with the same mark behind other white space") {
   const auto format = verified_format(
       "{%- for m in messages %}\n{{- '<|' + m.role + '|>' }}\n{%- if m.tool_calls %}{{- '{{acts' }}{%- for c in "
