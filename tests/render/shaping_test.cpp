@@ -10,6 +10,7 @@
 #include "chat/conversation.h"
 #include "chat/reasoning_fields.h"
 #include "core/model.h"
+#include "format/units.h"
 #include "json/parse.h"
 #include "json/print.h"
 #include "tests/support/corpus.h"
@@ -211,6 +212,12 @@ void send_back(const core::Model& model, const core::Call& call, const json::Val
   with_turn.conversation.messages.push_back(turn);
   const auto full = model.render(with_turn);
   if (!full.ok()) return leave_out("the template refuses the turn");
+  asked = call;
+  const auto format = model.format(asked);
+  REQUIRE(format.ok());
+  // What begins a conversation, such as a system prompt, is no text of its first turn.
+  const bool is_begun = !prompt.value().empty() || full.value().starts_with(format::trimmed(format.value()->header));
+  if (!is_begun) return leave_out("the template writes a text before its first turn");
   asked = call;
   if (!full.value().starts_with(prompt.value())) {
     // History does not go on as the prompt ends: then its own opening is a part of the turn.
