@@ -235,6 +235,17 @@ std::optional<std::size_t> end_behind(const Written& whole, const std::string& a
   return beside->behind;
 }
 
+// Returns whether the roles say where the name and the arguments stand.  Where the name is the key of the arguments,
+// nothing else says so.
+bool has_name_and_arguments(format::JsonRoles& roles) {
+  if (!roles.name_is_key) return !roles.name.empty() && !roles.arguments.empty();
+  // The name's value may have more than the arguments.
+  if (roles.arguments.empty() || !has_mark(roles.arguments.back())) return false;
+  roles.name.clear();
+  roles.arguments.clear();
+  return true;
+}
+
 }  // namespace
 
 // Finds the JSON around the first call's name, the roles in it, and the literals around it.
@@ -255,15 +266,9 @@ std::optional<JsonCall> find_json_call(const Turn& turn, const Turn& lead_turn, 
   if (is_array && first->value.as_array().empty()) return std::nullopt;
   JsonCall out{is_array ? format::Envelope::kJsonArray : format::Envelope::kJsonObject, {}, around};
   find_roles(is_array ? first->value.as_array().front() : first->value, {}, out.roles);
-  if (out.roles.name_is_key) {
-    // The name's value may have more than the arguments.
-    if (out.roles.arguments.empty() || !has_mark(out.roles.arguments.back())) return std::nullopt;
-    out.roles.name.clear();
-    out.roles.arguments.clear();
-    out.roles.shares_object = !is_array && calls_in_turn > 1 && all.find(name_mark(1)) < first->end;
-  } else if (out.roles.name.empty() || out.roles.arguments.empty()) {
-    return std::nullopt;
-  }
+  if (!has_name_and_arguments(out.roles)) return std::nullopt;
+  out.roles.shares_object =
+      out.roles.name_is_key && !is_array && calls_in_turn > 1 && all.find(name_mark(1)) < first->end;
   out.pieces = pieces_beside(whole, *first, *ids);
   if (!out.pieces.empty() && (is_array || out.roles.shares_object)) return std::nullopt;
   const std::string lead_all = marked(lead_turn);

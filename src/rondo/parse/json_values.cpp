@@ -31,6 +31,15 @@ bool Machine::begin_value() {
   return true;
 }
 
+// Looks behind the whole JSON value that ends at pos_ for what closes it.
+MatchKind Machine::close_of_json() const {
+  const std::size_t next = skip_space(pos_);
+  if (next == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
+  const MatchKind end = value_ends().at(buffer_, next, is_end_, starts()).kind;
+  const bool ends_line = buffer_.substr(pos_, next - pos_).find('\n') != std::string::npos;
+  return end == MatchKind::kNone && ends_line && parameter_.closer_set.empty() ? key_at(next) : end;
+}
+
 // Moves pos_ past the JSON value, or back to the value's start if it is not JSON.  Returns false if more text is
 // needed.
 //
@@ -44,15 +53,10 @@ bool Machine::json_in_value() {
   };
   while (pos_ < buffer_.size() && parameter_.is_json) {
     if (scanner_.done()) {
-      const std::size_t next = skip_space(pos_);
-      if (next == buffer_.size()) break;
-      MatchKind end = value_ends().at(buffer_, next, is_end_, starts()).kind;
-      const bool ends_line = buffer_.substr(pos_, next - pos_).find('\n') != std::string::npos;
-      if (end == MatchKind::kNone && ends_line && parameter_.closer_set.empty()) end = key_at(next);
+      const MatchKind end = close_of_json();
       if (end == MatchKind::kNone) return give_up();
-      if (end == MatchKind::kPartial) return false;
-      parameter_.is_json = false;
-      return true;
+      if (end == MatchKind::kFull) parameter_.is_json = false;
+      return end == MatchKind::kFull;
     }
     const JsonScanner::Step step = scanner_.step(buffer_[pos_]);
     parameter_.is_doubtful = parameter_.is_doubtful || scanner_.is_doubtful();

@@ -367,6 +367,12 @@ void Machine::reasoning_ends(const MarkerSet::Found& found) {
   top_.is_blank = top_.is_blank || syntax_->rare.content_open_is_reserved;
 }
 
+// The close of a section directly after calls closes them even if nothing opened the section.
+bool Machine::may_close_section(const MarkerSet::Found& found) const {
+  return section_.is_open ||
+         (top_.is_blank && top_.is_layout && !message_.tool_calls.empty() && found.marker->is_distinct());
+}
+
 // Acts on a marker outside reasoning and calls, which ends at pos_.
 bool Machine::top_marker(const MarkerSet::Found& found) {
   trail_.of_reasoning = false;
@@ -403,16 +409,12 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
     case kCallOpen:
     case kHalfOpen:
     case kBareOpen: return top_opener(found);
-    case kSectionClose: {
-      // The close of a section directly after calls closes them even if nothing opened the section.
-      const bool is_behind_calls =
-          top_.is_blank && top_.is_layout && !message_.tool_calls.empty() && found.marker->is_distinct();
-      if (!section_.is_open && !is_behind_calls) return stray_close(found);
+    case kSectionClose:
+      if (!may_close_section(found)) return stray_close(found);
       emit(EventKind::kMarker, pos_);
       section_.is_open = false;
       top_.is_blank = top_.is_layout = true;
       break;
-    }
     default:
       if (found.id == kHeader && !top_.is_blank) top_.is_blank = top_.is_layout = true;
       emit(EventKind::kMarker, pos_);

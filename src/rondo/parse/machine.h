@@ -103,6 +103,7 @@ class Machine : private Reader {
     return message_.content.empty() && !message_.reasoning && message_.tool_calls.empty();
   }
   void reasoning_ends(const MarkerSet::Found& found);
+  [[nodiscard]] bool may_close_section(const MarkerSet::Found& found) const;
   bool wait_at(const MarkerSet::Found& found);
   [[nodiscard]] MatchKind content_ends(const MarkerSet::Found& found) const;
   bool stray_close(const MarkerSet::Found& found);
@@ -134,6 +135,8 @@ class Machine : private Reader {
   void start_from_prompt(std::string_view tail);
   void expect_repeated_open();
   void forget_blank_reasoning();
+  void leave_inline(const std::string& shown);
+  [[nodiscard]] bool has_more_than_begun() const;
   [[nodiscard]] bool has_unopened_reasoning(std::string_view begun) const;
   void go_on_behind(std::string_view begun);
   void drop_prompt_space(std::string& written) const;
@@ -382,6 +385,7 @@ class Machine : private Reader {
   [[nodiscard]] MatchKind value_line_end(std::size_t at) const;
   [[nodiscard]] MatchKind key_at(std::size_t begin) const;
   [[nodiscard]] const MarkerSet& value_ends() const;
+  [[nodiscard]] MatchKind close_of_json() const;
   bool json_in_value();
   [[nodiscard]] std::size_t value_end_at_stop(std::size_t end) const;
   bool is_inner_close(std::size_t at);
@@ -399,6 +403,7 @@ class Machine : private Reader {
   [[nodiscard]] MatchKind separates_words(const MarkerSet::Found& found) const;
   [[nodiscard]] std::optional<std::size_t> structured_end(bool& wait) const;
   [[nodiscard]] MatchKind next_line_key() const;
+  [[nodiscard]] std::optional<std::size_t> end_before_key(bool& wait) const;
   bool begin_structured();
   MatchKind end_structured();
   MatchKind structured_byte();

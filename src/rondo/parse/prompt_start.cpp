@@ -8,13 +8,20 @@ namespace rondo::parse {
 
 using format::is_blank;
 
+// Returns whether what was read of the prompt is more than the beginning of a turn: its end, an answer that the template
+// wrote, or a whole call.
+bool Machine::has_more_than_begun() const {
+  const bool has_ended_call = !message_.tool_calls.empty() && !call_.is_reported;
+  return phase_ == Phase::kEnded || (prompt_.is_generated && !is_blank(message_.content)) || has_ended_call;
+}
+
 // Finds the turn's header in the prompt.  The template wrote the text after the header for the model, so it is parsed
 // like the model's own text.
 void Machine::start_from_prompt(std::string_view tail) {
   std::string written;
   bool is_generation_prompt = false;
-  const std::size_t header =
-      is_blank(syntax_->format->header) ? std::string::npos : tail.rfind(syntax_->format->header);
+  const bool has_no_header = is_blank(syntax_->format->header);
+  const std::size_t header = has_no_header ? std::string::npos : tail.rfind(syntax_->format->header);
   if (header != std::string::npos) written = tail.substr(header + syntax_->format->header.size());
   // Inside a turn, after a tool's result, a prompt may open the reasoning without a header.
   const std::string_view open = format::trimmed(syntax_->format->reasoning.open);
@@ -25,8 +32,7 @@ void Machine::start_from_prompt(std::string_view tail) {
   }
   for (const format::GenerationPrompt& prompt : syntax_->format->generation_prompts) {
     if (prompt.text.empty() || !tail.ends_with(prompt.text)) continue;
-    if (header == std::string::npos && is_blank(syntax_->format->header) && prompt.text.size() > written.size())
-      written = prompt.text;
+    if (has_no_header && prompt.text.size() > written.size()) written = prompt.text;
     is_generation_prompt = true;
   }
   top_.has_header = header != std::string::npos;
@@ -40,20 +46,20 @@ void Machine::start_from_prompt(std::string_view tail) {
   if (!is_generation_prompt && has_unopened_reasoning(written)) phase_ = Phase::kUndecided;
   feed(written);
   inline_reasoning_ = inline_reasoning;
-  const bool has_ended_call = !message_.tool_calls.empty() && !call_.is_reported;
-  if (phase_ == Phase::kEnded || (is_generation_prompt && !is_blank(message_.content)) || has_ended_call) {
-    prompt_.is_foreign = true;
-    return;
-  }
+  prompt_.is_foreign = has_more_than_begun();
+  if (prompt_.is_foreign) return;
   forget_blank_reasoning();
   if (is_generation_prompt) expect_repeated_open();
-  if (phase_ == Phase::kReasoning && inline_reasoning) {
-    reported_.events.clear();
-    message_.reasoning.reset();
-    message_.content.clear();
-    foreign_.quoting = {};
-    prompt_.inline_open = shown;
-  }
+  if (phase_ == Phase::kReasoning && inline_reasoning) leave_inline(shown);
+}
+
+// Forgets what was read of the prompt's text `shown`, whose reasoning stays in the content.
+void Machine::leave_inline(const std::string& shown) {
+  reported_.events.clear();
+  message_.reasoning.reset();
+  message_.content.clear();
+  foreign_.quoting = {};
+  prompt_.inline_open = shown;
 }
 
 // Models repeat the opener of an answer that the prompt has already written.

@@ -167,6 +167,17 @@ MatchKind Machine::next_line_key() const {
   return key_at(next);
 }
 
+// Looks behind pos_ for the next key, and returns the end of the value in front of it; nullopt if there is none.  Sets
+// `wait` if more text is needed.
+std::optional<std::size_t> Machine::end_before_key(bool& wait) const {
+  const MarkerSet::Found found = syntax_->sets.key.at(buffer_, pos_, is_end_, starts());
+  wait = found.kind == MatchKind::kPartial;
+  if (found.kind != MatchKind::kFull) return std::nullopt;
+  const std::size_t name =
+      name_behind_scalar(std::string_view(buffer_).substr(head_, pos_ - head_), syntax_->values.nested);
+  return name != std::string_view::npos ? std::optional(head_ + name) : std::nullopt;
+}
+
 // Looks for the end of a value without markers around it; the caller is outside its brackets and quotes.  Returns the
 // end, which is pos_ or before it; nullopt if the value goes on.  Sets `wait` if more text is needed.
 std::optional<std::size_t> Machine::structured_end(bool& wait) const {
@@ -174,14 +185,8 @@ std::optional<std::size_t> Machine::structured_end(bool& wait) const {
   const bool has_keys = syntax_->parameter_open.empty();
   if (parameter_.nesting.has_closed && has_keys && is_name_start(buffer_[pos_])) return pos_;
   if (has_keys && pos_ > head_) {
-    const MarkerSet::Found found = syntax_->sets.key.at(buffer_, pos_, is_end_, starts());
-    wait = found.kind == MatchKind::kPartial;
-    if (wait) return std::nullopt;
-    const std::size_t name =
-        found.kind == MatchKind::kFull
-            ? name_behind_scalar(std::string_view(buffer_).substr(head_, pos_ - head_), syntax_->values.nested)
-            : std::string_view::npos;
-    if (name != std::string_view::npos) return head_ + name;
+    const std::optional<std::size_t> end = end_before_key(wait);
+    if (wait || end) return end;
   }
   if (const MatchKind next = next_line_key(); next != MatchKind::kNone) {
     wait = next == MatchKind::kPartial;

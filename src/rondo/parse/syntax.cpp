@@ -106,17 +106,7 @@ void Syntax::compile_reasoning() {
   for (const Marker* marker : {close, absent}) {
     if (!marker->empty() && marker->is_distinct()) sets.blank.add(kReasoningClose, marker);
   }
-  const auto add_behind = [&](Id id, const std::string& next) {
-    const Marker* both = is_blank(next) ? absent : add_marker(f.reasoning.absent + next);
-    if (both->is_distinct()) sets.blank.add(id, both);
-  };
-  if (!absent->empty() && !absent->is_distinct()) {
-    add_behind(kContentOpen, f.content.open);
-    if (f.calls.present && options.calls) {
-      add_behind(kSectionOpen, f.calls.section_open);
-      add_behind(kCallOpen, f.calls.call_open);
-    }
-  }
+  if (!absent->empty() && !absent->is_distinct()) compile_absent_reasoning(*absent);
   sets.reasoning_open.add(kReasoningOpen, open);
   for (MarkerSet* set : {&sets.reasoning, &sets.reasoning_layout, &sets.reasoning_recover})
     set->add(kReasoningClose, close);
@@ -124,6 +114,19 @@ void Syntax::compile_reasoning() {
   if (open->is_reserved() || (f.reasoning.behind_content && open->is_distinct())) sets.text.add(kReasoningOpen, open);
   const bool is_content_close = close->core() == format::trimmed(f.content.close);  // then kContentClose counts
   if (close->is_reserved() && !is_stop(close->core()) && !is_content_close) sets.text.add(kReasoningClose, close);
+}
+
+// Registers what stands in place of reasoning together with what follows it.
+void Syntax::compile_absent_reasoning(const Marker& absent) {
+  const format::Format& f = *format;
+  const auto add_behind = [&](Id id, const std::string& next) {
+    const Marker* both = is_blank(next) ? &absent : add_marker(f.reasoning.absent + next);
+    if (both->is_distinct()) sets.blank.add(id, both);
+  };
+  add_behind(kContentOpen, f.content.open);
+  if (!f.calls.present || !options.calls) return;
+  add_behind(kSectionOpen, f.calls.section_open);
+  add_behind(kCallOpen, f.calls.call_open);
 }
 
 // Registers the markers around content, and the header of a turn.

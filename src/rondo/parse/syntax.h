@@ -149,6 +149,7 @@ class Syntax {
   const Marker* add_stop(std::string_view text);
   void compile();
   void compile_reasoning();
+  void compile_absent_reasoning(const Marker& absent);
   void compile_content();
   void compile_stops();
   [[nodiscard]] bool closes_call(const Marker& stop, const MarkerSet* set) const;
