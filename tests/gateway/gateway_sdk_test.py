@@ -231,8 +231,8 @@ class OfServers(unittest.TestCase):
     def test_faults(self):
         import anthropic
         import openai
-        # Each dies 100 ms behind its first token: were that lost with the connection, the gateway would try once more.
-        with Process("fake-engine", "sglang", "--script", json.dumps({**script(), "end_after": 500}), "--delay", "20", "--fault", "die:5:2") as fake, \
+        # There is time between the first token and the end: were it lost with the connection, the gateway would try once more.
+        with Process("fake-engine", "sglang", "--script", json.dumps({**script(), "end_after": 500}), "--delay", "20", "--fault", "die:1:2") as fake, \
                 gateway(MODEL, "--url", fake.url) as server:
             clients = Conversations(server.url, "run")
             history = [{"role": "user", "content": "hi"}]
