@@ -1,7 +1,5 @@
 #include "chat/parameter_names.h"
 
-#include <string>
-
 #include "json/pointer.h"
 
 namespace rondo::chat {
@@ -16,13 +14,6 @@ struct Listing {
   bool is_open = false;  // the schema may allow names that it does not list
   std::vector<std::string_view> names = {};
 };
-
-// Returns the part of `root` that a reference such as "#/$defs/x" leads to; nullptr if it leads nowhere.
-const json::Value* target_of(std::string_view reference, const json::Value& root) {
-  if (reference != "#" && !reference.starts_with("#/")) return nullptr;
-  std::string where;
-  return json::follow_pointer(root, reference.substr(1), where);
-}
 
 // Adds the names that `schema` itself has under `properties` and `required`.
 void add_names(const json::Value& schema, Listing& out) {
@@ -53,7 +44,7 @@ void look_through(const json::Value& schema, const json::Value& root, int depth,
   for (const char* key : {"patternProperties", "if", "dependentSchemas", "dependencies", "$dynamicRef"})
     out.is_open = out.is_open || schema.find(key) != nullptr;
   if (const auto reference = schema.find_string("$ref")) {
-    const json::Value* target = target_of(*reference, root);
+    const json::Value* target = json::resolve_reference(*reference, root);
     if (target == nullptr) out.is_open = true;
     if (target != nullptr && !out.is_open) look_through(*target, root, depth + 1, looks_left, out);
   }

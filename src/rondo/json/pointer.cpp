@@ -65,4 +65,10 @@ const Value* follow_pointer(const Value& base, std::string_view pointer, std::st
   return at;
 }
 
+const Value* resolve_reference(std::string_view reference, const Value& root) {
+  if (reference != "#" && !reference.starts_with("#/")) return nullptr;
+  std::string where;
+  return follow_pointer(root, reference.substr(1), where);
+}
+
 }  // namespace rondo::json

@@ -15,4 +15,8 @@ namespace rondo::json {
 // nowhere.  Adds the steps taken to `where`, as pointer_step() writes them.
 [[nodiscard]] const Value* follow_pointer(const Value& base, std::string_view pointer, std::string& where);
 
+// Returns the part of `root` that a reference such as "#/$defs/x" leads to; nullptr if there is none or it leads out of
+// `root`.
+[[nodiscard]] const Value* resolve_reference(std::string_view reference, const Value& root);
+
 }  // namespace rondo::json

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "chat/parameter_names.h"
+#include "json/pointer.h"
 #include "parse/values.h"
 
 namespace rondo::parse {
@@ -80,7 +81,7 @@ class Checker {
     if (value.is_null() && has_flag(schema, "nullable")) return std::nullopt;
     if (!has_allowed_type(schema, value)) return wrong_type(schema, value);
     if (const auto reference = schema.find_string("$ref")) {
-      const json::Value* target = resolve_reference(*reference, root_);
+      const json::Value* target = json::resolve_reference(*reference, root_);
       if (target != nullptr) {
         if (auto found = refusal(*target, value, depth + 1)) return found;
       }

@@ -105,7 +105,7 @@ std::optional<TypeSet> types_at(const json::Value& schema, const json::Value& ro
   TypeSet set = stated_types(schema);
   if (set.empty()) {
     if (const auto reference = schema.find_string("$ref")) {
-      const json::Value* target = resolve_reference(*reference, root);
+      const json::Value* target = json::resolve_reference(*reference, root);
       return target != nullptr ? types_at(*target, root, depth + 1) : std::nullopt;
     }
     set = combined_types(schema, root, depth);
@@ -135,7 +135,7 @@ void find_property(const json::Value& schema, const json::Value& root, std::stri
     if (const json::Value* found = properties->find(key)) return out.push_back({found, alternative});
   }
   if (const auto reference = schema.find_string("$ref")) {
-    const json::Value* target = resolve_reference(*reference, root);
+    const json::Value* target = json::resolve_reference(*reference, root);
     if (target != nullptr) return find_property(*target, root, key, depth + 1, alternative, out);
   }
   const std::size_t before = out.size();
@@ -153,7 +153,7 @@ void find_property(const json::Value& schema, const json::Value& root, std::stri
 // Returns whether a property in `arguments` has another value than those that `alternative` lists for it.
 bool is_ruled_out(const json::Value* alternative, const json::Value& root, const json::Value& arguments) {
   if (alternative == nullptr) return false;
-  if (const auto reference = alternative->find_string("$ref")) alternative = resolve_reference(*reference, root);
+  if (const auto reference = alternative->find_string("$ref")) alternative = json::resolve_reference(*reference, root);
   const json::Value* properties = alternative != nullptr ? alternative->find("properties") : nullptr;
   if (properties == nullptr || !properties->is_object() || !arguments.is_object()) return false;
   return std::ranges::any_of(arguments.as_object(), [&](const json::Member& given) {
@@ -477,12 +477,6 @@ bool TypeSet::allows(const json::Value& value) const {
     case json::Kind::kObject: return has(kObject);
     default: return has(kArray);
   }
-}
-
-const json::Value* resolve_reference(std::string_view reference, const json::Value& root) {
-  if (reference != "#" && !reference.starts_with("#/")) return nullptr;
-  std::string where;
-  return json::follow_pointer(root, reference.substr(1), where);
 }
 
 std::optional<TypeSet> schema_types(const json::Value& schema, const json::Value& root) {

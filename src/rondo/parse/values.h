@@ -41,9 +41,6 @@ class TypeSet {
   std::uint8_t bits_ = 0;
 };
 
-// Returns the part of `root` that a reference such as "#/$defs/x" leads to; nullptr if there is none or it leads out of
-// `root`.
-[[nodiscard]] const json::Value* resolve_reference(std::string_view reference, const json::Value& root);
 // Returns the types that `schema` allows; nullopt if it does not say.  Local references are looked up in `root`.
 [[nodiscard]] std::optional<TypeSet> schema_types(const json::Value& schema, const json::Value& root);
 // Returns these types in words, such as "an integer or null"; "" if the schema does not say.
