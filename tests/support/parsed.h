@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "parse/parser.h"
+#include "tests/support/parse_formats.h"
 
 namespace rondo::parse::testing {
 
@@ -107,6 +108,19 @@ inline std::string in_any_chunks(const std::shared_ptr<const format::Format>& fo
   CHECK(run(format, options, bytes) == whole);
   CHECK(known(format, options, bytes) == known(format, options, {text}));
   return whole;
+}
+
+// The same where the tools of offering_tools() are offered.
+inline std::string read_with_tools(const std::shared_ptr<const format::Format>& format, const std::string& text) {
+  return in_any_chunks(format, text, offering_tools());
+}
+
+// What closes the turn that is cut off behind `text`.
+inline std::string closing_of(const std::shared_ptr<const format::Format>& format, const std::string& text,
+                              const Options& options = {}) {
+  Parser parser(format, options);
+  static_cast<void>(parser.feed(text));
+  return parser.closing_text();
 }
 
 }  // namespace rondo::parse::testing

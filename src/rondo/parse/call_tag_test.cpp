@@ -12,12 +12,8 @@ using format::CallPiece;
 using format::Format;
 using testing::base;
 using testing::in_any_chunks;
-using testing::offering_tools;
+using testing::read_with_tools;
 using testing::share;
-
-std::string read(const std::shared_ptr<const Format>& format, const std::string& text) {
-  return in_any_chunks(format, text, offering_tools());
-}
 
 // <call name="N" id="I">{...}</call>
 Format named_tag() {
@@ -35,26 +31,27 @@ Format named_tag() {
 
 TEST_CASE("bug: a call whose tag has its attributes in another order was content") {
   const auto f = share(named_tag());
-  CHECK(read(f, "<call name=\"find\" id=\"c1\">{\"n\":1}</call>") == "C() find{\"n\":1}#c1");
+  CHECK(read_with_tools(f, "<call name=\"find\" id=\"c1\">{\"n\":1}</call>") == "C() find{\"n\":1}#c1");
   const std::string found = "C(Hm. Ok.) find{\"n\":1}#c1!malformed";
   for (const char* tag : {"id=\"c1\" name=\"find\"", "name='find' id='c1'", "name=find id=c1", "id='c1' name=\"find\"",
                           "id=\"c1\" type=\"function\" name=\"find\"", "name=\"find\" type=\"function\" id=\"c1\""})
-    CHECK(read(f, "Hm.<call " + std::string(tag) + ">{\"n\":1}</call> Ok.") == found);
-  CHECK(read(f, "<call id=\"c1\" name=\"now\"/> Ok.") == "C( Ok.) now{}#c1!malformed");
+    CHECK(read_with_tools(f, "Hm.<call " + std::string(tag) + ">{\"n\":1}</call> Ok.") == found);
+  CHECK(read_with_tools(f, "<call id=\"c1\" name=\"now\"/> Ok.") == "C( Ok.) now{}#c1!malformed");
   // Nothing names a tool.
   for (const char* text :
        {"<call id=\"c1\">{\"n\":1}</call>", "<call id=\"c1\" name=\"nope\">{}</call>", "<caller name=\"find\">",
         "Write <call> first.", "`<call id=\"c1\" name=\"find\">{}</call>`", "<call id=\"c1\" na"})
-    CHECK(read(f, text) == "C(" + std::string(text) + ")");
+    CHECK(read_with_tools(f, text) == "C(" + std::string(text) + ")");
 }
 
 TEST_CASE("bug: the tag of a section's first call could not have another order of attributes") {
   Format format = named_tag();
   format.calls.section_open = "<calls>";
   format.calls.section_close = "</calls>";
-  CHECK(read(share(format),
-             "<calls><call id=\"c1\" name=\"find\">{\"n\":1}</call>\n<call id=\"c2\" name=\"now\">{}</call></calls> "
-             "Ok.") == "C( Ok.) find{\"n\":1}#c1!malformed now{}#c2!malformed");
+  CHECK(read_with_tools(
+            share(format),
+            "<calls><call id=\"c1\" name=\"find\">{\"n\":1}</call>\n<call id=\"c2\" name=\"now\">{}</call></calls> "
+            "Ok.") == "C( Ok.) find{\"n\":1}#c1!malformed now{}#c2!malformed");
 }
 
 TEST_CASE("bug: a call without the counter that the format has in its tag was content") {
@@ -65,10 +62,10 @@ TEST_CASE("bug: a call without the counter that the format has in its tag was co
       {CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, ": "}, {CallPiece::Kind::kArguments, ""}};
   format.calls.call_close = "</call n=\"\x1A\">";
   const auto f = share(format);
-  CHECK(read(f, "<call n=\"1\">find: {\"n\":1}</call n=\"1\">") == "C() find{\"n\":1}");
-  CHECK(read(f, "<call>find: {\"n\":1}</call><call>now: {}</call> Ok.") == "C( Ok.) find{\"n\":1} now{}");
-  CHECK(read(f, "<call n=\"1\">find: {\"n\":1}</call> Ok.") == "C( Ok.) find{\"n\":1}");
-  CHECK(read(f, "<call>Finding it.</call>") == "C(<call>Finding it.</call>)");
+  CHECK(read_with_tools(f, "<call n=\"1\">find: {\"n\":1}</call n=\"1\">") == "C() find{\"n\":1}");
+  CHECK(read_with_tools(f, "<call>find: {\"n\":1}</call><call>now: {}</call> Ok.") == "C( Ok.) find{\"n\":1} now{}");
+  CHECK(read_with_tools(f, "<call n=\"1\">find: {\"n\":1}</call> Ok.") == "C( Ok.) find{\"n\":1}");
+  CHECK(read_with_tools(f, "<call>Finding it.</call>") == "C(<call>Finding it.</call>)");
   // Without tools nothing tells a call.
   CHECK(in_any_chunks(f, "<call>find: {\"n\":1}</call>") == "C(<call>find: {\"n\":1}</call>)");
 
@@ -76,9 +73,9 @@ TEST_CASE("bug: a call without the counter that the format has in its tag was co
   format.calls.pieces[1].text = "\">";
   format.calls.call_close = "</call>";
   const auto named = share(format);
-  CHECK(read(named, "<call n=\"1\" name=\"find\">{\"n\":1}</call>") == "C() find{\"n\":1}");
-  CHECK(read(named, "<call name=\"find\">{\"n\":1}</call> Ok.") == "C( Ok.) find{\"n\":1}");
-  CHECK(read(named, "<call name=\"find\" n=\"1\">{\"n\":1}</call>") == "C() find{\"n\":1}!malformed");
+  CHECK(read_with_tools(named, "<call n=\"1\" name=\"find\">{\"n\":1}</call>") == "C() find{\"n\":1}");
+  CHECK(read_with_tools(named, "<call name=\"find\">{\"n\":1}</call> Ok.") == "C( Ok.) find{\"n\":1}");
+  CHECK(read_with_tools(named, "<call name=\"find\" n=\"1\">{\"n\":1}</call>") == "C() find{\"n\":1}!malformed");
 }
 
 TEST_CASE("bug: the counter of a section and of a call's JSON could not be missing") {
@@ -93,9 +90,11 @@ TEST_CASE("bug: the counter of a section and of a call's JSON could not be missi
   format.calls.roles.arguments = {"args"};
   const auto f = share(format);
   CHECK(
-      read(f, "<acts><act>{\"name\":\"find\",\"args\":{}}</act><act>{\"name\":\"now\",\"args\":{}}</act></acts> Ok.") ==
+      read_with_tools(
+          f, "<acts><act>{\"name\":\"find\",\"args\":{}}</act><act>{\"name\":\"now\",\"args\":{}}</act></acts> Ok.") ==
       "C( Ok.) find{} now{}");
-  CHECK(read(f, "<acts n=\"1\"><act#1>{\"name\":\"find\",\"args\":{}}</act></acts> Ok.") == "C( Ok.) find{}");
+  CHECK(read_with_tools(f, "<acts n=\"1\"><act#1>{\"name\":\"find\",\"args\":{}}</act></acts> Ok.") ==
+        "C( Ok.) find{}");
 }
 
 }  // namespace

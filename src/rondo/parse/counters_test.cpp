@@ -15,14 +15,9 @@ using format::Format;
 using format::ValueStyle;
 using format::ValueType;
 using testing::base;
+using testing::closing_of;
 using testing::in_any_chunks;
 using testing::share;
-
-std::string closing(const std::shared_ptr<const Format>& format, const std::string& text) {
-  Parser parser(format, {});
-  (void)parser.feed(text);
-  return parser.closing_text();
-}
 
 // <calls n="2"><call#1>{"name": N, "args": A}</call#1><call#2>...</call#2></calls>
 std::shared_ptr<const Format> numbered_calls() {
@@ -80,15 +75,15 @@ TEST_CASE("parameters are numbered") {
   const auto f = share(format);
   CHECK(in_any_chunks(f, "<do find><p1 q>a </p> b</p1><p2 n>7</p2></do><eot>") ==
         "C() find{\"q\":\"a </p> b\",\"n\":7}");
-  CHECK(closing(f, "<do find><p1 q>a") == "</p1></do>");
+  CHECK(closing_of(f, "<do find><p1 q>a") == "</p1></do>");
 }
 
 TEST_CASE("what closes a numbered call has a number") {
   const auto f = numbered_calls();
-  CHECK(closing(f, "<calls n=\"2\"><call#1>{\"name\": \"find\", \"args\": {") == "}}</call#1></calls>");
-  CHECK(closing(f,
-                "<calls n=\"2\"><call#1>{\"name\": \"find\", \"args\": {}}</call#1><call#2>{\"name\": \"now\", "
-                "\"args\": {") == "}}</call#2></calls>");
+  CHECK(closing_of(f, "<calls n=\"2\"><call#1>{\"name\": \"find\", \"args\": {") == "}}</call#1></calls>");
+  CHECK(closing_of(f,
+                   "<calls n=\"2\"><call#1>{\"name\": \"find\", \"args\": {}}</call#1><call#2>{\"name\": \"now\", "
+                   "\"args\": {") == "}}</call#2></calls>");
 }
 
 }  // namespace

@@ -11,13 +11,8 @@ namespace {
 using format::CallPiece;
 using format::Format;
 using testing::base;
-using testing::in_any_chunks;
-using testing::offering_tools;
+using testing::read_with_tools;
 using testing::share;
-
-std::string read_call(const Format& format, const std::string& text) {
-  return in_any_chunks(share(format), text, offering_tools());
-}
 
 Format calls_in_tags() {
   Format format = base();
@@ -32,10 +27,10 @@ Format calls_in_tags() {
 TEST_CASE("bug: arguments in a string that was cut off were lost") {
   Format tagged = calls_in_tags();
   tagged.calls.arguments = format::ArgumentStyle::kJsonText;
-  CHECK(read_call(tagged, R"(<call>find<args>"{\"q\": \"Os)") == R"(C() find{"q": "Os!unclosed ...)");
-  CHECK(read_call(tagged, R"(<call>find<args>"{\"q\": \"O\\\\)") == R"(C() find{"q": "O\\!unclosed ...)");
-  CHECK(read_call(tagged, R"(<call>find<args>"{\"q\)") == R"(C() find{"q!unclosed ...)");
-  CHECK(read_call(tagged, R"(<call>find<args>")") == "C() find!unclosed ...");
+  CHECK(read_with_tools(share(tagged), R"(<call>find<args>"{\"q\": \"Os)") == R"(C() find{"q": "Os!unclosed ...)");
+  CHECK(read_with_tools(share(tagged), R"(<call>find<args>"{\"q\": \"O\\\\)") == R"(C() find{"q": "O\\!unclosed ...)");
+  CHECK(read_with_tools(share(tagged), R"(<call>find<args>"{\"q\)") == R"(C() find{"q!unclosed ...)");
+  CHECK(read_with_tools(share(tagged), R"(<call>find<args>")") == "C() find!unclosed ...");
   Format object = base();
   object.calls.present = true;
   object.calls.call_open = "<call>";
@@ -44,8 +39,10 @@ TEST_CASE("bug: arguments in a string that was cut off were lost") {
   object.calls.arguments = format::ArgumentStyle::kJsonText;
   object.calls.roles.name = {"name"};
   object.calls.roles.arguments = {"args"};
-  CHECK(read_call(object, R"(<call>{"name": "find", "args": "{\"q\": \"Os)") == R"(C() find{"q": "Os!unclosed ...)");
-  CHECK(read_call(object, R"(<call>{"name": "find", "args": "{\"q\": \"\u00)") == R"(C() find{"q": "!unclosed ...)");
+  CHECK(read_with_tools(share(object), R"(<call>{"name": "find", "args": "{\"q\": \"Os)") ==
+        R"(C() find{"q": "Os!unclosed ...)");
+  CHECK(read_with_tools(share(object), R"(<call>{"name": "find", "args": "{\"q\": \"\u00)") ==
+        R"(C() find{"q": "!unclosed ...)");
 }
 
 TEST_CASE("bug: a text without quotes held the parameters on the lines behind it") {
@@ -57,9 +54,11 @@ TEST_CASE("bug: a text without quotes held the parameters on the lines behind it
   yaml.calls.parameters.separator = "\n  ";
   yaml.calls.parameters.forms = {{format::ValueType::kString, format::ValueStyle::kJson, "", "", "", {}},
                                  {format::ValueType::kInteger, format::ValueStyle::kJson, "", "", "", {}}};
-  CHECK(read_call(yaml, "<call>find\nargs:\n  q: Oslo\n  n: 3\n</call>") == R"(C() find{"q":"Oslo","n":3})");
-  CHECK(read_call(yaml, "<call>find\nargs:\n  q: a\n\n b\n  n: 3\n</call>") == R"(C() find{"q":"a\n\n b","n":3})");
-  CHECK(read_call(yaml, "<call>find\nargs:\n  q: \"a\\n  n: 3\"\n  n: 3\n</call>") ==
+  CHECK(read_with_tools(share(yaml), "<call>find\nargs:\n  q: Oslo\n  n: 3\n</call>") ==
+        R"(C() find{"q":"Oslo","n":3})");
+  CHECK(read_with_tools(share(yaml), "<call>find\nargs:\n  q: a\n\n b\n  n: 3\n</call>") ==
+        R"(C() find{"q":"a\n\n b","n":3})");
+  CHECK(read_with_tools(share(yaml), "<call>find\nargs:\n  q: \"a\\n  n: 3\"\n  n: 3\n</call>") ==
         R"(C() find{"q":"a\n  n: 3","n":3})");
 }
 
@@ -68,17 +67,19 @@ TEST_CASE("bug: an id behind the arguments was a part of them where the close is
   format.calls.pieces.push_back({CallPiece::Kind::kLiteral, "<id>"});
   format.calls.pieces.push_back({CallPiece::Kind::kId, ""});
   const std::string whole = R"(C() find{"n":1}#a1 now{}#a2)";
-  CHECK(read_call(format, R"(<call>find<args>{"n":1}<id>a1</call><call>now<args>{}<id>a2</call><eot>)") == whole);
-  CHECK(read_call(format, R"(<call>find<args>{"n":1}<id>a1<call>now<args>{}<id>a2<eot>)") == whole);
+  CHECK(read_with_tools(share(format), R"(<call>find<args>{"n":1}<id>a1</call><call>now<args>{}<id>a2</call><eot>)") ==
+        whole);
+  CHECK(read_with_tools(share(format), R"(<call>find<args>{"n":1}<id>a1<call>now<args>{}<id>a2<eot>)") == whole);
 }
 
 TEST_CASE("bug: a bracket too many behind the arguments made text of what closes the call") {
   const std::string read = R"(C(Ok.) find{"n":1}!malformed)";
-  CHECK(read_call(calls_in_tags(), R"(Ok.<call>find<args>{"n":1}}</call><eot>)") == read);
+  CHECK(read_with_tools(share(calls_in_tags()), R"(Ok.<call>find<args>{"n":1}}</call><eot>)") == read);
   Format format = calls_in_tags();
   format.calls.pieces.push_back({CallPiece::Kind::kLiteral, "<id>"});
   format.calls.pieces.push_back({CallPiece::Kind::kId, ""});
-  CHECK(read_call(format, R"(Ok.<call>find<args>{"n":1}}<id>a1</call><eot>)") == R"(C(Ok.) find{"n":1}#a1!malformed)");
+  CHECK(read_with_tools(share(format), R"(Ok.<call>find<args>{"n":1}}<id>a1</call><eot>)") ==
+        R"(C(Ok.) find{"n":1}#a1!malformed)");
 }
 
 TEST_CASE("bug: a heading in open reasoning was reasoning, with the answer behind it") {
@@ -92,7 +93,8 @@ TEST_CASE("bug: a heading in open reasoning was reasoning, with the answer behin
   format.calls.separator = "<|bot|>";
   format.calls.pieces = {
       {CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, "<|body|>"}, {CallPiece::Kind::kArguments, ""}};
-  CHECK(read_call(format, "<|to|>self<|body|>hm<|bot|><|to|>user<|body|>Yes.<|close|><eot>") == "R(hm) C(Yes.)");
+  CHECK(read_with_tools(share(format), "<|to|>self<|body|>hm<|bot|><|to|>user<|body|>Yes.<|close|><eot>") ==
+        "R(hm) C(Yes.)");
 }
 
 }  // namespace

@@ -12,14 +12,9 @@ using format::CallPiece;
 using format::Envelope;
 using format::Format;
 using testing::base;
+using testing::closing_of;
 using testing::in_any_chunks;
 using testing::share;
-
-std::string closing_of(const std::shared_ptr<const Format>& format, const std::string& text) {
-  Parser parser(format, {});
-  (void)parser.feed(text);
-  return parser.closing_text();
-}
 
 Format json_in_tags() {
   Format format = base();

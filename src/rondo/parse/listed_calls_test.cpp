@@ -10,19 +10,10 @@ namespace {
 
 using format::Format;
 using testing::base;
-using testing::in_any_chunks;
+using testing::closing_of;
 using testing::offering_tools;
+using testing::read_with_tools;
 using testing::share;
-
-std::string read_listed(const std::shared_ptr<const Format>& format, const std::string& text) {
-  return in_any_chunks(format, text, offering_tools());
-}
-
-std::string listed_closing(const std::shared_ptr<const Format>& format, const std::string& text) {
-  Parser parser(format, offering_tools());
-  (void)parser.feed(text);
-  return parser.closing_text();
-}
 
 TEST_CASE("bug: the second of two objects between the tags of one call was content") {
   Format format = base();
@@ -35,22 +26,23 @@ TEST_CASE("bug: the second of two objects between the tags of one call was conte
   const auto f = share(format);
   const std::string two = "C( Ok.) find{\"n\":1} now{}";
   for (const char* between : {"", ",", ", ", ",\n", "\n"})
-    CHECK(read_listed(f, "<act>{\"name\":\"find\",\"args\":{\"n\":1}}" + std::string(between) +
-                             "{\"name\":\"now\",\"args\":{}}</act> Ok.") == two);
-  CHECK(read_listed(f, "<act>[{\"name\":\"find\",\"args\":{\"n\":1}},{\"name\":\"now\",\"args\":{}}]</act> Ok.") ==
+    CHECK(read_with_tools(f, "<act>{\"name\":\"find\",\"args\":{\"n\":1}}" + std::string(between) +
+                                 "{\"name\":\"now\",\"args\":{}}</act> Ok.") == two);
+  CHECK(read_with_tools(f, "<act>[{\"name\":\"find\",\"args\":{\"n\":1}},{\"name\":\"now\",\"args\":{}}]</act> Ok.") ==
         two);
-  CHECK(read_listed(f, "<act>{\"name\":\"find\",\"args\":{}}, and so on.") == "C(, and so on.) find{}");
-  CHECK(read_listed(f, "<act>{\"name\":\"find\",\"args\":{}}, {\"x\": 1}</act>") == "C(, {\"x\": 1}</act>) find{}");
+  CHECK(read_with_tools(f, "<act>{\"name\":\"find\",\"args\":{}}, and so on.") == "C(, and so on.) find{}");
+  CHECK(read_with_tools(f, "<act>{\"name\":\"find\",\"args\":{}}, {\"x\": 1}</act>") == "C(, {\"x\": 1}</act>) find{}");
   // Names are keys, and the model writes the shape of the public APIs.
   format.calls.roles = {};
   format.calls.roles.name_is_key = true;
   const auto keyed = share(format);
-  CHECK(read_listed(keyed, "<act>{\"find\": {\"n\":1}}</act>") == "C() find{\"n\":1}");
-  CHECK(read_listed(keyed, "<act>{\"name\": \"find\", \"arguments\": {\"n\":1}}</act> Ok.") == "C( Ok.) find{\"n\":1}");
-  CHECK(read_listed(keyed, "<act>[{\"name\": \"find\", \"arguments\": {\"n\":1}}, {\"name\": \"now\"}]</act> Ok.") ==
-        two);
-  CHECK(read_listed(keyed, "<act>{\"function\": {\"name\": \"now\", \"arguments\": {}}}</act>") == "C() now{}");
-  CHECK(listed_closing(keyed, "<act>{\"na") == "\":{}}</act>");
+  CHECK(read_with_tools(keyed, "<act>{\"find\": {\"n\":1}}</act>") == "C() find{\"n\":1}");
+  CHECK(read_with_tools(keyed, "<act>{\"name\": \"find\", \"arguments\": {\"n\":1}}</act> Ok.") ==
+        "C( Ok.) find{\"n\":1}");
+  CHECK(read_with_tools(keyed,
+                        "<act>[{\"name\": \"find\", \"arguments\": {\"n\":1}}, {\"name\": \"now\"}]</act> Ok.") == two);
+  CHECK(read_with_tools(keyed, "<act>{\"function\": {\"name\": \"now\", \"arguments\": {}}}</act>") == "C() now{}");
+  CHECK(closing_of(keyed, "<act>{\"na", offering_tools()) == "\":{}}</act>");
 }
 
 TEST_CASE("bug: a bracket too many made content of the calls behind it") {
@@ -63,10 +55,10 @@ TEST_CASE("bug: a bracket too many made content of the calls behind it") {
   format.calls.roles.arguments = {"args"};
   const std::string first = "<acts>[{\"name\":\"find\",\"args\":{\"n\":1}}}";
   const std::string second = "{\"name\":\"now\",\"args\":{}}";
-  CHECK(read_listed(share(format), first + ", " + second + "]</acts> Ok.") == "C( Ok.) find{\"n\":1} now{}");
+  CHECK(read_with_tools(share(format), first + ", " + second + "]</acts> Ok.") == "C( Ok.) find{\"n\":1} now{}");
   format.calls.envelope = format::Envelope::kJsonObject;
   format.calls.separator = ";";
-  CHECK(read_listed(share(format), "<acts>{\"name\":\"find\",\"args\":{\"n\":1}}};" + second + "</acts> Ok.") ==
+  CHECK(read_with_tools(share(format), "<acts>{\"name\":\"find\",\"args\":{\"n\":1}}};" + second + "</acts> Ok.") ==
         "C( Ok.) find{\"n\":1} now{}");
 }
 
