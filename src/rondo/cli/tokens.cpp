@@ -131,10 +131,10 @@ std::string token_table(const json::Value& reply, std::string_view text, bool of
     out += padded(token.id, 8) + " ";
     if (offsets) out += padded(std::to_string(token.begin) + "-" + std::to_string(token.end), 14) + " ";
     if (has_owners) {
-      const std::string flags = std::string(token.is_data ? "data     " : "template ") +
-                                (token.is_sampled ? "sampled " : "        ") +
-                                (token.straddles ? "straddles " : "          ");
-      out += paint(owners.colour(token.owner), padded(owners.name(token.owner), owner_width)) + " " + flags;
+      out += paint(owners.colour(token.owner), padded(owners.name(token.owner), owner_width));
+      out += token.is_data ? " data     " : " template ";
+      out += token.is_sampled ? "sampled " : "        ";
+      out += token.straddles ? "straddles " : "          ";
     }
     const std::string piece = pages::token_text(text.substr(token.begin, token.end - token.begin));
     out += paint(token.is_special ? "1" : "", printable(json::to_compact(piece), false)) + "\n";

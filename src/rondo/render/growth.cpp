@@ -254,15 +254,17 @@ struct Growth::Trials {
   // The text that the template writes for the messages; nullptr if it refuses them.
   const std::string* text_of(const json::Array& messages) {
     const std::string key = json::to_compact(json::Value(messages));
-    const auto known = texts.find(key);
-    if (known != texts.end()) return known->second ? &*known->second : nullptr;
-    const auto rendered =
-        tmpl::apply(setting.chat_template, setting.base, messages, setting.base.add_generation_prompt, setting.options);
-    const auto made = texts.emplace(key, std::nullopt).first;
-    if (!rendered.ok()) return nullptr;
-    out.outcomes_.note(rendered.value());
-    made->second = rendered.value().text.bytes();
-    return &*made->second;
+    auto known = texts.find(key);
+    if (known == texts.end()) {
+      const auto rendered = tmpl::apply(setting.chat_template, setting.base, messages,
+                                        setting.base.add_generation_prompt, setting.options);
+      known = texts.emplace(key, std::nullopt).first;
+      if (rendered.ok()) {
+        out.outcomes_.note(rendered.value());
+        known->second = rendered.value().text.bytes();
+      }
+    }
+    return known->second ? &*known->second : nullptr;
   }
 
   // How the text from byte `kept` on depends on the messages that a window leaves out.
