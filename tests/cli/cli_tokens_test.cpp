@@ -133,6 +133,10 @@ TEST_CASE_FIXTURE(Shell, "a model is named by place as well, in front of the res
   CHECK(run("parse model", "Hi").out == run("parse --model model", "Hi").out);
   CHECK(run("parse " + file("said.txt", "Hi") + " model").out == run("parse --model model", "Hi").out);
   CHECK(run("grammar model").err == run("grammar --model model").err);
+  const std::string alone = file(
+      "alone.jinja", files::read(RONDO_SOURCE_DIR "/tests/golden/transcripts/templates/tagged_json.jinja").value());
+  CHECK(run("parse " + alone, "Hi [end]").out == run("parse --template " + alone, "Hi [end]").out);
+  CHECK(run("parse " + alone + " model", "Hi").out == run("parse model " + alone, "Hi").out);
   for (const char* command : {"tokenize hello", "detokenize 259"}) {
     CHECK(run(command).status == 2);
     CHECK(run(command).err.starts_with("rondo: name a model, by place or with --model\n"));

@@ -69,6 +69,8 @@ bool names_model(const std::string& path) {
   return std::ranges::any_of(std::array{".gguf", "tokenizer.json", ".model", ".tiktoken", "tekken.json"}, ends_with);
 }
 
+bool names_template(const std::string& path) { return path.ends_with(".jinja") && files::exists(path); }
+
 // Whether one of the tools is called so; any is, for "".
 bool has_tool(const json::Object& request, const std::string& wanted) {
   const json::Value* tools = request.find("tools");
@@ -88,6 +90,7 @@ bool put_in_place(std::vector<std::string> by_place, std::string& model, const s
   std::ranges::copy_if(others, std::back_inserter(wanted), [](OtherPlace other) { return !*other; });
   if (model.empty()) {
     auto place = std::ranges::find_if(by_place, names_model);
+    if (place == by_place.end()) place = std::ranges::find_if(by_place, names_template);
     if (place == by_place.end() && by_place.size() > wanted.size()) {
       const bool exists = kind == Others::kTexts;
       place = std::ranges::find_if(by_place, [&](const std::string& path) { return files::exists(path) == exists; });

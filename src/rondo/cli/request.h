@@ -22,9 +22,9 @@ void add_model(json::Object& request, const ModelArguments& arguments);
 using OtherPlace = std::optional<std::string>*;
 
 // Distributes positional arguments.  If no option names a model, the model is the first argument that names a folder, a
-// .gguf or a tokenizer file.  If none does and there are more than `others` want, it is the first that names nothing
-// that exists, or, where the others are `kTexts`, something that does; or else the first.  The remaining ones go to those of `others` that have no value, in order.  Returns
-// false if one is left over.
+// .gguf or a tokenizer file, or else the first .jinja file.  If none does and there are more than `others` want, it is
+// the first that names nothing that exists, or, where the others are `kTexts`, something that does; or else the first.
+// The remaining ones go to those of `others` that have no value, in order.  Returns false if one is left over.
 enum class Others : std::uint8_t { kFiles, kTexts };
 [[nodiscard]] bool put_in_place(std::vector<std::string> by_place, std::string& model,
                                 const std::vector<OtherPlace>& others, Others kind);
