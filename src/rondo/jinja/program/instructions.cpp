@@ -154,20 +154,6 @@ std::string operands(const Program& program, const Instruction& instruction) {
 
 std::string_view to_string(Op op) { return kOpNames[static_cast<std::size_t>(op)]; }
 
-std::string_view to_string(CompareOp comparison) {
-  switch (comparison) {
-    case CompareOp::kEq: return "==";
-    case CompareOp::kNe: return "!=";
-    case CompareOp::kLt: return "<";
-    case CompareOp::kLe: return "<=";
-    case CompareOp::kGt: return ">";
-    case CompareOp::kGe: return ">=";
-    case CompareOp::kIn: return "in";
-    case CompareOp::kNotIn: return "not in";
-  }
-  return "?";
-}
-
 std::string disassemble(const Program& program) {
   std::string out;
   for (std::size_t at = 0; at < program.code.size(); ++at) {

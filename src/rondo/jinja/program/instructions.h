@@ -215,7 +215,6 @@ struct Program {
 };
 
 [[nodiscard]] std::string_view to_string(Op op);
-[[nodiscard]] std::string_view to_string(CompareOp comparison);
 
 // Returns one line per instruction.
 [[nodiscard]] std::string disassemble(const Program& program);

@@ -20,20 +20,6 @@
 namespace rondo::jinja {
 namespace {
 
-std::string_view symbol(CompareOp op) {
-  switch (op) {
-    case CompareOp::kEq: return "==";
-    case CompareOp::kNe: return "!=";
-    case CompareOp::kLt: return "<";
-    case CompareOp::kLe: return "<=";
-    case CompareOp::kGt: return ">";
-    case CompareOp::kGe: return ">=";
-    case CompareOp::kIn: return "in";
-    case CompareOp::kNotIn: return "not in";
-  }
-  return "?";
-}
-
 bool holds(CompareOp op, std::partial_ordering order) {
   switch (op) {
     case CompareOp::kLt: return order < 0;
@@ -68,8 +54,8 @@ bool ordered(Runtime& runtime, CompareOp op, const Value& left, const Value& rig
     }
     return holds(op, a.size() <=> b.size());
   }
-  runtime.fail("'" + std::string(symbol(op)) + "' not supported between instances of '" + type_name(left) + "' and '" +
-               type_name(right) + "'");
+  runtime.fail("'" + std::string(to_string(op)) + "' not supported between instances of '" + type_name(left) +
+               "' and '" + type_name(right) + "'");
 }
 
 bool contains(Runtime& runtime, const Value& container, const Value& item) {
