@@ -80,7 +80,8 @@ Result<std::shared_ptr<const format::Format>> infer_format(Prober& prober) {
   const Ending ending = infer_ending(evidence, shown);
   const CallPart shown_calls = infer_calls(evidence, shown, ending);
   const format::Stops stops = infer_stops(evidence, ending, shown_calls);
-  const Blocks blocks = with_text_escapes(evidence, add_hidden_reasoning(evidence, shown, ending, shown_calls.calls));
+  const Blocks blocks = with_content_leads(
+      evidence, with_text_escapes(evidence, add_hidden_reasoning(evidence, shown, ending, shown_calls.calls)));
   const CallPart calls = evidence.shows_calls ? shown_calls : mine_calls(evidence);
   const Lost lost = find_losses(evidence, blocks, calls.calls, stops, ending);
   std::vector<format::GenerationPrompt> prompts = generation_prompts(evidence, blocks.header);

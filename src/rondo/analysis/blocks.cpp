@@ -128,6 +128,17 @@ bool has_empty_reasoning(const std::string& text, const format::Reasoning& reaso
   return std::ranges::none_of(text.substr(at + open.size(), close - at - open.size()), format::is_word);
 }
 
+// Returns the block without a text that stands before content without reasoning, if other white space follows it than
+// follows reasoning: `<think></think>` C beside `<think>R</think>\n` C.  Returns "" otherwise.
+std::string empty_reasoning(const std::string& plain_lead, const Blocks& blocks) {
+  const format::Reasoning& reasoning = blocks.reasoning;
+  const std::string block = std::string(trimmed(reasoning.open)) + std::string(trimmed(reasoning.close));
+  if (is_blank(reasoning.open) || is_blank(reasoning.close) || !is_blank(blocks.content.open)) return "";
+  if (trimmed(plain_lead) != block) return "";
+  const auto space_behind = [](const std::string& text) { return text.substr(trimmed_end(text).size()); };
+  return space_behind(plain_lead) == space_behind(reasoning.close) ? "" : plain_lead;
+}
+
 // Infers both blocks from `turn`, which has reasoning.  If no content follows the reasoning there, `plain_lead` opens
 // the content, unless it contains the close of the reasoning.
 Blocks blocks_of(const Evidence& evidence, const std::string& header, const Turn& turn, const std::string& plain_lead) {
@@ -150,6 +161,7 @@ Blocks blocks_of(const Evidence& evidence, const std::string& header, const Turn
     const std::string absent = plain_lead.substr(0, plain_lead.size() - out.content.open.size());
     if (!is_blank(absent)) out.reasoning.absent = absent;
   }
+  if (std::string empty = empty_reasoning(plain_lead, out); !empty.empty()) out.reasoning.absent = std::move(empty);
   open_by_prompt(evidence, out);
   const bool is_open = is_blank(out.reasoning.close) && !has_quoted_reasoning(turn);
   if (is_open || is_inside_json(out.reasoning.close)) {

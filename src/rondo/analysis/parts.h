@@ -3,6 +3,7 @@
 // accepts.cpp       the evidence that all of them use; atoms.cpp: texts that are one unit
 // header.cpp        the header, which opens a turn
 // blocks.cpp        reasoning and content
+// content_leads.cpp what stands before content only in some turns
 // hidden.cpp        reasoning that no message shows, from generation prompts
 // cuts.cpp          ... and from the markers that content is searched for
 // instructions.cpp  reasoning and calls that the model is only told about
@@ -71,6 +72,9 @@ struct Ending {
                                           const format::Calls& calls);
 // Infers reasoning that the template only tells the model about; nullopt if there is none.
 [[nodiscard]] std::optional<Blocks> mine_reasoning(const Evidence& evidence, const Blocks& shown);
+// Returns `blocks` with what the template writes before content only in some turns: where the request has tools, where
+// calls follow, or behind a result.
+[[nodiscard]] Blocks with_content_leads(const Evidence& evidence, Blocks blocks);
 // The texts around something, such as reasoning.
 struct Tags {
   std::string open;

@@ -123,6 +123,7 @@ void print_blocks(std::string& out, const Reasoning& reasoning, const Content& c
   if (!content.preamble_open.empty())
     line(out, "content before calls", quoted(content.preamble_open) + " .. " + quoted(content.preamble_close));
   if (!content.absent.empty()) line(out, "calls without content", quoted(content.absent));
+  if (!content.open_with_tools.empty()) line(out, "content with tools", quoted(content.open_with_tools) + " ..");
   if (!reasoning.escapes.empty()) line(out, "in reasoning", escapes_text(reasoning.escapes));
   if (!content.escapes.empty()) line(out, "in content", escapes_text(content.escapes));
 }

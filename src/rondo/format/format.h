@@ -65,6 +65,7 @@ struct Content {
   std::string preamble_open = {};
   std::string preamble_close = {};
   std::string absent = {};           // what the template writes in place of content that a message with calls lacks
+  std::string open_with_tools = {};  // before content that no calls follow, only where the request has tools
   std::vector<Escape> escapes = {};  // in content behind `open`, or in all content where `open` is empty
 };
 

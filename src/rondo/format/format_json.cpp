@@ -88,6 +88,7 @@ void visit(V& v, Content& x) {
   v.field("preamble_open", x.preamble_open);
   v.field("preamble_close", x.preamble_close);
   v.field("absent", x.absent);
+  v.field("open_with_tools", x.open_with_tools);
   v.field("escapes", x.escapes);
 }
 

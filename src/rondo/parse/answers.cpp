@@ -113,6 +113,30 @@ bool Machine::is_stray_content_close(const Marker& close) const {
   return !top_.is_wrapped && is_text && !format::is_blank(syntax_->format->content.open);
 }
 
+// White space alone, before the end of the turn or before a call, is content too, except for what the template writes
+// there.
+void Machine::keep_blank(const MarkerSet::Found& found) {
+  const bool is_end = found.id == kStop || found.id == kHistoryClose;
+  const bool is_call = found.id == kSectionOpen || found.id == kCallOpen;
+  const bool is_marked = !format::is_blank(syntax_->format->content.open) && !(is_end && has_read_nothing());
+  if (top_.is_layout || is_marked || !(is_end || is_call)) return;
+  emit_prompt_part();
+  if (is_call && has_read_nothing()) drop_blank_preamble(found.begin);
+  const std::string_view before = std::string_view(buffer_).substr(head_, found.begin - head_);
+  // A call without its section's opener may stand behind the white space that separates calls.
+  const std::string& separator = syntax_->format->calls.separator;
+  const bool is_separated = found.id == kCallOpen && syntax_->has_marked_sections && format::is_blank(separator);
+  const bool is_own = is_separated && before.ends_with(separator);
+  emit(EventKind::kContent, found.begin - (is_own ? separator.size() : found.marker->own_lead(before)));
+}
+
+// Takes the white space that the template writes before a call only, in front of `end`.
+void Machine::drop_blank_preamble(std::size_t end) {
+  const std::string& preamble = syntax_->format->content.preamble_open;
+  const std::string_view before = std::string_view(buffer_).substr(head_, end - head_);
+  if (format::is_blank(preamble) && before.starts_with(preamble)) emit(EventKind::kMarker, head_ + preamble.size());
+}
+
 // Waits at a marker for the text behind it.
 bool Machine::wait_at(const MarkerSet::Found& found) {
   pos_ = found.begin;

@@ -327,23 +327,14 @@ MatchKind Machine::blank_marker(std::size_t at) {
   return top_marker(found) ? MatchKind::kFull : MatchKind::kPartial;
 }
 
-// White space alone, before the end of the turn or before a call, is content too, except for what the template writes
-// there.
-void Machine::keep_blank(const MarkerSet::Found& found) {
-  const bool is_end = found.id == kStop || found.id == kHistoryClose;
-  const bool is_call = found.id == kSectionOpen || found.id == kCallOpen;
-  const bool is_marked = !is_blank(syntax_->format->content.open) && !(is_end && has_read_nothing());
-  if (top_.is_layout || is_marked || !(is_end || is_call)) return;
-  emit_prompt_part();
-  const std::string_view before = std::string_view(buffer_).substr(head_, found.begin - head_);
-  emit(EventKind::kContent, found.begin - found.marker->own_lead(before));
-}
-
 // Returns whether a header of plain words belongs to the answer.  It does not if the white space that the template
-// writes before a header precedes it, or if it is the first text behind a prompt that has none.
+// writes before a header precedes it, or if it is the first text behind a prompt that has none.  Only there does the
+// last tag of a header count without the others.
 bool Machine::is_answer_text(const MarkerSet::Found& found) const {
-  if (found.id != kHeader || !syntax_->has_plain_header) return false;
-  if (prompt_.lacks_header && !top_.has_header && has_read_nothing()) return false;
+  const bool is_end = found.marker == &syntax_->rare.header_end;
+  if (found.id != kHeader || !(syntax_->has_plain_header || is_end)) return false;
+  const bool is_first = prompt_.lacks_header && !top_.has_header && has_read_nothing();
+  if (is_first || is_end) return !is_first;
   const std::string_view before = std::string_view(buffer_).substr(0, found.begin);
   const std::size_t lead = found.marker->lead().size();
   return lead == 0 || found.marker->own_lead(before) < lead;

@@ -98,6 +98,7 @@ class Machine : private Reader {
   bool top_blank();
   MatchKind blank_marker(std::size_t at);
   void keep_blank(const MarkerSet::Found& found);
+  void drop_blank_preamble(std::size_t end);
   [[nodiscard]] bool is_answer_text(const MarkerSet::Found& found) const;
   [[nodiscard]] bool has_read_nothing() const {
     return message_.content.empty() && !message_.reasoning && message_.tool_calls.empty();
@@ -225,6 +226,7 @@ class Machine : private Reader {
   [[nodiscard]] bool is_quoted(std::size_t at);
   MatchKind quoted_body(std::size_t begin, std::size_t at);
   [[nodiscard]] bool has_json_calls() const;
+  [[nodiscard]] bool has_bare_lists() const;
   [[nodiscard]] MatchKind begins_usual_call(std::size_t brace) const;
   MatchKind foreign_body(std::size_t begin, std::size_t at, bool is_wrapped, bool wraps_python);
   MatchKind python_call(std::size_t at, std::string name, bool is_list, bool is_wrapped);
@@ -281,6 +283,7 @@ class Machine : private Reader {
   bool between();
   void end_call(std::size_t raw_end);
   [[nodiscard]] chat::ToolCall& call() { return message_.tool_calls.back(); }
+  [[nodiscard]] const chat::ToolCall& call() const { return message_.tool_calls.back(); }
   void set_status(chat::CallStatus status);
 
   // literals.cpp: the texts between a call's name, id and arguments
@@ -311,6 +314,8 @@ class Machine : private Reader {
   void skip_to_object();
   bool json_step(JsonUnit unit, bool& failed);
   void json_value_begins(char byte);
+  [[nodiscard]] bool has_whole_arguments() const;
+  [[nodiscard]] bool repeats_own(const json::Value& value) const;
   [[nodiscard]] bool is_foreign_member(bool is_member) const;
   bool begin_captured(std::size_t frames);
   void json_call_begins();

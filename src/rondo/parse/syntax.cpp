@@ -135,6 +135,7 @@ void Syntax::compile_content() {
   const bool has_heading_close = !f.calls.heading_close.empty();
   const Marker* content_open = add_marker(f.content.open);
   sets.blank.add(kContentOpen, content_open);
+  if (options.tools) sets.blank.add(kContentOpen, add_marker(f.content.open_with_tools));
   rare.content_open_is_reserved = content_open->is_reserved();
   if (rare.content_open_is_reserved) {
     if (f.reasoning.present)
@@ -144,6 +145,9 @@ void Syntax::compile_content() {
   const Marker* header = add_marker(f.header);
   sets.blank.add(kHeader, header);
   has_plain_header = is_plain_words(f.header);
+  const std::size_t last = last_unit(header->core(), format::unit_boundaries(header->core(), f.atoms));
+  rare.header_end = make_marker(last > 0 ? f.header.substr(f.header.find(header->core()) + last) : "");
+  if (rare.header_end.is_reserved()) sets.blank.add(kHeader, &rare.header_end);
   // A block that was not closed ends where the next block begins.
   if (has_heading_close && header->is_reserved()) {
     for (MarkerSet* set : {&sets.text, &sets.reasoning}) set->add(kHeader, header);

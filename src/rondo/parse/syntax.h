@@ -57,6 +57,7 @@ struct RareMarkers {
   Marker unmarked_key_close;
   Marker preamble_open;
   Marker preamble_close;
+  Marker header_end;  // the last tag of a header that has several, if nobody writes it by chance
   // Closes reasoning whose opener and close are punctuation, the close at the end of a line: ordinary text may well have
   // both.  nullptr in other formats.
   const Marker* light_close = nullptr;
