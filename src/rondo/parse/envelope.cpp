@@ -222,7 +222,7 @@ void Machine::json_value_begins(char byte) {
   const bool is_keyed_call = roles.name_is_key && is_member && !has_role(roles.id, frames);
   if (is_keyed_call && usual_instead(byte)) return;
   if (is_keyed_call) next_member();
-  if (is_keyed_call || (!roles.name_is_key && has_role(roles.arguments, frames))) {
+  if (is_keyed_call || (!roles.name_is_key && has_role(roles.arguments, frames) && !has_whole_arguments())) {
     if (!json_arguments_begin(byte)) return;
   } else if (!begin_captured(frames)) {
     return;
@@ -231,6 +231,10 @@ void Machine::json_value_begins(char byte) {
   envelope_.captures_scalar = !is_container && byte != '"' && byte != '\'';
   envelope_.capture_begin = base_ + pos_;
 }
+
+// Returns whether the call's arguments have come.  Other arguments, as in an object that has them both in `function` and
+// beside it, are members beside them.
+bool Machine::has_whole_arguments() const { return call_.is_reported && !call().arguments.empty(); }
 
 // The object of a call begins at pos_.
 void Machine::json_call_begins() {
@@ -462,6 +466,13 @@ bool Machine::is_usual_name(std::size_t begin) const {
          syntax_->is_known_tool(decoded_string(std::string_view(buffer_).substr(begin, pos_ - begin)));
 }
 
+// Returns whether the value of a stray key is the call's own arguments once more.
+bool Machine::repeats_own(const json::Value& value) const {
+  if (!chat::is_arguments_key(envelope_.stray_key) || !has_whole_arguments()) return false;
+  const auto own = json::parse(call().arguments);
+  return own.ok() && own.value() == value;
+}
+
 // Keeps [begin, end), the value of a stray key.
 void Machine::keep_stray(std::size_t begin, std::size_t end) {
   const std::string_view text = std::string_view(buffer_).substr(begin, end - begin);
@@ -470,6 +481,7 @@ void Machine::keep_stray(std::size_t begin, std::size_t end) {
   const format::JsonConstant* constant = std::exchange(envelope_.constant, nullptr);
   json::Value value = parsed.ok() ? std::move(parsed.value()) : loose ? std::move(*loose) : json::Value(text);
   if (constant != nullptr && is_constant(*constant, value)) return;
+  if (repeats_own(value)) return;
   envelope_.strays.push_back({std::move(envelope_.stray_key), std::move(value)});
 }
 

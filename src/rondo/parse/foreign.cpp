@@ -19,6 +19,8 @@ std::size_t word_size(std::string_view text) {
   return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), format::is_tag_byte) - text.begin());
 }
 
+bool is_small_letter(char byte) { return byte >= 'a' && byte <= 'z'; }
+
 Match partial_or_none(bool is_end) { return {is_end ? MatchKind::kNone : MatchKind::kPartial, 0}; }
 
 // Matches a mark such as `[ARGS]`, or a control token, at the start of `text`.
@@ -195,6 +197,13 @@ bool Machine::has_json_calls() const {
   return calls.present && calls.envelope != format::Envelope::kTags;
 }
 
+// Returns whether nothing marks the format's own lists of calls in JSON, so that content stands directly before them.
+bool Machine::has_bare_lists() const {
+  const format::Calls& calls = syntax_->format->calls;
+  return calls.present && calls.envelope == format::Envelope::kJsonArray && format::is_blank(calls.section_open) &&
+         format::is_blank(calls.call_open);
+}
+
 // Returns whether the object at `brace` can only be a call of the public APIs: the format's own calls are not JSON, or it
 // begins with a member that none of them has.
 MatchKind Machine::begins_usual_call(std::size_t brace) const {
@@ -229,8 +238,10 @@ MatchKind Machine::foreign_body(std::size_t begin, std::size_t at, bool is_wrapp
   if (size == 0 || size > kLongestName) return MatchKind::kNone;
   if (size == rest.size()) return open;
   std::string name(rest.substr(0, size));
-  // A word directly before a list of calls in JSON is a mark.  A text such as `Hello.` stays content.
-  if (begin == at && inner == at && rest[size] == '[' && std::ranges::all_of(name, format::is_word))
+  // A word directly before a list of calls in JSON is a mark.  A text such as `Hello.` stays content, and so does any word
+  // but one in capitals where the format itself writes content there.
+  if (begin == at && inner == at && rest[size] == '[' && std::ranges::all_of(name, format::is_word) &&
+      (!has_bare_lists() || std::ranges::none_of(name, is_small_letter)))
     return list_call(at + size, has_json_calls());
   if (inner == at && rest[size] == '\n' && !has_json_calls() && syntax_->is_known_tool(name))
     return line_call(at, size);

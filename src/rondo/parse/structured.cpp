@@ -11,7 +11,10 @@ namespace {
 using format::is_blank;
 using format::is_space;
 
-bool is_name_start(char byte) { return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_'; }
+bool is_name_start(char byte) {
+  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_' ||
+         static_cast<unsigned char>(byte) >= 0x80;
+}
 
 // If `text` is a number, or a word of JSON or Python, and a name follows it directly, returns where the name begins;
 // npos otherwise.

@@ -54,5 +54,43 @@ TEST_CASE("bug: behind a prompt with the first tags of a header, the last one wa
   CHECK(in_any_chunks(share(format), "<|say|>Hi.<eot>") == "C(<|say|>Hi.)");
 }
 
+TEST_CASE("bug: a word directly before a list of calls was lost where the format writes content there") {
+  Format format = base();
+  format.calls.present = true;
+  format.calls.envelope = format::Envelope::kJsonArray;
+  format.calls.roles.name = {"name"};
+  format.calls.roles.arguments = {"arguments"};
+  const std::string list = "[{\"name\": \"find\", \"arguments\": {}}]<eot>";
+  CHECK(read_with_tools(share(format), "checking" + list) == "C(checking) find{}");
+  CHECK(read_with_tools(share(format), "TOOL_CALLS" + list) == "C() find{}");
+}
+
+TEST_CASE("bug: arguments beside a call's function and in it were joined") {
+  const auto call = [](const std::string& flat, const std::string& nested) {
+    return "<do>\n{\"name\": \"find\", \"args\": " + flat + ", \"function\": {\"arguments\": " + nested +
+           "}}\n</do><eot>";
+  };
+  CHECK(read_with_tools(json_object(), call("{\"q\": \"x\"}", "{ \"q\": \"x\" }")) == "C() find{\"q\": \"x\"}");
+  CHECK(read_with_tools(json_object(), call("{\"q\": \"x\"}", "{\"q\": \"y\"}")) == "C() find{\"q\": \"x\"}!malformed");
+}
+
+TEST_CASE("bug: a name in other letters behind a value that nothing ends was part of the value") {
+  Format format = base();
+  format.calls.present = true;
+  format.calls.section_open = "[";
+  format.calls.section_close = "]";
+  format.calls.call_close = ")";
+  format.calls.separator = ", ";
+  using Kind = format::CallPiece::Kind;
+  format.calls.pieces = {{Kind::kName, ""}, {Kind::kLiteral, "("}, {Kind::kArguments, ""}};
+  format.calls.arguments = format::ArgumentStyle::kParameters;
+  format.calls.parameters.key_close = "=";
+  format.calls.parameters.separator = ", ";
+  format.calls.parameters.forms = {{format::ValueType::kString, format::ValueStyle::kJson, "", "", "", {}},
+                                   {format::ValueType::kInteger, format::ValueStyle::kJson, "", "", "", {}}};
+  CHECK(read_with_tools(share(format), "[find(q=\"x\"ключ=\"é\"n=3)]<eot>") ==
+        R"(C() find{"q":"x","ключ":"é","n":3}!malformed)");
+}
+
 }  // namespace
 }  // namespace rondo::parse
