@@ -21,15 +21,17 @@ std::string space_before_content(const Turn& turn) {
 // Returns the words that the template writes before content only where the request has tools; "" if there are none, or if
 // the prompt ends with them.
 std::string opener_with_tools(const Evidence& evidence, const Blocks& blocks) {
-  const ProbeSetting with_tools{.tools = true};
-  const auto turn = evidence.prober.turn_of(std::string(probe::kContentText), with_tools);
-  const auto plain = evidence.prober.turn_of(std::string(probe::kContentText), {.tools = false});
-  const auto prompt = evidence.prober.generation_prompt(with_tools);
-  if (!turn || !plain || !prompt || turn->first(SlotKind::kContent) != turn->first_slot()) return "";
-  const std::string open = lead(*turn, blocks.header);
-  if (is_blank(open) || !is_blank(lead(*plain, blocks.header))) return "";
-  const bool is_of_others = contains(open, trimmed(blocks.reasoning.close)) || contains(open, trimmed(blocks.header));
-  return is_of_others || contains(prompt->text, trimmed(open)) ? "" : open;
+  const auto lead_with = [&](bool tools) {
+    const auto turn = evidence.prober.turn_of(std::string(probe::kContentText), {.tools = tools});
+    const bool is_first =
+        turn && turn->has(SlotKind::kContent) && turn->first(SlotKind::kContent) == turn->first_slot();
+    return is_first ? std::optional(lead(*turn, blocks.header)) : std::nullopt;
+  };
+  const std::string open = lead_with(true).value_or("");
+  if (is_blank(open) || !is_blank(lead_with(false).value_or(open))) return "";
+  if (contains(open, trimmed(blocks.reasoning.close)) || contains(open, trimmed(blocks.header))) return "";
+  const auto prompt = evidence.prober.generation_prompt({.tools = true});
+  return !prompt || contains(prompt->text, trimmed(open)) ? "" : open;
 }
 
 // Returns the white space that stands before content where calls follow, behind that of other content; "" if there is no
