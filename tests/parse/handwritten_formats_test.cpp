@@ -196,4 +196,20 @@ TEST_CASE("bug: of a list that is written as its parameter once for each item on
     check_laws(specimen, {{"", "", {json::parse(text).value().as_object()}}});
 }
 
+TEST_CASE("bug: a call in the tags of its own name was malformed in a section") {
+  const auto format = [](const std::string& indent) {
+    return "{%- if m.tool_calls %}{{ '\\n<acts>' }}" +
+           with_parameters("{{ '\\n<' ~ c.function.name ~ '>' }}",
+                           "{{ '" + indent + "<' ~ k ~ '>' ~ (v if v is string else v | tojson) ~ '</' ~ k ~ '>' }}",
+                           "{{ '\\n</' ~ c.function.name ~ '>' }}") +
+           "{{ '\\n</acts>' }}{%- endif %}";
+  };
+  for (const char* indent : {"\\n  ", "\\n"}) {
+    const test::Specimen specimen = specimen_with(format(indent));
+    check_laws(specimen, messages());
+    const test::MessageParts message{"", "", {json::Object{{"city", ""}}}};
+    CHECK(test::check_law(Law::kIsRead, specimen, message, 1).objection == "");
+  }
+}
+
 }  // namespace rondo

@@ -491,16 +491,20 @@ void find_key_openers(const std::vector<Seen>& all, format::Parameters& paramete
   }
 }
 
-// Returns the text after the name of a call without arguments; nullopt if the template does not write such a call.
-std::optional<std::string> behind_empty_call(ParameterProber& probes, const Element& name) {
+// Returns the text after the name of a call without arguments; nullopt if the template does not write such a call.  `call`
+// is one with arguments, whose name is the element `at`: a name may also stand before that, or in what closes the call.
+std::optional<std::string> behind_empty_call(ParameterProber& probes, const std::vector<Element>& call,
+                                             std::size_t at) {
   const auto empty = probes.elements(json::Object{}, 1);
   if (!empty) return std::nullopt;
-  const auto is_name = [&name](const Element& element) {
-    return element.kind == Element::Kind::kOther && element.text == name.text;
+  const auto is_name = [&](const Element& element) {
+    return element.kind == Element::Kind::kOther && element.text == call[at].text;
   };
-  const auto found = std::find_if(empty->rbegin(), empty->rend(), is_name);
-  if (found == empty->rend()) return std::nullopt;
-  return text_between(*empty, static_cast<std::size_t>(empty->rend() - found), empty->size());
+  auto names = std::count_if(call.begin(), call.begin() + static_cast<std::ptrdiff_t>(at) + 1, is_name);
+  const auto found =
+      std::ranges::find_if(*empty, [&](const Element& element) { return is_name(element) && --names == 0; });
+  if (found == empty->end()) return std::nullopt;
+  return text_between(*empty, static_cast<std::size_t>(found - empty->begin()) + 1, empty->size());
 }
 
 }  // namespace
@@ -540,7 +544,7 @@ std::optional<ParameterPart> infer_parameters(const Evidence& evidence, const Pa
   const Around around{written_between(*three, name + 1, first.key),
                       written_between(*three, first.last_value + 1, place_of(*three, "k1").key).ending(sep),
                       behind_value(written_between(*three, last.last_value + 1, three->size()))};
-  const auto none = behind_empty_call(probes, (*three)[name]);
+  const auto none = behind_empty_call(probes, *three, name);
   const Cut cut = none ? cut_by_empty_call(around, *none, evidence.atoms) : cut_by_units(around, evidence.atoms);
   const std::string behind_all = split_separator(around, cut, parameters);
   find_key_openers(all, parameters);

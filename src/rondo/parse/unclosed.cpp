@@ -2,6 +2,7 @@
 // goes on.
 #include <algorithm>
 
+#include "format/escapes.h"
 #include "parse/machine.h"
 
 namespace rondo::parse {
@@ -23,13 +24,22 @@ bool Machine::is_followed(std::size_t at, bool& wait) const {
 }
 
 // Returns whether `close` ends the call.  Mere punctuation, such as the bracket in `print('a') # x`, does only if what
-// comes between calls or after them follows it.
+// comes between calls or after them follows it, or the call's name where the format repeats that.
 MatchKind Machine::call_ends_at(const MarkerSet::Found& close) const {
   const bool needs_more = section_.is_open && !syntax_->section_close.empty() &&
                           !syntax_->format->calls.may_stay_open && !close.marker->is_distinct();
   if (!needs_more) return MatchKind::kFull;
   const std::size_t next = skip_space(close.begin + close.size);
   if (next == buffer_.size()) return is_end_ ? MatchKind::kFull : MatchKind::kPartial;
+  const std::vector<format::CallPiece>& pieces = syntax_->format->calls.pieces;
+  const std::size_t behind = syntax_->behind_arguments() + 1;
+  if (behind < pieces.size() && close.marker == &syntax_->piece_markers[behind - 1] &&
+      pieces[behind].kind == format::CallPiece::Kind::kName) {
+    const std::string name = format::escaped(call_.name, syntax_->format->calls.name_escapes);
+    const std::string_view rest = std::string_view(buffer_).substr(next);
+    if (rest.starts_with(name)) return MatchKind::kFull;
+    if (name.starts_with(rest)) return is_end_ ? MatchKind::kFull : MatchKind::kPartial;
+  }
   const MarkerSet::Found found = syntax_->sets.between.at(buffer_, next, is_end_, starts());
   if (found.kind != MatchKind::kFull || found.id != kSeparator || !syntax_->has_named_calls()) return found.kind;
   const std::size_t name = skip_space(next + found.size);
