@@ -6,6 +6,8 @@
 #include <string>
 
 #include "analysis/analyse.h"
+#include "grammar/matcher.h"
+#include "grammar/turn.h"
 #include "json/parse.h"
 #include "parse/parser.h"
 
@@ -229,6 +231,24 @@ TEST_CASE("bug: texts that a template changes were no loss") {
     CHECK_MESSAGE(has_loss(*lower, what), what);
   CHECK(has_loss(*format_of("{{ m.content[:60] }}"), "changed contents"));
   CHECK(format_of("{{ m.content }}")->losses.empty());
+}
+
+TEST_CASE("bug: content that another block of the turn follows kept what closes it") {
+  const auto format = format_of(
+      "{% if m.reasoning_content %}<to:self>{{ m.reasoning_content }}<next><|a|>{% endif %}"
+      "{% if m.content %}<to:user>{{ m.content }}{{ '<next><|a|>' if m.tool_calls }}{% endif %}"
+      "{% for c in m.tool_calls %}<to:{{ c.function.name }}>{{ c.function.arguments | tojson }}"
+      "{{ '<next><|a|>' if not loop.last }}{% endfor %}");
+  CHECK(format->content.preamble_open == format->content.open);
+  CHECK(format->content.preamble_close == "<next>");
+  const std::string call = R"(<to:search>{"q": "x"})";
+  const std::string read_as = R"( search {"q": "x"})";
+  for (const bool with_tools : {false, true}) {
+    CHECK(read(format, "<to:user>Sure.<next><|a|>" + call + "<|e|>", with_tools) == " | Sure. |" + read_as);
+    CHECK(read(format, "<to:self>Hm.<next><|a|><to:user>Sure.<next><|a|>" + call + "<next><|a|>" + call, with_tools) ==
+          "Hm. | Sure. |" + read_as + read_as);
+    CHECK(read(format, "<to:user>A <next> is a tag.<|e|>", with_tools) == " | A <next> is a tag. |");
+  }
 }
 
 }  // namespace

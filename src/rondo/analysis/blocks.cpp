@@ -273,13 +273,16 @@ void find_preamble(const Evidence& evidence, Blocks& blocks) {
   const std::size_t slot = both->turn.first_of_call(0);
   if (slot == kNone || slot < content) return;
   std::string open = without_prefix(lead(both->turn, content, blocks.header), blocks.reasoning.absent);
-  const bool is_of_others =
-      trimmed(open) == trimmed(blocks.content.open) || trimmed(open) == trimmed(blocks.reasoning.open);
-  if (is_blank(open) || is_of_others || contains(open, trimmed(blocks.reasoning.close))) return;
+  if (is_blank(open) || trimmed(open) == trimmed(blocks.reasoning.open) ||
+      contains(open, trimmed(blocks.reasoning.close)))
+    return;
   const Written behind = written(both->turn, last + 1, slot);
   const std::size_t calls = same_back(behind, written(alone->turn, 0, alone->turn.first_of_call(0)), evidence.atoms);
   std::string close = behind.text.substr(0, behind.text.size() - calls);
   if (is_blank(close) && is_blank(blocks.content.open)) return;
+  // With the opener of other content it is content before calls only if something closes it that closes no other.
+  const bool is_like_others = trimmed(open) == trimmed(blocks.content.open);
+  if (is_like_others && (is_blank(close) || !is_blank(blocks.content.close))) return;
   blocks.content.preamble_open = std::move(open);
   blocks.content.preamble_close = is_blank(close) ? "" : std::move(close);
 }

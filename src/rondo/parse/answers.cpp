@@ -108,7 +108,8 @@ bool Machine::fenced_answer() {
 
 // Returns whether the close of content closes nothing.  Without an opener, punctuation and a quote are text.
 bool Machine::is_stray_content_close(const Marker& close) const {
-  if (&close == &syntax_->rare.preamble_close) return !(top_.is_wrapped && top_.is_preamble);
+  if (&close == &syntax_->rare.preamble_close)
+    return !syntax_->rare.shares_content_open && !(top_.is_wrapped && top_.is_preamble);
   const bool is_text = !close.is_distinct() || close.core().starts_with('"');
   return !top_.is_wrapped && is_text && !format::is_blank(syntax_->format->content.open);
 }
@@ -150,7 +151,8 @@ MatchKind Machine::content_ends(const MarkerSet::Found& found) const {
   const format::Calls& calls = syntax_->format->calls;
   const bool has_unmarked_calls =
       calls.present && format::is_blank(calls.section_open) && format::is_blank(calls.call_open);
-  if (!top_.is_wrapped || found.marker->is_reserved() || has_unmarked_calls) return MatchKind::kFull;
+  const bool is_shared = found.marker == &syntax_->rare.preamble_close && syntax_->rare.shares_content_open;
+  if (!(top_.is_wrapped || is_shared) || found.marker->is_reserved() || has_unmarked_calls) return MatchKind::kFull;
   const std::size_t next = skip_space(pos_);
   if (next == buffer_.size()) return is_end_ ? MatchKind::kFull : MatchKind::kPartial;
   const MarkerSet::Found behind = syntax_->sets.blank.at(buffer_, next, is_end_, starts());

@@ -168,6 +168,7 @@ void Syntax::compile_content() {
   rare.preamble_close = make_marker(f.content.preamble_close);
   sets.blank.add(kContentOpen, &rare.preamble_open);
   sets.text.add(kContentClose, &rare.preamble_close);
+  rare.shares_content_open = !rare.preamble_open.empty() && rare.preamble_open.core() == content_open->core();
   if (const Marker* absent = add_marker(f.content.absent); absent->is_distinct()) sets.blank.add(kHistoryClose, absent);
 }
 

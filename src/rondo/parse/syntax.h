@@ -58,6 +58,7 @@ struct RareMarkers {
   Marker preamble_open;
   Marker preamble_close;
   Marker header_end;  // the last tag of a header that has several, if nobody writes it by chance
+  bool shares_content_open = false;  // of other content; only the close shows that calls follow
   // Closes reasoning whose opener and close are punctuation, the close at the end of a line: ordinary text may well have
   // both.  nullptr in other formats.
   const Marker* light_close = nullptr;
