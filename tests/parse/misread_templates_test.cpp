@@ -251,5 +251,17 @@ TEST_CASE("bug: content that another block of the turn follows kept what closes 
   }
 }
 
+TEST_CASE("bug: calls needed the close of reasoning before them where content may stand in its place") {
+  const auto format = format_of(
+      "{% if m.tool_calls %}{% if m.reasoning_content or m.content %}<|muse|>{{ m.reasoning_content or m.content }}"
+      "<|/muse|>{% endif %}<|act|>[{% for c in m.tool_calls %}{{ {'name': c.function.name, 'args': "
+      "c.function.arguments} | tojson }}{{ ', ' if not loop.last }}{% endfor %}]<|/act|>{% else %}"
+      "{% if m.reasoning_content %}<|muse|>{{ m.reasoning_content }}<|/muse|>{% endif %}<|say|>{{ m.content }}<|/say|>"
+      "{% endif %}");
+  CHECK(format->calls.section_open == "<|act|>");
+  CHECK(read(format, R"(<|act|>[{"name": "search", "args": {"q": "x"}}]<|/act|><|e|>)", true) ==
+        R"( |  | search {"q": "x"})");
+}
+
 }  // namespace
 }  // namespace rondo

@@ -17,6 +17,13 @@ std::string behind_last(const std::string& text, const std::string& header) {
   return at == std::string::npos ? text : text.substr(at + header.size());
 }
 
+// Returns whether the template writes content as reasoning, as some do in turns that call without a thought.
+bool is_in_thoughts(const Blocks& blocks, const Turn& turn) {
+  const std::string_view open = trimmed(blocks.reasoning.open);
+  const std::string before = lead(turn, turn.first(SlotKind::kContent), blocks.header);
+  return !open.empty() && trimmed(before).ends_with(open);
+}
+
 // Returns the text between whatever precedes the calls and the first slot of the first call.
 std::string before_calls(const Blocks& blocks, const Parts& parts, const Turn& turn) {
   const std::size_t name = turn.first_of_call(0);
@@ -24,7 +31,8 @@ std::string before_calls(const Blocks& blocks, const Parts& parts, const Turn& t
   if (parts.content && content < name) {
     const format::Content& around = blocks.content;
     const std::string& close = around.preamble_close.empty() ? around.close : around.preamble_close;
-    return behind_last(without_prefix(turn.literals(content + 1, name), close), blocks.header);
+    std::string text = behind_last(without_prefix(turn.literals(content + 1, name), close), blocks.header);
+    return is_in_thoughts(blocks, turn) ? without_prefix(text, blocks.reasoning.close) : text;
   }
   std::string text;
   const std::size_t reasoning = turn.last(SlotKind::kReasoning);
