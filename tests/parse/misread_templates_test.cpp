@@ -263,5 +263,31 @@ TEST_CASE("bug: calls needed the close of reasoning before them where content ma
         R"( |  | search {"q": "x"})");
 }
 
+TEST_CASE("bug: what stands before content with and without reasoning opened reasoning") {
+  const std::string source =
+      "{% for m in messages %}{% if m.role == 'assistant' %}{% if m.content or not m.tool_calls %}<|bot|to=user|>"
+      "{% if m.reasoning_content %}<muse>{{ m.reasoning_content }}</muse>{% endif %}{{ m.content }}<|e|>{% endif %}"
+      "{% for c in m.tool_calls %}<|bot|to={{ c.function.name }}|>{{ c.function.arguments | tojson }}<|e|>{% endfor %}"
+      "{% else %}<|{{ m.role }}|to=bot|>{{ m.content }}<|e|>{% endif %}{% endfor %}"
+      "{% if add_generation_prompt %}<|bot|to={% endif %}";
+  const auto format = analysis::analyse(*jinja::Template::compile(source, {}, "invented").value(), {}).value();
+  CHECK(format->reasoning.absent == "<|bot|to=user|>");
+  parse::Options options{.tools = tools()};
+  options.prompt_tail = "<|bot|to=";
+  const auto message = [&](const std::string& text) { return parse::parse(format, options, text).value(); };
+  CHECK(message("user|>Yes.<|e|>").content == "Yes.");
+  CHECK(!message("user|>Yes.<|e|>").reasoning);
+  CHECK(message("user|><muse>Hm.</muse>Yes.<|e|>").reasoning == "Hm.");
+  CHECK(message(R"(search|>{"q": "x"}<|e|>)").tool_calls.at(0).name == "search");
+  grammar::TurnOptions asked;
+  asked.tools = tools();
+  asked.prompt_tail = options.prompt_tail;
+  asked.laziness = grammar::Laziness::kNever;
+  const auto made = grammar::turn_grammar(*format, asked).value();
+  for (const char* text : {"user|>Yes.<|e|>", "user|><muse>Hm.</muse>Yes.<|e|>", R"(search|>{"q": "x"}<|e|>)"})
+    CHECK_MESSAGE(grammar::accepts(made.grammar, text), text);
+  CHECK(!grammar::accepts(made.grammar, "\nuser|><muse>Hm.</muse>Yes.<|e|>"));
+}
+
 }  // namespace
 }  // namespace rondo

@@ -117,8 +117,9 @@ class TurnBuilder {
     const std::string_view open = reasoning_to_open();
     if (open.empty()) return body_without;
     const std::uint32_t least = ends_with_word(format_.reasoning.open) ? 1 : 0;
-    const NodeId opening = g_.token(g_.sequence({white_space(g_, 0, kMostSpace), g_.literal(open.substr(begun(open))),
-                                                 least > 0 ? white_space(g_, least, kMostSpace) : g_.empty()}));
+    const NodeId before = begun(open) > 0 ? g_.empty() : white_space(g_, 0, kMostSpace);
+    const NodeId opening = g_.token(g_.sequence(
+        {before, g_.literal(open.substr(begun(open))), least > 0 ? white_space(g_, least, kMostSpace) : g_.empty()}));
     return g_.choice({g_.sequence({opening, rest()}), body_without});
   }
 
@@ -289,7 +290,10 @@ class TurnBuilder {
             g_.sequence({g_.literal(opening.word.substr(size)), opening.rest, after_calls(opening, openings)}));
     }
     const std::string_view content = trimmed(format_.content.open);
-    if (begun(content) > 0) ways.push_back(g_.sequence({g_.literal(content.substr(begun(content))), body}));
+    for (const std::string_view opener_of_text : {content, trimmed(format_.reasoning.absent)}) {
+      const std::size_t size = begun(opener_of_text);
+      if (size > 0) ways.push_back(g_.sequence({g_.literal(opener_of_text.substr(size)), body}));
+    }
     g_.define(root_, with_reasoning(body, g_.choice(ways)));
   }
 

@@ -96,7 +96,8 @@ void Syntax::compile_reasoning() {
   // twice.
   const std::string begun = open->core().substr(0, open->core().find_first_of(">])") + 1);
   const auto begins_so = [&](const std::string& text) { return format::trimmed(text).starts_with(begun); };
-  const bool is_shared = begins_so(f.content.open) || begins_so(f.calls.section_open) || begins_so(f.calls.call_open);
+  const bool is_shared = begins_so(f.content.open) || begins_so(f.calls.section_open) || begins_so(f.calls.call_open) ||
+                         begins_so(f.reasoning.absent);
   if (begun.size() < open->core().size() && Marker(begun).is_reserved() && !is_shared) {
     for (MarkerSet* set : {&sets.blank, &sets.text}) set->add(kReasoningOpen, add_marker(begun));
     sets.blank.add(kReasoningOpen, add_marker(begun + f.reasoning.open));
