@@ -212,4 +212,9 @@ TEST_CASE("bug: a call in the tags of its own name was malformed in a section") 
   }
 }
 
+TEST_CASE("bug: a value that only the stop closes was said to be unclosed if that came as a token") {
+  check_laws(
+      with_parameters("<|c|>{{ c.function.name }}", "<|k|>{{ k }}<|v|>{{ v if v is string else v | tojson }}", ""));
+}
+
 }  // namespace rondo

@@ -289,5 +289,13 @@ TEST_CASE("bug: what stands before content with and without reasoning opened rea
   CHECK(!grammar::accepts(made.grammar, "\nuser|><muse>Hm.</muse>Yes.<|e|>"));
 }
 
+TEST_CASE("bug: a value that nothing closes ended behind no stop if a bracket in it was open") {
+  const auto format = format_of(
+      "{{ m.content or '' }}{% for c in m.tool_calls %}<|c|>{{ c.function.name }}{% for k, v in c.function.arguments | "
+      "items %}<|k|>{{ k }}<|v|>{{ v if v is string else v | tojson }}{% endfor %}{% endfor %}");
+  CHECK(read(format, "<|c|>search<|k|>q<|v|>no :(<|e|>", false) == R"( |  | search {"q":"no :("})");
+  CHECK(read(format, "<|c|>search<|k|>q<|v|>[1, 2]<|e|>", false) == R"( |  | search {"q":[1,2]})");
+}
+
 }  // namespace
 }  // namespace rondo

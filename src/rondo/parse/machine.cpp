@@ -469,9 +469,10 @@ void Machine::finish_open() {
 
 // Ends a call that the end of the text cuts off.
 void Machine::finish_call() {
-  ending_.is_open = true;
+  const bool is_closed = is_closed_by_end();
+  ending_.is_open = ending_.is_open || !is_closed;
   const bool is_whole =
-      phase_ == Phase::kAfterCall || phase_ == Phase::kPieces ||
+      is_closed || phase_ == Phase::kAfterCall || phase_ == Phase::kPieces ||
       ((phase_ == Phase::kRawArguments || phase_ == Phase::kParameter) && syntax_->call_close.empty());
   finish_arguments();
   if (phase_ != Phase::kRecover && !is_whole) {

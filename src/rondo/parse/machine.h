@@ -417,6 +417,7 @@ class Machine : private Reader {
   // unclosed.cpp: values without their closing tag, and parameters that cannot be read
   bool is_followed(std::size_t at, bool& wait) const;
   [[nodiscard]] MatchKind call_ends_at(const MarkerSet::Found& close) const;
+  [[nodiscard]] bool is_closed_by_end() const;
   MatchKind value_unclosed(std::size_t& end);
   [[nodiscard]] MatchKind call_goes_on(std::size_t at) const;
   void end_unclosed_value(std::size_t end);

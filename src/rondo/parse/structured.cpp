@@ -223,7 +223,15 @@ bool Machine::begin_structured() {
   if (at == buffer_.size()) return is_end_;
   parameter_.is_begun = true;
   parameter_.nesting.may_quote = true;
-  if (std::string_view("[{").find(buffer_[at]) == std::string_view::npos) return true;
+  if (std::string_view("[{").find(buffer_[at]) == std::string_view::npos) {
+    // A text that begins as no list, object or quoted text may have a bracket that nothing closes.
+    const bool is_quote = buffer_[at] == '"' || buffer_[at] == '\'';
+    const auto is_python = [](const format::ValueForm* form) { return form->style == format::ValueStyle::kPython; };
+    const bool may_be_text = is_text_value() && !is_quote && !parameter_.nesting.is_python &&
+                             syntax_->values.ends_are_distinct && std::ranges::none_of(parameter_.forms, is_python);
+    parameter_.nesting.is_text = parameter_.nesting.is_text || may_be_text;
+    return true;
+  }
   const MarkerSet::Found found = syntax_->sets.follower.at(buffer_, at, is_end_, starts());
   parameter_.is_json = found.kind != MatchKind::kNone;
   return true;
