@@ -7,6 +7,7 @@
 
 #include "format/escapes.h"
 #include "format/units.h"
+#include "json/parse.h"
 #include "parse/machine.h"
 #include "parse/markup.h"
 #include "parse/nameless.h"
@@ -96,9 +97,10 @@ std::optional<std::string> Machine::text_arguments_closing() const {
 
 bool Machine::closes_from_end() const {
   if (construct_closing().is_rest) return true;
-  if (phase_ == Phase::kValue && next_parameter(behind_value())) return false;
+  if (phase_ == Phase::kValue && !behind_value().empty()) return false;
   if (open_literal()) return true;
-  const bool is_read = phase_ == Phase::kJson || (phase_ == Phase::kJsonArguments && call_.has_arguments) ||
+  const bool is_read = phase_ == Phase::kJson || phase_ == Phase::kEarlyArguments ||
+                       (phase_ == Phase::kJsonArguments && call_.has_arguments) ||
                        (phase_ == Phase::kValue && parameter_.is_json);
   return is_read && scanner_.started() && !scanner_.done();
 }
@@ -165,7 +167,7 @@ Machine::Closing Machine::construct_closing() const {
     case Phase::kJsonArguments: return json_arguments_closing().with(after_arguments_closing() + section);
     case Phase::kValue:
       if (auto next = next_parameter(behind_value())) return next->with(section);
-      return value_closing() + after_arguments_closing() + section;
+      return (behind_value().empty() ? value_closing() : "") + after_arguments_closing() + section;
     case Phase::kKey: return {parameters_closing() + after_arguments_closing() + section, head_ == buffer_.size()};
     default: return parameters_closing() + after_arguments_closing() + section;
   }
@@ -321,9 +323,15 @@ Machine::Closing Machine::pieces_closing() const {
   return {after_arguments_closing(), behind.empty()};
 }
 
-// If the value is closed, returns what begins behind it; "" otherwise.
+// If the value is closed, returns what begins behind it; "" otherwise.  A value in JSON that ends with its line is closed.
 std::string_view Machine::behind_value() const {
   const MarkerSet& closers = parameter_.closer_set;
+  const std::size_t line = buffer_.rfind('\n');
+  if (closers.empty() && line != std::string::npos && line > head_) {
+    const std::string_view behind = std::string_view(buffer_).substr(line + 1);
+    const bool is_whole = json::parse(std::string_view(buffer_).substr(head_, line - head_)).ok();
+    return is_whole && !format::is_blank(behind) && next_parameter(behind) ? behind : std::string_view();
+  }
   for (std::size_t from = head_; !closers.empty();) {
     const MarkerSet::Found found = closers.find(buffer_, from, true, starts());
     if (found.kind != MatchKind::kFull) break;
@@ -348,6 +356,11 @@ std::optional<Machine::Closing> Machine::next_parameter(std::string_view begun) 
   };
   if (begins(syntax_->make_marker(end))) return std::string(end);
   const Marker& opener = syntax_->parameter_open;
+  const format::Parameters& parameters = syntax_->format->calls.parameters;
+  // Where only white space opens parameters, the name of one has begun.
+  const auto is_key = [](char byte) { return is_key_byte(byte, false); };
+  if (opener.empty() && !format::is_blank(parameters.key_close) && std::ranges::all_of(text, is_key))
+    return Closing{parameters.key_close + empty_value(parameters, "") + closing_tag(parameters, text) + call_end, true};
   if (!begins(opener)) return std::nullopt;
   const std::string rest = behind_space(opener.core().substr(text.size()), begun) + opener.trail();
   return Closing{rest + empty_parameter(syntax_->format->calls.parameters) + call_end, true};

@@ -74,6 +74,52 @@ TEST_CASE("bug: values of a call that was cut off were closed as texts, or not a
   CHECK(arguments(tags_parameters(), tags + "n>\n3\n</p>\n</f") == R"({"n":3})");
 }
 
+TEST_CASE("bug: what had begun behind a value became a part of it where a turn was cut off") {
+  Options options;
+  options.tools = tools();
+  const auto read = [&](const std::shared_ptr<const Format>& format, const std::string& text) {
+    Parser cut(format, options);
+    (void)cut.feed(text);
+    std::string closing = cut.closing_text();
+    std::size_t begun = cut.closes_from_end() ? 0 : std::min(text.size(), closing.size());
+    while (!text.ends_with(closing.substr(0, begun))) --begun;
+    return show(parse(format, options, text + closing.substr(begun)).value());
+  };
+  // White space behind the close of a value.
+  CHECK(read(tags_parameters(), "<call>\n<f=find>\n<p=n>\n3\n</p>\n ") == R"(C() find{"n":3})");
+  // A parameter on the next line.
+  Format lines = testing::base();
+  lines.calls.present = true;
+  lines.calls.call_open = "<call>";
+  lines.calls.call_close = "</call>";
+  lines.calls.pieces = {{format::CallPiece::Kind::kName, ""},
+                        {format::CallPiece::Kind::kLiteral, "\nargs:\n"},
+                        {format::CallPiece::Kind::kArguments, ""}};
+  lines.calls.arguments = format::ArgumentStyle::kParameters;
+  lines.calls.parameters.open = "  ";
+  lines.calls.parameters.key_close = ": ";
+  lines.calls.parameters.close = "\n";
+  lines.calls.parameters.forms = {{format::ValueType::kString, format::ValueStyle::kJson, "", "", "", {}},
+                                  {format::ValueType::kInteger, format::ValueStyle::kJson, "", "", "", {}}};
+  CHECK(read(share(lines), "<call>find\nargs:\n  n: 3\n  q") == R"(C() find{"n":3,"q":""})");
+  lines.calls.parameters.open = "@arg ";
+  CHECK(read(share(lines), "<call>find\nargs:\n@arg n: 3\n@a") == R"(C() find{"n":3})");
+}
+
+TEST_CASE("bug: a quote that opens a string was taken for its close in arguments before the call's name") {
+  Format format = testing::base();
+  format.calls.present = true;
+  format.calls.call_open = "<call>";
+  format.calls.call_close = "</call>";
+  format.calls.pieces = {{format::CallPiece::Kind::kArguments, ""},
+                         {format::CallPiece::Kind::kLiteral, " => "},
+                         {format::CallPiece::Kind::kName, ""}};
+  Parser cut(share(format), {});
+  (void)cut.feed(R"(<call>{"q": ")");
+  CHECK(cut.closing_text() == R"("} => </call>)");
+  CHECK(cut.closes_from_end());
+}
+
 TEST_CASE("bug: quotes that open a string, and parts in tags of the format, were not closed") {
   NestedSyntax own{"<|q|>", "<|q|>", true};
   const auto closing = [&](const std::string& text) { return literal_closing(text, own).value_or("none"); };
