@@ -308,8 +308,10 @@ void Finder::find_arguments() {
   const std::string spelled = json::to_compact(json::Value(given));
   const Texts as_object = call_texts({.arguments = given});
   const Texts as_text = call_texts({.arguments = spelled});
+  // The template may write the arguments as JSON in a string, and then a text as JSON in a string in a string.
   const std::string encoded = json::to_compact(json::Value(spelled));
-  const bool is_encoded_twice = as_text.holds(format::escaped(encoded, format_.calls.argument_escapes));
+  const bool is_encoded_twice = as_text.holds(format::escaped(encoded, format_.calls.argument_escapes)) ||
+                                as_text.holds(json::to_compact(json::Value(encoded)));
   const bool takes_object = as_object.holds("v0") && !as_object.holds("'k0': 'v0'");
   // A template that writes parameters one by one writes a text in another syntax.
   const bool is_other_syntax = takes_object && format_.calls.arguments == format::ArgumentStyle::kParameters;

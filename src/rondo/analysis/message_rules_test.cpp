@@ -63,6 +63,8 @@ TEST_CASE("arguments: an object that is serialised, a text that is printed, or b
   };
   CHECK(arguments("c.function.arguments | tojson") == MessageRules::Arguments::kObject);
   CHECK(arguments("c.function.arguments") == MessageRules::Arguments::kText);
+  // Bug: a text was sent where the template writes arguments as JSON in a string.
+  CHECK(arguments("c.function.arguments | tojson | tojson") == MessageRules::Arguments::kObject);
   // The same if the serialised text is then written with other characters.
   CHECK(arguments("(c.function.arguments | tojson | replace('\"', '&quot;'))") == MessageRules::Arguments::kObject);
   CHECK(arguments("(c.function.arguments if c.function.arguments is string else c.function.arguments | tojson)") ==
