@@ -297,5 +297,17 @@ TEST_CASE("bug: a value that nothing closes ended behind no stop if a bracket in
   CHECK(read(format, "<|c|>search<|k|>q<|v|>[1, 2]<|e|>", false) == R"( |  | search {"q":[1,2]})");
 }
 
+TEST_CASE("bug: the first word of an answer vanished behind a prompt without a header") {
+  const std::string source =
+      "{% for m in messages %}{{ m.role + '\\n' + m.content + '<|e|>\\n' }}{% endfor %}"
+      "{% if add_generation_prompt %}{{ 'assistant\\n' }}{% endif %}";
+  const auto format = analysis::analyse(*jinja::Template::compile(source, {}, "invented").value(), {}).value();
+  const auto content = [&](const std::string& text) {
+    return parse::parse(format, {.prompt_tail = "user\nHi.<|e|>\n"}, text).value().content;
+  };
+  CHECK(content("assistant is a word<|e|>") == "assistant is a word");
+  CHECK(content("assistant\nHello.<|e|>") == "Hello.");
+}
+
 }  // namespace
 }  // namespace rondo

@@ -138,7 +138,7 @@ void Marker::keep_to_line() {
   const std::size_t line = lead_.rfind('\n');
   const std::size_t blanks = is_distinct_ ? 0 : lead_.size();  // in front of punctuation inside a line
   line_lead_ = line == std::string::npos ? blanks : lead_.size() - line;
-  needs_line_end_ = trail_.starts_with('\n');
+  keep_line_end();
 }
 
 std::string_view Marker::first_bytes() const {

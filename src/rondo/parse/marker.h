@@ -48,6 +48,8 @@ class Marker {
   // Makes the marker match only where its text stands between line ends, as far as the template writes line ends around
   // it; punctuation also only behind the blanks that the template writes before it.  MarkerSet looks at the text before.
   void keep_to_line();
+  // Makes the marker match only at the end of a line, if the template writes a line end behind it.
+  void keep_line_end() { needs_line_end_ = trail_.starts_with('\n'); }
 
   // Returns true if the text is only white space; such a marker never matches.
   [[nodiscard]] bool empty() const { return chunks_.empty(); }

@@ -146,6 +146,7 @@ void Syntax::compile_content() {
   const Marker* header = add_marker(f.header);
   sets.blank.add(kHeader, header);
   has_plain_header = is_plain_words(f.header);
+  if (has_plain_header) markers_.back()->keep_line_end();
   const std::size_t last = last_unit(header->core(), format::unit_boundaries(header->core(), f.atoms));
   rare.header_end = make_marker(last > 0 ? f.header.substr(f.header.find(header->core()) + last) : "");
   if (rare.header_end.is_reserved()) sets.blank.add(kHeader, &rare.header_end);
@@ -167,9 +168,9 @@ void Syntax::compile_content() {
   sets.text.add(kContentClose, content_close);
   rare.preamble_open = make_marker(f.content.preamble_open);
   rare.preamble_close = make_marker(f.content.preamble_close);
+  rare.shares_content_open = !rare.preamble_open.empty() && rare.preamble_open.core() == content_open->core();
   sets.blank.add(kContentOpen, &rare.preamble_open);
   sets.text.add(kContentClose, &rare.preamble_close);
-  rare.shares_content_open = !rare.preamble_open.empty() && rare.preamble_open.core() == content_open->core();
   if (const Marker* absent = add_marker(f.content.absent); absent->is_distinct()) sets.blank.add(kHistoryClose, absent);
 }
 
