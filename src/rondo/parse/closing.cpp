@@ -202,6 +202,8 @@ Machine::Closing Machine::section_closing() const {
   const std::string& close = syntax_->format->calls.section_close;
   const std::string_view behind = std::string_view(buffer_).substr(pos_);
   if (auto rest = rest_of_call_open(behind)) return rest->with(close);
+  const Marker& end = syntax_->section_close;
+  if (!format::is_blank(behind) && end.core().starts_with(format::trimmed(behind))) return end.core() + end.trail();
   const std::string list = no_calls();
   JsonScanner begun;
   const bool is_list = !list.empty() && !format::is_blank(behind) &&
@@ -236,7 +238,7 @@ Machine::Closing Machine::top_closing(std::string_view begun) const {
   if (heading.empty()) {
     // An opener may be complete although its last word could go on.
     if (Closing call = opener_closing(begun, true); !call.text.empty()) return call;
-    if (std::string thought = reasoning_opener_closing(begun); !thought.empty()) return thought;
+    if (std::string thought = reasoning_opener_closing(begun); !thought.empty()) return {thought, true};
   }
   const bool is_rest = !heading.empty() && !format::is_space(heading.front());
   if (!top_.is_wrapped) return {heading, is_rest};
@@ -302,7 +304,7 @@ std::string Machine::value_closing() const {
 std::string Machine::no_value() const {
   const std::string_view begun =
       phase_ == Phase::kValueOpen ? format::trimmed(std::string_view(buffer_).substr(head_)) : std::string_view();
-  return empty_value(syntax_->format->calls.parameters, begun);
+  return empty_value(syntax_->format->calls.parameters, begun, parameter_.key_open);
 }
 
 // Completes a call up to its arguments.  What closes a name may begin as its opener ends, so nothing of it is there yet
@@ -361,9 +363,16 @@ std::optional<Machine::Closing> Machine::next_parameter(std::string_view begun) 
   const auto is_key = [](char byte) { return is_key_byte(byte, false); };
   if (opener.empty() && !format::is_blank(parameters.key_close) && std::ranges::all_of(text, is_key))
     return Closing{parameters.key_close + empty_value(parameters, "") + closing_tag(parameters, text) + call_end, true};
-  if (!begins(opener)) return std::nullopt;
-  const std::string rest = behind_space(opener.core().substr(text.size()), begun) + opener.trail();
-  return Closing{rest + empty_parameter(syntax_->format->calls.parameters) + call_end, true};
+  const auto with = [&](const Marker& marker, std::string_view key_open) {
+    const std::string rest = behind_space(marker.core().substr(text.size()), begun) + marker.trail();
+    return Closing{rest + empty_parameter(parameters, key_open) + call_end, true};
+  };
+  if (begins(opener)) return with(opener, "");
+  for (std::size_t i = 0; i < parameters.forms.size(); ++i) {
+    const Marker& typed = syntax_->values.key_openers[i];
+    if (!typed.empty() && begins(typed)) return with(typed, parameters.forms[i].key_open);
+  }
+  return std::nullopt;
 }
 
 // Returns what closes the brackets and quotes of the parameter's value itself.
@@ -386,7 +395,21 @@ bool Machine::is_text_value() const { return !parameter_.types || parameter_.typ
 std::optional<std::string> Machine::open_literal() const {
   if (phase_ != Phase::kValue || parameter_.is_json || (is_text_value() && !is_structured())) return std::nullopt;
   if (auto parts = open_markup("")) return parts;
-  return literal_closing(std::string_view(buffer_).substr(head_), syntax_->values.nested);
+  const std::span<const format::Escape> escapes = parameter_.escapes;
+  const std::string begun = buffer_.substr(head_);
+  const auto closing_behind = [&](const std::string& rest) -> std::optional<std::string> {
+    const std::string written = format::unescaped(begun + rest, escapes);
+    const auto closing = literal_closing(written, syntax_->values.nested);
+    if (!closing || (!rest.empty() && !json::parse(written + *closing).ok())) return std::nullopt;
+    return rest + format::escaped(*closing, escapes);
+  };
+  // An escape has begun.  It becomes the character that fits there.
+  const std::string unit = begun.substr(format::whole_units(begun, escapes));
+  for (const format::Escape& escape : escapes) {
+    if (unit.empty() || !escape.written.starts_with(unit)) continue;
+    if (auto whole = closing_behind(escape.written.substr(unit.size()))) return whole;
+  }
+  return closing_behind("");
 }
 
 // Returns the rest of the parameter's value, and `closing` behind it, if the value is an object or array in the format's

@@ -106,6 +106,73 @@ TEST_CASE("bug: what had begun behind a value became a part of it where a turn w
   CHECK(read(share(lines), "<call>find\nargs:\n@arg n: 3\n@a") == R"(C() find{"n":3})");
 }
 
+// Returns what would be appended to `text`, where the format closes it.
+std::string appended(const Format& format, const std::string& text) {
+  Options options;
+  options.tools = tools();
+  Parser cut(share(format), options);
+  (void)cut.feed(text);
+  const std::string closing = cut.closing_text();
+  std::size_t begun = cut.closes_from_end() ? 0 : std::min(text.size(), closing.size());
+  while (!text.ends_with(closing.substr(0, begun))) --begun;
+  return closing.substr(begun);
+}
+
+Format calls_in_tags_of_parameters() {
+  Format format = testing::base();
+  format.calls.present = true;
+  format.calls.call_open = "<call>";
+  format.calls.call_close = "</call>";
+  format.calls.pieces = {{format::CallPiece::Kind::kName, ""},
+                         {format::CallPiece::Kind::kLiteral, "<args>"},
+                         {format::CallPiece::Kind::kArguments, ""}};
+  format.calls.arguments = format::ArgumentStyle::kParameters;
+  format.calls.parameters.open = "<p=";
+  format.calls.parameters.key_close = ">";
+  format.calls.parameters.close = "</p>";
+  return format;
+}
+
+TEST_CASE("bug: an object with escapes was closed without them") {
+  Format format = calls_in_tags_of_parameters();
+  const std::vector<format::Escape> escapes = {{"&", "&amp;"}, {"\"", "&quot;"}};
+  format.calls.parameters.forms = {{format::ValueType::kString, format::ValueStyle::kRaw, "", "", "", escapes},
+                                   {format::ValueType::kObject, format::ValueStyle::kJson, "", "", "", escapes}};
+  const std::string begun = "<call>find<args><p=deep>{";
+  CHECK(appended(format, begun + "&quot;a") == "&quot;:&quot;&quot;}</p></call>");
+  CHECK(appended(format, begun + "&quot;a&quot;: &qu") == "ot;&quot;}</p></call>");
+  CHECK(appended(format, begun + "&quot;a&quot;: [1") == "]}</p></call>");
+}
+
+TEST_CASE("bug: a parameter with a tag of its type was closed as one of another type") {
+  Format format = calls_in_tags_of_parameters();
+  format.calls.parameters.open = "<str k=\"";
+  format.calls.parameters.key_close = "\">";
+  format.calls.parameters.close = "";
+  format.calls.parameters.forms = {
+      {format::ValueType::kString, format::ValueStyle::kRaw, "", "</str>", "", {}},
+      {format::ValueType::kInteger, format::ValueStyle::kJson, "", "</num>", "", {}, "<num k=\""}};
+  for (const char* begun : {"<num k=\"", "<nu", "<num"}) {
+    const std::string text = "<call>find<args><str k=\"q\">x</str>" + std::string(begun);
+    CHECK(appended(format, text).ends_with("\">null</num></call>"));
+    Options options;
+    options.tools = tools();
+    CHECK(show(parse(share(format), options, text + appended(format, text)).value()) == R"(C() find{"q":"x"})");
+  }
+  CHECK(appended(format, "<call>find<args><num k=\"n") == "\">null</num></call>");
+}
+
+TEST_CASE("bug: the begun close of a section, and a begun opener of reasoning in two brackets, were written twice") {
+  Format format = calls_in_tags_of_parameters();
+  format.calls.parameters.forms = {{format::ValueType::kString, format::ValueStyle::kRaw, "", "", "", {}}};
+  format.calls.section_open = "<acts>";
+  format.calls.section_close = "\n</acts>";
+  format.calls.call_open = "\n  <call>";
+  CHECK(appended(format, "<acts>\n  <") == "/acts>");
+  format.reasoning = {true, "[[MUSE]]", "[[/MUSE]]", false};
+  CHECK(appended(format, "[[MUSE]") == "][[/MUSE]]");
+}
+
 TEST_CASE("bug: a quote that opens a string was taken for its close in arguments before the call's name") {
   Format format = testing::base();
   format.calls.present = true;

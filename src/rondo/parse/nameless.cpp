@@ -33,12 +33,14 @@ std::string empty_call(const format::Calls& calls) {
   return calls.pieces.empty() ? "{}" + calls.call_close : rest_of_call(calls, 0);
 }
 
-std::string empty_value(const format::Parameters& parameters, std::string_view begun) {
+std::string empty_value(const format::Parameters& parameters, std::string_view begun, std::string_view key_open) {
   const std::vector<ValueForm>& forms = parameters.forms;
-  const auto is_begun = [&](const ValueForm& form) { return form.open.starts_with(begun); };
+  const auto is_begun = [&](const ValueForm& form) {
+    return form.open.starts_with(begun) && form.key_open == key_open;
+  };
   auto form = std::ranges::find_if(
       forms, [&](const ValueForm& other) { return other.type == ValueType::kString && is_begun(other); });
-  if (form == forms.end() && !begun.empty()) form = std::ranges::find_if(forms, is_begun);
+  if (form == forms.end() && !(begun.empty() && key_open.empty())) form = std::ranges::find_if(forms, is_begun);
   if (form == forms.end()) return "";
   std::string value;
   const bool is_text = form->type == ValueType::kString;
@@ -48,8 +50,8 @@ std::string empty_value(const format::Parameters& parameters, std::string_view b
   return form->open + value + form->close;
 }
 
-std::string empty_parameter(const format::Parameters& parameters) {
-  return parameters.key_close + empty_value(parameters, "") + closing_tag(parameters, "");
+std::string empty_parameter(const format::Parameters& parameters, std::string_view key_open) {
+  return parameters.key_close + empty_value(parameters, "", key_open) + closing_tag(parameters, "");
 }
 
 bool Machine::lacks_name(format::CallPiece::Kind kind, const std::string& text) const {
@@ -150,7 +152,9 @@ bool Machine::nameless_object_ends() {
 // Passes over a parameter without a name at `at`, behind its opener, if its value is empty too.  Behind mere punctuation the
 // next parameter or the end of the call must follow.
 MatchKind Machine::nameless_parameter(std::size_t at) {
-  const Marker& rest = syntax_->rare.nameless_parameter;
+  const std::string& opener = parameter_.key_open;
+  const Marker rest = opener.empty() ? syntax_->rare.nameless_parameter
+                                     : syntax_->make_marker(empty_parameter(syntax_->format->calls.parameters, opener));
   if (at == buffer_.size() || rest.empty()) return MatchKind::kNone;
   const Match match = rest.match(std::string_view(buffer_).substr(at), false, starts());
   if (match.kind == MatchKind::kPartial) return is_end_ ? MatchKind::kNone : match.kind;

@@ -14,9 +14,11 @@ namespace rondo::parse {
                                        std::string_view id = {});
 // Returns the rest of a call without a name, behind its opener.
 [[nodiscard]] std::string empty_call(const format::Calls& calls);
-// Returns a value with its markers, in the form whose opener begins with `begun`: an empty string, or null.
-[[nodiscard]] std::string empty_value(const format::Parameters& parameters, std::string_view begun);
+// Returns a value with its markers, in the form whose opener begins with `begun`: an empty string, or null.  `key_open` is
+// the opener of the parameter where its type has one of its own.
+[[nodiscard]] std::string empty_value(const format::Parameters& parameters, std::string_view begun,
+                                      std::string_view key_open = {});
 // Returns the rest of a parameter without a name, behind its opener, with an empty value.
-[[nodiscard]] std::string empty_parameter(const format::Parameters& parameters);
+[[nodiscard]] std::string empty_parameter(const format::Parameters& parameters, std::string_view key_open = {});
 
 }  // namespace rondo::parse
