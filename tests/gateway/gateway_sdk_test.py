@@ -248,6 +248,34 @@ class OfServers(unittest.TestCase):
             turns = server.get("/rondo/v1/sessions/run")["turns"]
             self.assertEqual([turn["finish"] for turn in turns][:2], ["failed", "failed"])
 
+    def test_tool_runner(self):
+        """bug: the runner of the official client keeps its conversation on the server, and its second request failed."""
+        import anthropic
+        asked = []
+
+        def weather(city: str) -> str:
+            asked.append(city)
+            return "rain"
+        for stream in (False, True):
+            with Process("fake-engine", "vllm", *KINDS["vllm"], "--script", json.dumps(script())) as fake, \
+                    gateway(MODEL, "--url", fake.url) as server:
+                clients = Conversations(server.url, "run")
+                runner = clients.anthropic.beta.messages.tool_runner(
+                    model="m", max_tokens=400, tools=[anthropic.beta_tool(weather)], stream=stream,
+                    messages=[{"role": "user", "content": "weather?"}])
+                replies = [one.get_final_message() if stream else one for one in runner]
+                image = {"type": "image", "source": {"type": "url", "url": "http://127.0.0.1/i.png"}}
+                with self.assertRaises(anthropic.BadRequestError) as refused:
+                    clients.anthropic.beta.messages.create(model="m", max_tokens=4, thread={"type": "create"},
+                                                           messages=[{"role": "user", "content": [image]}])
+                self.assertEqual(refused.exception.body["error"]["details"], {"error_code": "thread_unsupported_request"})
+                clients.close()
+                self.assertEqual([reply.stop_reason for reply in replies], ["tool_use", "end_turn"])
+                turns = server.get("/rondo/v1/sessions/run")["turns"]
+                self.assertEqual([turn["how"] for turn in turns], ["render", "bridge"])
+                self.assertEqual(len(fake.get("/record")["requests"]), 2)
+        self.assertEqual(asked, ["Oslo", "Oslo"])
+
     def test_client_that_leaves(self):
         with Process("fake-engine", "sglang", "--delay", "40", "--script", json.dumps({**script(), "end_after": 500})) as fake, \
                 gateway(MODEL, "--url", fake.url) as server:

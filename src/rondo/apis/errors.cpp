@@ -82,12 +82,23 @@ Fault not_found(std::string_view what, std::string_view id) {
   return {FaultKind::kNotFound, std::string(what) + " with id `" + std::string(id) + "` not found", "", "not_found"};
 }
 
+Fault thread_not_found(std::string_view message_id) {
+  return {FaultKind::kNotFound, "no thread has a message with the id `" + std::string(message_id) + "`",
+          "thread.previous_message_id", "thread_not_found"};
+}
+
+Fault thread_unsupported(std::string param, std::string message) {
+  return invalid(std::move(param), std::move(message), "thread_unsupported_request");
+}
+
 Fault wrong_key() { return {FaultKind::kUnauthorized, "the API key is missing or not known", "", "invalid_api_key"}; }
 
 json::Value error_body(chat::Api api, const Fault& fault) {
   if (api != chat::Api::kMessages) return json::Object{{"error", openai_error(fault)}};
-  return json::Object{{"type", "error"},
-                      {"error", json::Object{{"type", row_of(fault.kind).messages_type}, {"message", fault.message}}}};
+  json::Object error{{"type", row_of(fault.kind).messages_type}, {"message", fault.message}};
+  // The API has codes for threads alone: clients replay a conversation, or do without a thread.
+  if (fault.code.starts_with("thread_")) error.set("details", json::Object{{"error_code", fault.code}});
+  return json::Object{{"type", "error"}, {"error", std::move(error)}};
 }
 
 StreamEvent error_event(chat::Api api, const Fault& fault, std::int64_t sequence_number) {

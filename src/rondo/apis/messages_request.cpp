@@ -96,6 +96,15 @@ void check_system(Fields& fields) {
   }
 }
 
+// A thread that the store holds.  What it continues is filled in before the request is read.
+void check_thread(Fields& fields) {
+  Fields thread = fields.inside("thread");
+  const auto type = thread.word("type", {"create", "continue"});
+  if (fields.any("thread") == nullptr || thread.failed()) return;
+  if (!type) return thread.refuse_missing("type");
+  if (*type == "continue" && !thread.text("previous_message_id")) thread.refuse_missing("previous_message_id");
+}
+
 }  // namespace
 
 bool drop_billing_header(json::Value& body) {
@@ -125,6 +134,7 @@ void check_messages_body(Fields& fields) {
   check_content(fields, "system");
   check_system(fields);
   (void)fields.object("tool_choice");
+  check_thread(fields);
   if (fields.any("messages") == nullptr) return fields.refuse_missing("messages");
   fields.each("messages", kMostMessages, [](Fields& message, std::size_t) { check_message(message); });
   check_beginning(fields);

@@ -21,6 +21,20 @@ json::Array array_in(const json::Value& value, std::string_view key) {
   return array != nullptr && array->is_array() ? array->as_array() : json::Array();
 }
 
+std::vector<std::string> texts_in(const json::Value& value, std::string_view key) {
+  std::vector<std::string> out;
+  for (const json::Value& text : array_in(value, key)) {
+    if (text.is_string()) out.emplace_back(text.as_string());
+  }
+  return out;
+}
+
+json::Array as_array(const std::vector<std::string>& texts) {
+  json::Array out;
+  for (const std::string& text : texts) out.emplace_back(text);
+  return out;
+}
+
 // nullopt if the bytes are not a record.
 std::optional<ResponseRecord> record_in(const std::string& bytes) {
   auto parsed = json::parse(bytes);
@@ -29,12 +43,21 @@ std::optional<ResponseRecord> record_in(const std::string& bytes) {
   ResponseRecord out;
   out.body = *value.find("body");
   out.input = array_in(value, "input");
-  for (const json::Value& id : array_in(value, "before")) {
-    if (id.is_string()) out.before.emplace_back(id.as_string());
-  }
+  out.before = texts_in(value, "before");
   out.conversation = chat::first_text(value, {"conversation"});
   out.chunks = static_cast<std::size_t>(number_in(value, "chunks"));
   out.beat_ms = number_in(value, "beat");
+  return out;
+}
+
+// nullopt if the bytes are not a turn.
+std::optional<ThreadTurn> thread_turn_in(const std::string& id, const std::string& bytes) {
+  const auto parsed = json::parse(bytes);
+  if (!parsed.ok() || parsed.value().find("messages") == nullptr) return std::nullopt;
+  const json::Value& value = parsed.value();
+  ThreadTurn out{.id = id, .messages = array_in(value, "messages"), .before = texts_in(value, "before"), .fields = {}};
+  const json::Value* fields = value.find("fields");
+  if (fields != nullptr && fields->is_object()) out.fields = fields->as_object();
   return out;
 }
 
@@ -106,6 +129,26 @@ Archive::Maybe<std::string> Archive::chunk(const std::string& id, std::size_t nu
 
 Archive::Maybe<std::string> Archive::wish(const std::string& id) const { return bytes_of(digest("wish", id)); }
 
+apis::Outcome<std::vector<ThreadTurn>> Archive::thread(const std::string& id) const {
+  const auto bytes = bytes_of(digest("thread", id));
+  if (!bytes.ok()) return bytes.fault();
+  auto last = bytes.value() ? thread_turn_in(id, *bytes.value()) : std::nullopt;
+  if (!last) return std::vector<ThreadTurn>();
+  std::vector<spans::Digest> digests;
+  for (const std::string& earlier : last->before) digests.push_back(digest("thread", earlier));
+  const auto found = store_.objects(scope_.id(), digests);
+  if (!found.ok()) return fault_of_store(found.error());
+  std::vector<ThreadTurn> out;
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    const auto& one = found.value()[i];
+    auto turn = one ? thread_turn_in(last->before[i], *one) : std::nullopt;
+    if (!turn) return std::vector<ThreadTurn>();
+    out.push_back(*std::move(turn));
+  }
+  out.push_back(*std::move(last));
+  return out;
+}
+
 Archive::Maybe<Conversation> Archive::conversation(const std::string& id) const {
   const auto bytes = bytes_of(digest("conversation", id));
   if (!bytes.ok()) return bytes.fault();
@@ -139,9 +182,7 @@ Archive::Maybe<json::Value> Archive::conversation_item(const std::string& conver
 }
 
 spans::StoredObject Archive::response_object(const ResponseRecord& record, std::int64_t now_ms) const {
-  json::Array before;
-  for (const std::string& id : record.before) before.emplace_back(id);
-  json::Object value{{"body", record.body}, {"input", record.input}, {"before", std::move(before)}};
+  json::Object value{{"body", record.body}, {"input", record.input}, {"before", as_array(record.before)}};
   if (!record.conversation.empty()) value.set("conversation", record.conversation);
   if (record.chunks > 0) value.set("chunks", record.chunks);
   if (record.beat_ms > 0) value.set("beat", record.beat_ms);
@@ -157,6 +198,15 @@ spans::StoredObject Archive::chunk_object(const ResponseRecord& record, std::siz
 spans::StoredObject Archive::wish_object(const ResponseRecord& record, std::string_view wish,
                                          std::int64_t now_ms) const {
   return {scope_.id(), digest("wish", record.id()), group_of(record), std::string(wish), now_ms};
+}
+
+spans::StoredObject Archive::thread_object(const ThreadTurn& turn, std::int64_t now_ms) const {
+  json::Object value{{"messages", turn.messages}, {"before", as_array(turn.before)}};
+  if (!turn.fields.empty()) value.set("fields", turn.fields);
+  // The turns of a thread are forgotten together.
+  const std::string& first = turn.before.empty() ? turn.id : turn.before.front();
+  return {scope_.id(), digest("thread", turn.id), digest("thread", first),
+          json::to_compact(json::Value(std::move(value))), now_ms};
 }
 
 spans::StoredObject Archive::conversation_object(const Conversation& conversation, std::int64_t now_ms) const {

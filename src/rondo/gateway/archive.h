@@ -1,4 +1,4 @@
-// What the Responses API keeps besides turns: responses with their items, and conversations.  Private to gateway/.
+// What is kept besides turns: responses with their items, conversations, and message threads.  Private to gateway/.
 //
 // Everything is in the store of turns, under digests of the tenant's own scope.  No tenant can find anything of
 // another, and every gateway on the store can find it.  Any thread may call any member.
@@ -38,6 +38,14 @@ struct Conversation {
   json::Object metadata;
 };
 
+// A turn of a message thread: the messages that its request added, and the reply.
+struct ThreadTurn {
+  std::string id;                   // of the reply
+  json::Array messages;             // the reply is the last one
+  std::vector<std::string> before;  // the ids of the turns that it goes on from, the oldest first
+  json::Object fields;              // of the first turn: what the whole thread keeps
+};
+
 class Archive {
  public:
   template <typename T>
@@ -53,6 +61,9 @@ class Archive {
   // Returns what a client asked a background response to do: "cancel" or "delete".
   [[nodiscard]] Maybe<std::string> wish(const std::string& id) const;
 
+  // Returns the turns of a thread up to the one with this id; none if one of them no longer exists.
+  [[nodiscard]] apis::Outcome<std::vector<ThreadTurn>> thread(const std::string& id) const;
+
   [[nodiscard]] Maybe<Conversation> conversation(const std::string& id) const;
   [[nodiscard]] apis::Outcome<json::Array> conversation_items(const std::string& id) const;
   [[nodiscard]] Maybe<json::Value> conversation_item(const std::string& conversation, const std::string& id) const;
@@ -63,6 +74,7 @@ class Archive {
                                                  std::int64_t now_ms) const;
   [[nodiscard]] spans::StoredObject wish_object(const ResponseRecord& record, std::string_view wish,
                                                 std::int64_t now_ms) const;
+  [[nodiscard]] spans::StoredObject thread_object(const ThreadTurn& turn, std::int64_t now_ms) const;
   [[nodiscard]] spans::StoredObject conversation_object(const Conversation& conversation, std::int64_t now_ms) const;
   // REQUIRES: the item has an id.
   [[nodiscard]] spans::StoredObject item_object(const std::string& conversation, const json::Value& item,

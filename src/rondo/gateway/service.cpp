@@ -68,6 +68,7 @@ void generate(State& state, chat::Api api, Exchange exchange) {
     }
     auto sink = http_sink(std::move(exchange), asked.request.stream);
     if (is_response) sink = response_sink(state, asked, std::move(sink));
+    if (asked.thread.is_kept) sink = thread_sink(state, asked, std::move(sink));
     if (made.turn) return made.turn->begin_planned(std::move(ticket), std::move(sink));
     made.read.ticket = std::move(ticket);
     pass_response(state.shared_from_this(), std::move(made.read), std::move(sink));

@@ -240,15 +240,20 @@ namespace {
 
 // The body with its references replaced by what they name.
 apis::Outcome<json::Value> resolved_body(Service::State& state, chat::Api api, const RequestParts& parts,
-                                         ResponseInput& input) {
+                                         ReadRequest& out) {
   auto body = apis::parse_body(parts.text);
   if (!body.ok() || !body.value().is_object()) return body;
   for (const std::string_view key : parts.left_out) body.value().as_object().erase(key);
-  if (api != kResponsesApi) return body;
   const Archive archive(*state.parts.spans, parts.visit->tenant);
+  if (api == chat::Api::kMessages) {
+    auto thread = resolve_thread(archive, body.value().as_object());
+    if (!thread.ok()) return thread.fault();
+    out.thread = std::move(thread.value());
+  }
+  if (api != kResponsesApi) return body;
   auto resolved = resolve_input(archive, body.value(), parts.nearby);
   if (!resolved.ok()) return resolved.fault();
-  input = std::move(resolved.value());
+  out.input = std::move(resolved.value());
   return body;
 }
 
@@ -260,7 +265,7 @@ apis::Outcome<ReadRequest> read_request(Service::State& state, chat::Api api, co
 
 apis::Outcome<ReadRequest> read_parts(Service::State& state, chat::Api api, const RequestParts& parts) {
   ReadRequest out;
-  auto body = resolved_body(state, api, parts, out.input);
+  auto body = resolved_body(state, api, parts, out);
   if (!body.ok()) return body.fault();
   out.visit = parts.visit;
   out.bytes = parts.text.size();
@@ -282,7 +287,8 @@ apis::Outcome<ReadRequest> read_parts(Service::State& state, chat::Api api, cons
     chat::take_old_calls(out.request.messages);
   if (!out.request.media.empty()) {
     if (out.model->upstream.client == nullptr) return not_text(out.request.media);
-    auto again = resolved_body(state, api, parts, out.input);
+    if (out.thread.is_kept) return unthreadable(out.request);
+    auto again = resolved_body(state, api, parts, out);
     if (!again.ok()) return again.fault();
     out.passed_body = passed_body(out, parts.is_told, std::move(again.value()));
   }

@@ -23,6 +23,7 @@
 #include "gateway/response_input.h"
 #include "gateway/service.h"
 #include "gateway/streams.h"
+#include "gateway/threads.h"
 #include "gateway/visit.h"
 
 namespace rondo::gateway {
@@ -139,6 +140,7 @@ struct ReadRequest {
   apis::GenerateRequest request;
   const ServedModel* model = nullptr;
   ResponseInput input;           // for the Responses API
+  ThreadInput thread;            // for Messages
   std::shared_ptr<Visit> visit;  // never null
   std::size_t bytes = 0;         // size of the body
   std::string passed_body;       // if the request goes to the engine's own API (passing.h)
