@@ -210,3 +210,11 @@ TEST_CASE("bug: a result with an id that no call has was taken for another call'
         "block must "
         "have a corresponding `tool_use` block in the previous message.");
 }
+
+TEST_CASE("bug: ids of completions began with `chatcmpl_` and `cmpl_`, where the API has a hyphen") {
+  Gateway gateway;
+  const auto id_of = [](const Answer& answer) { return std::string(answer.json().find_string("id").value_or("")); };
+  CHECK(id_of(gateway.chat("")).starts_with("chatcmpl-"));
+  CHECK(gateway.chat(R"("stream": true)").body.find(R"("id":"chatcmpl-)") != std::string::npos);
+  CHECK(id_of(gateway.post("/v1/completions", R"({"prompt": "a", "max_tokens": 3})")).starts_with("cmpl-"));
+}

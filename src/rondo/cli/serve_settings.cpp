@@ -26,8 +26,7 @@ SettingOf<M> of_model(SettingOf<M> member) { return member; }
 
 std::vector<ServeOption> model_options() {
   return {
-      {"alias", "NAME", of_model(&M::alias),
-       "the model's name for clients; may be repeated, and the first one is listed"},
+      {"alias", "NAME", of_model(&M::alias), "the model's name for clients; may be repeated, and all are listed"},
       {"template", "PATH", of_model(&M::chat_template), "replaces the model's own template"},
       {"kwargs", "JSON|FILE|KEY=VALUE", of_model(&M::kwargs), "template variables for every request"},
       {"polyfill",

@@ -80,7 +80,7 @@ std::optional<apis::Fault> CompletionRun::prepare() {
     }
     prompts_.push_back(std::move(prompt));
   }
-  meta_.id = spans::mint_id("cmpl", prompts_.front()->choices.front().key, 0);
+  meta_.id = spans::mint_id("cmpl-", prompts_.front()->choices.front().key, 0);
   meta_.model = asked_.request.model.empty() ? asked_.served.name : asked_.request.model;
   meta_.created_s = state_->parts.now_ms() / 1000;
   const bool is_for_trainers = state_->parts.options.keep_logprobs && !asked_.session.empty();

@@ -15,7 +15,7 @@ namespace {
 
 std::string_view id_prefix(chat::Api api) {
   switch (api) {
-    case chat::Api::kChat: return "chatcmpl";
+    case chat::Api::kChat: return "chatcmpl-";
     case chat::Api::kMessages: return "msg";
     case chat::Api::kResponses: return "resp";
   }

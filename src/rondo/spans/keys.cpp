@@ -59,7 +59,7 @@ std::string with_index(const TurnKey& key, std::size_t index) {
 Digest turn_digest(const Scope& scope, const TurnKey& key) { return scope.hash('t', key.view()); }
 
 std::string mint_id(std::string_view prefix, const TurnKey& key, std::size_t index) {
-  return std::string(prefix) + "_" + base32(with_index(key, index));
+  return std::string(prefix) + (prefix.ends_with('-') ? "" : "_") + base32(with_index(key, index));
 }
 
 std::string mint_call_id(const Scope& scope, const TurnKey& key, std::size_t index, CallIdShape shape) {
@@ -74,7 +74,9 @@ namespace {
 
 // Decodes a key and an index.
 std::optional<std::string> code_in(std::string_view id) {
-  if (id.size() <= kCodeLetters || id[id.size() - kCodeLetters - 1] != '_') return std::nullopt;
+  if (id.size() <= kCodeLetters) return std::nullopt;
+  const char before = id[id.size() - kCodeLetters - 1];
+  if (before != '_' && before != '-') return std::nullopt;
   return from_base32(id.substr(id.size() - kCodeLetters));
 }
 

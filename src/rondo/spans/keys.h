@@ -33,7 +33,8 @@ enum class CallIdShape : std::uint8_t {
 // Returns the name by which the store knows the turn.
 [[nodiscard]] Digest turn_digest(const Scope& scope, const TurnKey& key);
 
-// Makes `PREFIX_` followed by the key and `index`: "call_k3f...", "rs_...", "resp_...".
+// Makes `PREFIX_` followed by the key and `index`: "call_k3f...", "rs_...", "resp_...".  A prefix that ends with a hyphen
+// stands before the key as it is: "chatcmpl-k3f...".
 //
 // REQUIRES: index < 65536.
 [[nodiscard]] std::string mint_id(std::string_view prefix, const TurnKey& key, std::size_t index);

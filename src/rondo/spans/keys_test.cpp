@@ -56,6 +56,7 @@ TEST_CASE("an id holds the key of its turn, and nothing else is taken for one") 
       REQUIRE(key_in(id));
       CHECK(*key_in(id) == key);
       CHECK(key_in(mint_id("rs", key, index)) == key);
+      CHECK(key_in(mint_id("chatcmpl-", key, index)) == key);
     }
   }
   for (const char* id : {"", "call_", "call_abc", "call_aaaaaaaaaaaaaaaaaaaaaa1", "call_AAAAAAAAAAAAAAAAAAAAAAA",
