@@ -294,6 +294,18 @@ TEST_CASE("the Messages API: blocks without a form, results of other kinds, imag
   CHECK(request(R"({"system": "s", "messages": []})").has_instructions);
 }
 
+TEST_CASE("bug: additions and removals of tools within a conversation were taken for content that is not text") {
+  const ApiRequest out =
+      request(R"({"system": "", "messages": [{"role": "user", "content": "a"}, {"role": "system", "content": [
+      {"type": "tool_addition", "tool": {"type": "tool_reference", "name": "f"}}]},
+      {"role": "system", "content": [{"type": "text", "text": "s"}, {"type": "tool_removal", "tool": {}}]}]})");
+  CHECK(json::to_compact(json::Value(out.messages)) ==
+        R"([{"role":"user","content":"a"},{"role":"system","content":"s"}])");
+  CHECK(out.sources == std::vector<std::int32_t>{0, 2});
+  CHECK(out.notes == std::vector<std::string>{"a block `tool_addition` of messages[1] was left out",
+                                              "a block `tool_removal` of messages[2] was left out"});
+}
+
 TEST_CASE("the Messages API: documents, what searches found and references to tools are text where they are") {
   CHECK(
       messages_of(R"({"system": "", "messages": [{"role": "user", "content": [

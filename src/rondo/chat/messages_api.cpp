@@ -132,7 +132,7 @@ class MessagesTranslation {
         said.echo(EchoedKey::Kind::kEncrypted, first_text(block, {"data"}));
         out_.notes.push_back("the redacted thinking of " + message_place(index) + " was left out");
       } else {
-        out_.notes.push_back("a block `" + std::string(type) + "` of " + message_place(index) + " was left out");
+        note_left_out_block(type, index);
       }
     }
     said.take(out_);
@@ -154,6 +154,10 @@ class MessagesTranslation {
   ApiRequest take() { return std::move(out_); }
 
  private:
+  void note_left_out_block(std::string_view type, std::size_t index) {
+    out_.notes.push_back("a block `" + std::string(type) + "` of " + message_place(index) + " was left out");
+  }
+
   Status translate(const json::Value& message, std::size_t index) {
     const auto role = message.find_string("role");
     const json::Value* content = message.find("content");
@@ -204,6 +208,8 @@ class MessagesTranslation {
         if (const json::Value* failed = block.find("is_error")) result.set("is_error", *failed);
         place({.index = CacheMark::kAll, .member = "content"}, index, &block - blocks.data());
         out_.messages.push_back(std::move(result));
+      } else if (type == "tool_addition" || type == "tool_removal") {
+        note_left_out_block(type, index);  // a prompt has all tools, from its beginning to its end
       } else if (const auto text = text_of(block)) {
         parts.push_back(text_part(*text));
         text_size += text->size();
