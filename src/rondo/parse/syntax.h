@@ -57,7 +57,7 @@ struct RareMarkers {
   Marker unmarked_key_close;
   Marker preamble_open;
   Marker preamble_close;
-  Marker header_end;  // the last tag of a header that has several, if nobody writes it by chance
+  Marker header_end;                 // the last tag of a header that has several, if nobody writes it by chance
   bool shares_content_open = false;  // of other content; only the close shows that calls follow
   // Closes reasoning whose opener and close are punctuation, the close at the end of a line: ordinary text may well have
   // both.  nullptr in other formats.
