@@ -1,6 +1,5 @@
 #include "gateway/keeping.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "apis/stored_responses.h"
@@ -10,25 +9,10 @@
 namespace rondo::gateway {
 namespace {
 
-class KeepingSink final : public ReplySink {
+class KeepingSink final : public HoldingSink {
  public:
-  KeepingSink(Keeping keeping, std::shared_ptr<ReplySink> to) : keeping_(std::move(keeping)), to_(std::move(to)) {}
-
-  [[nodiscard]] bool takes_events() const override { return to_->takes_events(); }
-  void begin(const apis::GenerateRequest& request, const apis::ReplyMeta& meta) override { to_->begin(request, meta); }
-  void refuse(chat::Api api, const apis::Fault& fault) override { to_->refuse(api, fault); }
-  void start(const net::Headers& headers) override { to_->start(headers); }
-  void on_gone(std::function<void()> task) override { to_->on_gone(std::move(task)); }
-
-  void send(std::span<const apis::StreamEvent> events) override {
-    if (last_.empty()) {
-      const std::size_t now =
-          static_cast<std::size_t>(std::ranges::find_if(events, apis::is_terminal) - events.begin());
-      if (now > 0) to_->send(events.first(now));
-      events = events.subspan(now);
-    }
-    last_.insert(last_.end(), events.begin(), events.end());
-  }
+  KeepingSink(Keeping keeping, std::shared_ptr<ReplySink> to)
+      : HoldingSink(std::move(to)), keeping_(std::move(keeping)) {}
 
   void finish(WholeReply reply) override {
     // The event that reports a failure contains the failed response.
@@ -45,9 +29,9 @@ class KeepingSink final : public ReplySink {
   }
 
  private:
+  [[nodiscard]] bool begins_end(const apis::StreamEvent& event) const override { return apis::is_terminal(event); }
+
   Keeping keeping_;
-  std::shared_ptr<ReplySink> to_;
-  std::vector<apis::StreamEvent> last_;  // the end of the stream, held until the store has the response
 };
 
 }  // namespace

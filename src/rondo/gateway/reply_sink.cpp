@@ -1,5 +1,6 @@
 #include "gateway/reply_sink.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -44,6 +45,16 @@ class HttpSink final : public ReplySink {
 }  // namespace
 
 void ReplySink::begin(const apis::GenerateRequest&, const apis::ReplyMeta&) {}
+
+void HoldingSink::send(std::span<const apis::StreamEvent> events) {
+  if (last_.empty()) {
+    const auto end = std::ranges::find_if(events, [this](const apis::StreamEvent& event) { return begins_end(event); });
+    const auto now = static_cast<std::size_t>(end - events.begin());
+    if (now > 0) to_->send(events.first(now));
+    events = events.subspan(now);
+  }
+  last_.insert(last_.end(), events.begin(), events.end());
+}
 
 std::shared_ptr<ReplySink> http_sink(net::Exchange exchange, bool is_stream) {
   return std::make_shared<HttpSink>(std::move(exchange), is_stream);

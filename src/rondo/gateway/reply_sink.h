@@ -8,6 +8,8 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "apis/errors.h"
 #include "apis/request.h"
@@ -49,6 +51,26 @@ class ReplySink {
   // Calls `task` once if the client goes away before the reply is complete, but never inside the functions above.  A
   // sink that continues without a client never calls it.
   virtual void on_gone(std::function<void()> task) = 0;
+};
+
+// Passes a reply on to another sink, except for the end of its stream: finish() sends that once the reply is stored.
+class HoldingSink : public ReplySink {
+ public:
+  explicit HoldingSink(std::shared_ptr<ReplySink> to) : to_(std::move(to)) {}
+
+  [[nodiscard]] bool takes_events() const override { return to_->takes_events(); }
+  void begin(const apis::GenerateRequest& request, const apis::ReplyMeta& meta) override { to_->begin(request, meta); }
+  void refuse(chat::Api api, const apis::Fault& fault) override { to_->refuse(api, fault); }
+  void start(const net::Headers& headers) override { to_->start(headers); }
+  void on_gone(std::function<void()> task) override { to_->on_gone(std::move(task)); }
+  void send(std::span<const apis::StreamEvent> events) override;
+
+ protected:
+  // Returns whether the end of the stream begins with `event`.
+  [[nodiscard]] virtual bool begins_end(const apis::StreamEvent& event) const = 0;
+
+  std::shared_ptr<ReplySink> to_;
+  std::vector<apis::StreamEvent> last_;  // the end of the stream
 };
 
 // Makes the sink of an HTTP request.  It answers with events if `is_stream`.

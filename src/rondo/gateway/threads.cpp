@@ -1,6 +1,5 @@
 #include "gateway/threads.h"
 
-#include <algorithm>
 #include <array>
 #include <iterator>
 #include <string_view>
@@ -46,25 +45,12 @@ apis::Outcome<ThreadInput> continue_thread(const Archive& archive, const std::st
   return out;
 }
 
-// Holds the end of the reply back until its turn is stored.
-class ThreadSink final : public ReplySink {
+// Stores the turn before the end of its reply is sent.
+class ThreadSink final : public HoldingSink {
  public:
   ThreadSink(std::shared_ptr<Service::State> state, std::string tenant, ThreadInput thread,
              std::shared_ptr<ReplySink> to)
-      : state_(std::move(state)), tenant_(std::move(tenant)), thread_(std::move(thread)), to_(std::move(to)) {}
-
-  [[nodiscard]] bool takes_events() const override { return to_->takes_events(); }
-  void begin(const apis::GenerateRequest& request, const apis::ReplyMeta& meta) override { to_->begin(request, meta); }
-  void refuse(chat::Api api, const apis::Fault& fault) override { to_->refuse(api, fault); }
-  void start(const net::Headers& headers) override { to_->start(headers); }
-  void on_gone(std::function<void()> task) override { to_->on_gone(std::move(task)); }
-
-  void send(std::span<const apis::StreamEvent> events) override {
-    const auto last = std::ranges::find(events, "message_stop", &apis::StreamEvent::name);
-    const auto now = static_cast<std::size_t>(last - events.begin());
-    if (now > 0) to_->send(events.first(now));
-    last_.assign(last, events.end());
-  }
+      : HoldingSink(std::move(to)), state_(std::move(state)), tenant_(std::move(tenant)), thread_(std::move(thread)) {}
 
   void finish(WholeReply reply) override {
     if (reply.fault) return to_->finish(std::move(reply));
@@ -87,11 +73,11 @@ class ThreadSink final : public ReplySink {
   }
 
  private:
+  [[nodiscard]] bool begins_end(const apis::StreamEvent& event) const override { return event.name == "message_stop"; }
+
   std::shared_ptr<Service::State> state_;
   std::string tenant_;
   ThreadInput thread_;
-  std::shared_ptr<ReplySink> to_;
-  std::vector<apis::StreamEvent> last_;  // the end of the stream, held until the store has the turn
 };
 
 }  // namespace
