@@ -59,6 +59,7 @@ struct Encoded {
 // Messages in the form that the template needs.
 struct Shaped {
   std::string messages;             // a JSON array; shaping it again changes nothing
+  std::string tools;                // the same of the tools; "" if the template gets none
   std::vector<std::string> shaped;  // sentences: what is not as you sent it
 };
 

@@ -308,6 +308,16 @@ class Model:
             >>> shaped, changes = model.shape(messages, tools=tools)
         """
 
+    def shape_tools(self, tools: rondo.types.Objects, *, kwargs: dict[str, Any] | None = None) -> tuple[list[dict[str, Any]], list[str]]:
+        """
+        The tool definitions in the form that the template needs, and sentences that say what is not as it was given.
+
+        For renderers other than rondo: render() and encode() shape tools on their own.  Shaping shaped tools changes nothing.  A
+        model loaded with strict=True returns them as they are.
+
+            >>> shaped, changes = model.shape_tools(tools)
+        """
+
     def encode(self, messages: rondo.types.Messages, *, tools: rondo.types.Objects | None = None, documents: rondo.types.Objects | None = None, add_generation_prompt: bool = False, continue_final_message: bool | str | None = None, kwargs: dict[str, Any] | None = None, now: datetime.datetime | str | None = None, content_specials: str = 'text', raw_turns: bool = False, retention: str | None = None, inline_reasoning: bool = True) -> Encoded:
         """
         The prompt as token ids, with the owner of each: an Encoded.

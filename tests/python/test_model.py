@@ -32,6 +32,18 @@ def test_shape_gives_what_render_gives_the_template(tiny, conversation, tools):
     assert "messages[1].tool_calls[0].function.arguments: given as an object" in changes
     assert tiny.render(shaped, tools=tools) == tiny.render(messages, tools=tools)
     assert tiny.shape(shaped, tools=tools) == (shaped, [])
+    assert tiny.shape_tools(tools) == (tools, [])
+
+
+def test_tools_get_what_the_template_joins_to_text(tmp_path):
+    source = tmp_path / "joins.jinja"
+    source.write_text("{% for t in tools or [] %}{{ t.function.name + ': ' + t.function.description }}{% endfor %}"
+                      "{% for m in messages %}{{ m.content }}{% endfor %}")
+    model = rondo.load(source)
+    shaped, changes = model.shape_tools([{"type": "function", "function": {"name": "f"}}])
+    assert shaped == [{"type": "function", "function": {"name": "f", "description": ""}}]
+    assert changes == ["tools[0].function.description: given as an empty text"]
+    assert model.shape_tools(shaped) == (shaped, [])
 
 
 def test_encode_says_whose_each_id_is(tiny, conversation, tools):

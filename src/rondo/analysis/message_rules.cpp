@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/evidence.h"
+#include "analysis/tool_rules.h"
 #include "chat/reasoning_fields.h"
 #include "format/escapes.h"
 #include "json/print.h"
@@ -94,6 +95,7 @@ class Finder {
     find_results();
     find_order();
     rules_.needs_tool_list = prober_.needs_tool_list();
+    rules_.tools = find_tool_rules(prober_, question());  // last, because a probe may exceed the limits
     return std::move(rules_);
   }
 

@@ -164,7 +164,7 @@ Result<Prepared> Model::prepare(Call& call, TokenizerUse tokenizer) const {
     out.tokenizer = parts_.tokenizer->tokenizer;
     take_absent(conversation, parts_.tokenizer->tokens);
   }
-  shape_messages(out, call);
+  shape_call(out, call);
   return out;
 }
 

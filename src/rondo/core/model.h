@@ -80,7 +80,7 @@ struct Call {
   // For encode(): which earlier reasoning stays in the prompt, whatever the template drops.  nullopt: the template
   // decides.
   std::optional<render::Retention> retention;
-  // Output: what prepare() changed in the messages, in order.
+  // Output: what prepare() changed in the messages, in order, and in the tools.
   tmpl::Shaping shaping = {};
 };
 
@@ -230,7 +230,7 @@ class Model : public std::enable_shared_from_this<Model> {
   [[nodiscard]] Result<Known> known(Call call) const;
   [[nodiscard]] Result<std::shared_ptr<const tmpl::MessageRules>> rules_of(
       const Prepared& prepared, const chat::Conversation& conversation) const;
-  void shape_messages(const Prepared& prepared, Call& call) const;
+  void shape_call(const Prepared& prepared, Call& call) const;
   [[nodiscard]] Result<tmpl::Shaping> shape_following(const Prepared& prepared, const Call& call,
                                                       const render::ParsedCompletion& said,
                                                       json::Array& new_messages) const;

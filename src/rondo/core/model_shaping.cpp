@@ -14,16 +14,10 @@ bool add_tool_list(chat::Conversation& conversation) {
   return true;
 }
 
-}  // namespace
-
 // A message that the model continues keeps its form, because only the beginning of its arguments may be there.
-void Model::shape_messages(const Prepared& prepared, Call& call) const {
-  chat::Conversation& conversation = call.conversation;
-  json::Array& messages = conversation.messages;
-  if (parts_.strict || messages.empty()) return;
-  const auto rules = rules_of(prepared, conversation);
-  if (!rules.ok()) return;  // a template that no probe fits gives its reason when it is rendered
-  const bool continues = conversation.continue_final_message.has_value();
+tmpl::Shaping shape_messages(Call& call, const tmpl::MessageRules& rules) {
+  json::Array& messages = call.conversation.messages;
+  const bool continues = call.conversation.continue_final_message.has_value();
   json::Value continued;
   if (continues) {
     continued = std::move(messages.back());
@@ -31,11 +25,29 @@ void Model::shape_messages(const Prepared& prepared, Call& call) const {
   }
   tmpl::ShapingContext context;
   for (const render::RawTurn& turn : call.raw_turns) context.sampled.push_back(turn.message);
-  tmpl::Shaping shaping = tmpl::shape(messages, *rules.value(), context);
-  if (continues) messages.push_back(std::move(continued));
-  if (continues && !shaping.order.empty()) shaping.order.push_back(shaping.order.size());
-  shaping.polyfills = tmpl::changes_of(parts_.polyfills, conversation);
-  shaping.adds_tool_list = rules.value()->needs_tool_list && add_tool_list(conversation);
+  tmpl::Shaping shaping = tmpl::shape(messages, rules, context);
+  if (!continues) return shaping;
+  messages.push_back(std::move(continued));
+  if (!shaping.order.empty()) shaping.order.push_back(shaping.order.size());
+  return shaping;
+}
+
+}  // namespace
+
+// The messages and the tools.  Tools are shaped without messages too, because a template would refuse them in every
+// prompt.
+void Model::shape_call(const Prepared& prepared, Call& call) const {
+  chat::Conversation& conversation = call.conversation;
+  if (parts_.strict || (conversation.messages.empty() && !conversation.tools)) return;
+  const auto rules = rules_of(prepared, conversation);
+  if (!rules.ok()) return;  // a template that no probe fits gives its reason when it is rendered
+  tmpl::Shaping shaping;
+  if (!conversation.messages.empty()) {
+    shaping = shape_messages(call, *rules.value());
+    shaping.polyfills = tmpl::changes_of(parts_.polyfills, conversation);
+    shaping.adds_tool_list = rules.value()->needs_tool_list && add_tool_list(conversation);
+  }
+  if (conversation.tools) shaping.tools = tmpl::shape_tools(*conversation.tools, rules.value()->tools);
   if (!tmpl::sentences(shaping).empty()) call.shaping = std::move(shaping);
 }
 

@@ -27,5 +27,25 @@ TEST_CASE("bug: a template that needs a list of tools refused conversations with
   CHECK(testing::memory_model()->encode(usual).value().shaped.empty());
 }
 
+TEST_CASE("bug: a tool without a description was refused by a template that joins it to text") {
+  const std::string chat_template =
+      "{%- for t in tools or [] %}{{- t.function.name + ': ' + t.function.description + '~fin~' }}{%- endfor %}" +
+      std::string(testing::kTemplate);
+  const auto model = testing::made(Model::from_memory(testing::memory(chat_template.c_str()), {}));
+  const std::string sentence = "tools[0].function.description: given as an empty text";
+  Call call = testing::user_call();
+  call.conversation.tools = testing::tools();
+  const auto encoded = model->encode(call);
+  REQUIRE_MESSAGE(encoded.ok(), encoded.error().to_string());
+  CHECK(encoded.value().text.starts_with("add: ~fin~"));
+  CHECK(encoded.value().shaped == std::vector<std::string>{sentence});
+  // A call that was prepared keeps what is known of it.
+  CHECK(model->encode(call).value().shaped == std::vector<std::string>{sentence});
+  Call without_messages;
+  without_messages.conversation.tools = testing::tools();
+  REQUIRE(model->prepare(without_messages, TokenizerUse::kRequired).ok());
+  CHECK(without_messages.shaping.tools == std::vector<std::string>{sentence});
+}
+
 }  // namespace
 }  // namespace rondo::core

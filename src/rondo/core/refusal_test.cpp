@@ -61,7 +61,7 @@ TEST_CASE("an error of a template names what a tool lacks") {
         "tools[0].function.parameters.properties.n: with a member `description` there the template goes on");
   CHECK(hint_of("t.function.parameters.required + []", kTools) ==
         "tools[0].function.parameters: with a member `required` there the template goes on");
-  CHECK(hint_of("t.function.description + '.'", R"([{"type": "function", "function": {"name": "f"}}])") ==
+  CHECK(hint_of("t.function.description[0] + '.'", R"([{"type": "function", "function": {"name": "f"}}])") ==
         "tools[0].function: with a member `description` there the template goes on");
   CHECK(hint_of("raise_exception('no tools')", kTools) == "without `tools` the template goes on");
 }

@@ -53,8 +53,9 @@ Result<Shaped> Model::shape(const Chat& chat) const {
   if (!call.ok()) return call.error();
   const auto prepared = model_->prepare(call.value(), core::TokenizerUse::kOptional);
   if (!prepared.ok()) return prepared.error();
-  return Shaped{json::to_compact(json::Value(std::move(call.value().conversation.messages))),
-                tmpl::sentences(call.value().shaping)};
+  chat::Conversation& conversation = call.value().conversation;
+  return Shaped{json::to_compact(json::Value(std::move(conversation.messages))),
+                conversation.tools ? json::to_compact(*conversation.tools) : "", tmpl::sentences(call.value().shaping)};
 }
 
 Result<Encoded> Model::encode(const Chat& chat) const {

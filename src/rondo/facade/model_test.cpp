@@ -265,6 +265,7 @@ TEST_CASE("messages are shaped as a prompt of them would have them") {
   const auto shaped = tiny_model().shape(chat);
   REQUIRE(shaped.ok());
   CHECK(shaped.value().messages.find(R"("arguments":{"x":1})") != std::string::npos);
+  CHECK(shaped.value().tools == chat.tools);
   CHECK_FALSE(shaped.value().shaped.empty());
   Chat again;
   again.messages = shaped.value().messages;

@@ -154,6 +154,7 @@ TEST_CASE("values: what only lenient renders may do") {
        R"("16('b', 6){'a': 1}")"},
       {"{% set x = [] %}{% set _ = x.append(x) %}{{ x }}", R"("[[...]]")"},
       {R"({{ ('{"a": [1, 2.50, "x"], "b": null}' | from_json).a }})", R"("[1, 2.5, 'x']")"},
+      {"{{ [{'a': 1}] | map(attribute='a') | tojson }}", R"("[1]")"},
       {"{{ '[1' | fromjson }}", "error"},
       {"{{ [1].pop(5) }}", "error pop index out of range"},
       {"{{ [].pop() }}", "error pop from empty list"},

@@ -86,8 +86,9 @@ std::string id_of(const format::Format& format, std::string_view name, std::size
 
 json::Value small_tool() {
   const json::Object text{{"type", "string"}, {"description", "d"}};
-  const json::Object parameters{
-      {"type", "object"}, {"properties", json::Object{{"z", text}}}, {"required", json::Array{"z"}}};
+  const json::Object parameters{{"type", "object"},
+                                {"properties", json::Object{{std::string(kSmallParameter), text}}},
+                                {"required", json::Array{kSmallParameter}}};
   return json::Object{
       {"type", "function"},
       {"function", json::Object{{"name", kSmallTool}, {"description", "d"}, {"parameters", parameters}}}};

@@ -46,7 +46,8 @@ inline constexpr std::string_view kResultText = "Tprobe resultT";
 
 // ---- Tools, in the same three sets.  All have flat schemas with descriptions everywhere, because some templates
 // cannot describe others.
-inline constexpr std::string_view kSmallTool = "probe";  // with one text parameter `z` (probe/messages.h)
+inline constexpr std::string_view kSmallTool = "probe";  // with one text parameter (probe/messages.h)
+inline constexpr std::string_view kSmallParameter = "z";
 
 // Two tools as JSON text: the first with the text parameters `k` and `z`, the second with `q`.
 inline constexpr std::string_view kToolName = "find_city";

@@ -98,6 +98,7 @@ Reply op_shape(const OpContext& context, Fields& fields) {
   const auto prepared = model.value()->prepare(call, core::TokenizerUse::kOptional);
   if (!prepared.ok()) return prepared.error();
   json::Object reply{{"messages", std::move(call.conversation.messages)}};
+  if (call.conversation.tools) reply.set("tools", std::move(*call.conversation.tools));
   const std::vector<std::string> shaped = tmpl::sentences(call.shaping);
   if (!shaped.empty()) reply.set("shaped", texts_to_json(shaped));
   return json::Value(std::move(reply));

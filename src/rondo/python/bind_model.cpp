@@ -107,6 +107,12 @@ nb::tuple shape(const ModelObject& self, nb::handle messages, nb::handle tools, 
                         nb::cast(tmpl::sentences(call.shaping)));
 }
 
+nb::tuple shape_tools(const ModelObject& self, nb::handle tools, nb::handle kwargs) {
+  Call call = read_call({nb::list(), tools, nb::none(), kwargs, nb::none(), false, nb::none(), "text"});
+  value_or_raise(without_gil([&] { return self.model->prepare(call, core::TokenizerUse::kOptional); }));
+  return nb::make_tuple(to_python(call.conversation.tools.value_or(json::Array())), nb::cast(call.shaping.tools));
+}
+
 EncodedObject encode(const ModelObject& self, nb::handle messages, nb::handle tools, nb::handle documents,
                      bool add_generation_prompt, nb::handle continue_final_message, nb::handle kwargs, nb::handle now,
                      const std::string& content_specials, bool raw_turns, const std::optional<std::string>& retention,
@@ -232,6 +238,15 @@ messages changes nothing.  A model loaded with strict=True returns them as they 
     >>> shaped, changes = model.shape(messages, tools=tools)
 )";
 
+constexpr const char* kShapeToolsDoc =
+    R"(The tool definitions in the form that the template needs, and sentences that say what is not as it was given.
+
+For renderers other than rondo: render() and encode() shape tools on their own.  Shaping shaped tools changes nothing.  A
+model loaded with strict=True returns them as they are.
+
+    >>> shaped, changes = model.shape_tools(tools)
+)";
+
 constexpr const char* kEncodeDoc = R"(The prompt as token ids, with the owner of each: an Encoded.
 
 Arguments as render().  content_specials="parse" recognises control tokens in user text, as
@@ -291,6 +306,9 @@ without the GIL.  Can be pickled when it was loaded from files: the paths travel
            "kwargs"_a = nb::none(), kShapeDoc,
            nb::sig("def shape(self, messages: rondo.types.Messages, *, tools: rondo.types.Objects | None = None, "
                    "documents: rondo.types.Objects | None = None, kwargs: dict[str, typing.Any] | None = None) "
+                   "-> tuple[list[dict[str, typing.Any]], list[str]]"))
+      .def("shape_tools", &shape_tools, "tools"_a, nb::kw_only(), "kwargs"_a = nb::none(), kShapeToolsDoc,
+           nb::sig("def shape_tools(self, tools: rondo.types.Objects, *, kwargs: dict[str, typing.Any] | None = None) "
                    "-> tuple[list[dict[str, typing.Any]], list[str]]"))
       .def("encode", &encode, "messages"_a, nb::kw_only(), "tools"_a = nb::none(), "documents"_a = nb::none(),
            "add_generation_prompt"_a = false, "continue_final_message"_a = nb::none(), "kwargs"_a = nb::none(),

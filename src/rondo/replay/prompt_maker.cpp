@@ -109,6 +109,7 @@ Sheet PromptMaker::sheet(const json::Array& messages, const std::optional<json::
                          const json::Object& kwargs, std::optional<jinja::LocalTime> now) const {
   chat::Conversation conversation;
   conversation.tools = tools;
+  if (conversation.tools) tmpl::shape_tools(*conversation.tools, rules_.tools);
   conversation.bos_token = parts_.bos_token;
   conversation.eos_token = parts_.eos_token;
   conversation.kwargs = parts_.kwargs;

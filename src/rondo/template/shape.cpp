@@ -468,6 +468,7 @@ std::vector<std::string> sentences(const Shaping& shaping, std::string_view arra
   for (const MessageDoubt& doubt : shaping.doubts)
     out.push_back(std::string(array) + "[" + std::to_string(doubt.message) + "]." + doubt.field + ": " + doubt.what);
   if (shaping.adds_tool_list) out.emplace_back("tools: given as an empty list");
+  out.insert(out.end(), shaping.tools.begin(), shaping.tools.end());
   out.insert(out.end(), shaping.polyfills.begin(), shaping.polyfills.end());
   return out;
 }

@@ -16,6 +16,7 @@
 #include "chat/results.h"
 #include "format/format.h"
 #include "json/value.h"
+#include "template/tool_shape.h"
 
 namespace rondo::tmpl {
 
@@ -60,6 +61,7 @@ struct MessageRules {
   std::string reasoning_open;         // what the model writes around reasoning; "" if it writes none
   std::string reasoning_close;
   bool needs_tool_list = false;  // where there are no tools, the template gets an empty list of them
+  ToolRules tools;
 };
 
 // A text that now is in front of a message's content, between two markers.  Sizes in bytes.
@@ -91,6 +93,7 @@ struct Shaping {
   std::vector<MessageDoubt> doubts = {};
   std::vector<std::string> polyfills = {};  // sentences: what the statements in front of the template will change
   bool adds_tool_list = false;              // the template gets an empty list of tools
+  std::vector<std::string> tools = {};      // sentences: what shape_tools() changed
 };
 
 // The messages before those that are shaped.

@@ -10,9 +10,11 @@
 #include "jinja/builtins/json_number.h"
 #include "jinja/builtins/json_sink.h"
 #include "jinja/common/characters.h"
+#include "jinja/types/iteration.h"
 #include "jinja/types/views.h"
 #include "jinja/value/dicts.h"
 #include "jinja/value/input.h"
+#include "jinja/value/making.h"
 #include "jinja/value/numbers.h"
 #include "jinja/value/type_names.h"
 
@@ -150,9 +152,15 @@ class JsonWriter {
       case Kind::kList:
       case Kind::kTuple: write_items(value, level); return;
       case Kind::kDict: write_dict(value, level); return;
+      case Kind::kObject:
+        // Some vendors' templates serialise what `map` returns.
+        if (!runtime_.options.strict && value.as_object().type_name() == "generator") {
+          write_items(make_list(runtime_, collect(runtime_, value)), level);
+          return;
+        }
+        [[fallthrough]];
       case Kind::kUndefined:
-      case Kind::kNamespace:
-      case Kind::kObject: runtime_.fail("Object of type " + type_name(value) + " is not JSON serializable");
+      case Kind::kNamespace: runtime_.fail("Object of type " + type_name(value) + " is not JSON serializable");
       default: out_.scalar(json_number(runtime_, value), value.path());
     }
   }

@@ -1,0 +1,120 @@
+#include "template/tool_shape.h"
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+namespace rondo::tmpl {
+namespace {
+
+json::Value* member_of(json::Value& value, std::string_view key) {
+  return value.is_object() ? value.as_object().find(key) : nullptr;
+}
+
+// Leaves out the members of `object` that are null.  Returns whether there were any.
+bool drop_nulls(json::Object& object) {
+  std::vector<std::string> keys;
+  for (const json::Member& member : object) {
+    if (member.value.is_null()) keys.push_back(member.key);
+  }
+  for (const std::string& key : keys) object.erase(key);
+  return !keys.empty();
+}
+
+// Leaves "null" out of a list of types; of a list with one type then only that type stays.  Returns whether it did.
+bool drop_null_type(json::Object& schema) {
+  json::Value* type = schema.find("type");
+  if (type == nullptr || !type->is_array()) return false;
+  json::Array kept;
+  for (const json::Value& one : type->as_array()) {
+    if (!one.is_string() || one.as_string() != "null") kept.push_back(one);
+  }
+  if (kept.empty() || kept.size() == type->as_array().size()) return false;
+  *type = kept.size() == 1 ? std::move(kept[0]) : json::Value(std::move(kept));
+  return true;
+}
+
+// Shapes one definition.
+class ToolShaper {
+ public:
+  ToolShaper(const ToolRules& rules, std::string place, std::vector<std::string>& sentences)
+      : rules_(rules), place_(std::move(place)), sentences_(sentences) {}
+
+  void shape(json::Value& tool) {
+    json::Value* function = member_of(tool, "function");
+    if (function == nullptr && rules_.wraps && tool.find_string("name")) {
+      tool = json::Object{{"type", "function"}, {"function", std::move(tool)}};
+      say("", "given as a function");
+      function = member_of(tool, "function");
+    }
+    if (function != nullptr) place_ += ".function";
+    shape_function(function != nullptr && function->is_object() ? function->as_object() : tool.as_object());
+  }
+
+ private:
+  void say(const std::string& member, std::string_view what) {
+    sentences_.push_back(place_ + member + ": " + std::string(what));
+  }
+
+  void shape_function(json::Object& function) {
+    if (!rules_.takes_nulls && drop_nulls(function)) say("", "given without the members that are null");
+    if (rules_.describes && function.find("description") == nullptr) {
+      function.set("description", "");
+      say(".description", "given as an empty text");
+    }
+    if (rules_.gives_properties) give_properties(function);
+    json::Value* parameters = function.find("parameters");
+    json::Value* properties = parameters == nullptr ? nullptr : member_of(*parameters, "properties");
+    if (properties == nullptr || !properties->is_object()) return;
+    std::vector<std::string> names;
+    for (const json::Member& property : properties->as_object()) names.push_back(property.key);
+    for (const std::string& name : names)
+      shape_parameter(*member_of(*properties, name), ".parameters.properties." + name);
+  }
+
+  void give_properties(json::Object& function) {
+    json::Value* parameters = function.find("parameters");
+    if (parameters == nullptr || !parameters->is_object()) {
+      if (parameters != nullptr && !parameters->is_null()) return;
+      function.set("parameters", json::Object{{"type", "object"}, {"properties", json::Object()}});
+      say(".parameters", "given as an object without properties");
+    } else if (parameters->find("properties") == nullptr) {
+      parameters->as_object().set("properties", json::Object());
+      say(".parameters.properties", "given as an empty object");
+    }
+  }
+
+  void shape_parameter(json::Value& parameter, const std::string& path) {
+    if (rules_.describes_parameters && parameter.is_bool()) parameter = json::Object();  // a schema that is `true`
+    if (!parameter.is_object()) return;
+    json::Object& schema = parameter.as_object();
+    if (!rules_.takes_null_types && drop_null_type(schema)) say(path + ".type", "given without `null`");
+    json::Value* description = schema.find("description");
+    const bool lacks = description == nullptr || (!rules_.takes_nulls && description->is_null());
+    if (rules_.describes_parameters && lacks) {
+      schema.set("description", "");
+      say(path + ".description", "given as an empty text");
+    } else if (description != nullptr && lacks) {
+      schema.erase("description");
+      say(path, "given without the description, which is null");
+    }
+  }
+
+  const ToolRules& rules_;
+  std::string place_;
+  std::vector<std::string>& sentences_;
+};
+
+}  // namespace
+
+std::vector<std::string> shape_tools(json::Value& tools, const ToolRules& rules) {
+  std::vector<std::string> sentences;
+  if (!tools.is_array() || rules == ToolRules()) return sentences;
+  json::Array& list = tools.as_array();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (list[i].is_object()) ToolShaper(rules, "tools[" + std::to_string(i) + "]", sentences).shape(list[i]);
+  }
+  return sentences;
+}
+
+}  // namespace rondo::tmpl
