@@ -75,6 +75,15 @@ TEST_CASE("arguments: an object that is serialised, a text that is printed, or b
       MessageRules::Arguments::kObject);
 }
 
+TEST_CASE("bug: reasoning was put into the content of a message whose calls the template then left out") {
+  const std::string calls = "{{- '<c ' + c.function.name + c.function.arguments | tojson + '>' }}";
+  CHECK(!rules_of(template_with(kEitherText, calls)).content_hides_calls);
+  const std::string hidden = template_with(kEitherText, "{%- if not m.content %}" + calls + "{%- endif %}");
+  CHECK(rules_of(hidden).content_hides_calls);
+  CHECK(rules_of("{%- if tools %}{{- tools | tojson }}{%- endif %}" + hidden).content_hides_calls);
+  CHECK(!rules_of(template_with(kEitherText)).content_hides_calls);
+}
+
 TEST_CASE("ids: nine letters, some, or none") {
   const std::string call = "{{- '<c ' + c.function.name + ' ' + c.function.arguments | tojson + '>' }}";
   const auto ids = [&](const std::string& before) { return rules_of(template_with(kEitherText, before + call)).ids; };

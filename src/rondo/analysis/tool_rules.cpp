@@ -38,8 +38,10 @@ class ToolFinder {
                              takes(changed([&](json::Object& function) { function.set(kParameters, empty); }));
     rules.describes_parameters = !takes(changed_parameter([](json::Object& schema) { schema.erase(kDescription); })) &&
                                  takes(changed_parameter([](json::Object& schema) { schema.set(kDescription, ""); }));
-    rules.takes_null_types =
-        takes(changed_parameter([](json::Object& schema) { schema.set("type", json::Array{"string", "null"}); }));
+    // `None` may well be the name of such a type.
+    rules.takes_null_types = text_with(changed_parameter([](json::Object& schema) {
+                               schema.set("type", json::Array{"string", "null"});
+                             })).has_value();
     return rules;
   }
 

@@ -236,6 +236,17 @@ TEST_CASE("bug: a reference with escapes led nowhere, and a number was none of t
   CHECK(problems(tags(), "<call>find><p=n>8</p></call>", options) == R"({"n":8} ok)");
 }
 
+TEST_CASE("bug: null was read as a text where the schema says `nullable`") {
+  const auto read = [](const std::string& schema) {
+    return problems(
+        tags(), "<call>find><p=q>null</p></call>",
+        with_tools(R"([{"function": {"name": "find", "parameters": {"properties": {"q": )" + schema + "}}}}]"));
+  };
+  CHECK(read(R"({"type": "string", "nullable": true})") == R"({"q":null} ok)");
+  CHECK(read(R"({"type": ["string", "null"]})") == R"({"q":null} ok)");
+  CHECK(read(R"({"type": "string", "nullable": false})") == R"({"q":"null"} ok)");
+}
+
 std::string judged(const std::string& schema, const std::string& arguments) {
   std::string out;
   for (const chat::CallProblem& problem : schema_problems(json::parse(arguments).value(), json::parse(schema).value()))

@@ -245,6 +245,7 @@ void Shaper::shape_reasoning() {
 }
 
 void Shaper::put_reasoning_into_content(std::string_view field, const std::string& reasoning) {
+  if (rules_.content_hides_calls && !chat::open_calls(message()).empty()) return;
   const json::Value* content = message().find("content");
   std::string text;
   if (content != nullptr && content->is_string()) text = content->as_string();

@@ -60,7 +60,8 @@ struct MessageRules {
   bool reasoning_in_content = false;  // the template has no place for reasoning but the content, between its marks:
   std::string reasoning_open;         // what the model writes around reasoning; "" if it writes none
   std::string reasoning_close;
-  bool needs_tool_list = false;  // where there are no tools, the template gets an empty list of them
+  bool content_hides_calls = false;  // the template writes calls only where there is no content
+  bool needs_tool_list = false;      // where there are no tools, the template gets an empty list of them
   ToolRules tools;
 };
 

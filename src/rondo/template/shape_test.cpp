@@ -141,6 +141,11 @@ TEST_CASE("reasoning is given where the template looks for it") {
   CHECK(shaped(message, rules).messages == R"({"role":"assistant","reasoning":"R","content":"<<R>>C"})");
   CHECK(shaped(message, rules).changes == "messages[0].reasoning: given in front of the content\n");
   CHECK(shaped(R"([{"role":"assistant","reasoning":"","content":"C"}])", rules).changes.empty());
+  // Reasoning would stand where the calls belong.
+  rules.content_hides_calls = true;
+  const std::string calls = R"({"role":"assistant","reasoning":"R","tool_calls":[{"function":{"name":"f"}}]})";
+  CHECK(shaped("[" + calls + "]", rules).messages == calls);
+  CHECK(shaped(message, rules).messages == R"({"role":"assistant","reasoning":"R","content":"<<R>>C"})");
   // Texts in parts are joined with it; a part without text is unchanged.
   CHECK(shaped(R"([{"role":"assistant","reasoning":"R","content":[{"type":"text","text":"C"}]}])", rules).messages ==
         R"({"role":"assistant","reasoning":"R","content":"<<R>>C"})");

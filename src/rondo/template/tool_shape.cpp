@@ -21,7 +21,8 @@ bool drop_nulls(json::Object& object) {
   return !keys.empty();
 }
 
-// Leaves "null" out of a list of types; of a list with one type then only that type stays.  Returns whether it did.
+// Leaves "null" out of a list of types, and says `nullable` instead, as OpenAPI does; a single type then stands alone.
+// Returns whether it did.
 bool drop_null_type(json::Object& schema) {
   json::Value* type = schema.find("type");
   if (type == nullptr || !type->is_array()) return false;
@@ -31,6 +32,7 @@ bool drop_null_type(json::Object& schema) {
   }
   if (kept.empty() || kept.size() == type->as_array().size()) return false;
   *type = kept.size() == 1 ? std::move(kept[0]) : json::Value(std::move(kept));
+  schema.set("nullable", true);
   return true;
 }
 
@@ -80,6 +82,9 @@ class ToolShaper {
       say(".parameters", "given as an object without properties");
     } else if (parameters->find("properties") == nullptr) {
       parameters->as_object().set("properties", json::Object());
+      // Without properties the schema allows any.
+      if (parameters->find("additionalProperties") == nullptr)
+        parameters->as_object().set("additionalProperties", true);
       say(".parameters.properties", "given as an empty object");
     }
   }
@@ -88,7 +93,7 @@ class ToolShaper {
     if (rules_.describes_parameters && parameter.is_bool()) parameter = json::Object();  // a schema that is `true`
     if (!parameter.is_object()) return;
     json::Object& schema = parameter.as_object();
-    if (!rules_.takes_null_types && drop_null_type(schema)) say(path + ".type", "given without `null`");
+    if (!rules_.takes_null_types && drop_null_type(schema)) say(path + ".type", "given without `null`, as `nullable`");
     json::Value* description = schema.find("description");
     const bool lacks = description == nullptr || (!rules_.takes_nulls && description->is_null());
     if (rules_.describes_parameters && lacks) {

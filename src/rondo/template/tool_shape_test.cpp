@@ -54,7 +54,8 @@ TEST_CASE("bug: a tool without a description or parameters was refused by templa
         "tools[0].function.description: given as an empty text\n"
         "tools[0].function.parameters: given as an object without properties\n");
   const ShapedTools some = shaped_tools(R"([{"function":{"name":"f","description":"d","parameters":{}}}])", rules);
-  CHECK(some.tools == R"([{"function":{"name":"f","description":"d","parameters":{"properties":{}}}}])");
+  CHECK(some.tools ==
+        R"([{"function":{"name":"f","description":"d","parameters":{"properties":{},"additionalProperties":true}}}])");
   CHECK(some.changes == "tools[0].function.parameters.properties: given as an empty object\n");
 }
 
@@ -85,10 +86,10 @@ TEST_CASE("parameters: descriptions and types") {
   CHECK(parameter("3").tools == in_tool("3"));
   CHECK(parameter(R"({"description":null})").changes == place + ".description: given as an empty text\n");
   const ShapedTools one = parameter(R"({"type":["string","null"],"description":"d"})");
-  CHECK(one.tools == in_tool(R"({"type":"string","description":"d"})"));
-  CHECK(one.changes == place + ".type: given without `null`\n");
+  CHECK(one.tools == in_tool(R"({"type":"string","description":"d","nullable":true})"));
+  CHECK(one.changes == place + ".type: given without `null`, as `nullable`\n");
   CHECK(parameter(R"({"type":["string","null","integer"],"description":"d"})").tools ==
-        in_tool(R"({"type":["string","integer"],"description":"d"})"));
+        in_tool(R"({"type":["string","integer"],"description":"d","nullable":true})"));
   CHECK(parameter(R"({"type":["null"],"description":"d"})").changes.empty());
   rules.describes_parameters = false;
   CHECK(parameter(R"({"description":null,"default":null})").tools == in_tool(R"({"default":null})"));
