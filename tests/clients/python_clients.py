@@ -226,6 +226,120 @@ def mini_swe_agent(base, turns):
     agent.run("Read all parts, one after the other.")
 
 
+def llama_index(base, turns):
+    from llama_index.core.llms import ChatMessage
+    from llama_index.core.tools import FunctionTool
+    from llama_index.llms.openai_like import OpenAILike
+    llm = OpenAILike(model="served", api_base=f"{base}/v1", api_key="none", is_chat_model=True, is_function_calling_model=True)
+
+    def part(number: int, names: list[str] | None = None) -> str:
+        return read_part(number, names or ())
+
+    tools = [FunctionTool.from_defaults(part, name="read_part", description=DESCRIPTION)]
+    messages = [ChatMessage(role="system", content=SYSTEM), ChatMessage(role="user", content=TASK.format(1))]
+    count = Count(turns)
+    while True:
+        *_, reply = llm.stream_chat_with_tools(tools, chat_history=messages, allow_parallel_tool_calls=True)
+        messages.append(reply.message)
+        if not count.more():
+            return
+        calls = llm.get_tool_calls_from_response(reply, error_on_no_tool_call=False)
+        for call in calls:
+            result = str(tools[0](**call.tool_kwargs))
+            messages.append(ChatMessage(role="tool", content=result, additional_kwargs={"tool_call_id": call.tool_id}))
+        if not calls:
+            messages.append(ChatMessage(role="user", content=TASK.format(count.had)))
+
+
+def autogen(base, turns):
+    from autogen_agentchat.agents import AssistantAgent
+    from autogen_ext.models.openai import OpenAIChatCompletionClient
+    information = {"vision": False, "function_calling": True, "json_output": True, "family": "unknown", "structured_output": True}
+    client = OpenAIChatCompletionClient(model="served", base_url=f"{base}/v1", api_key="none", model_info=information)
+    count = Count(turns)
+
+    async def part(number: int, names: list[str] = []) -> str:  # noqa: B006: the schema shows it
+        count.more()
+        return read_part(number, names)
+
+    part.__name__ = "read_part"
+    part.__doc__ = DESCRIPTION
+
+    async def run():
+        agent = AssistantAgent("reader", client, tools=[part], system_message=SYSTEM, model_client_stream=True, max_tool_iterations=turns)
+        while count.had < count.wanted:
+            async for _ in agent.run_stream(task=TASK.format(count.had)):
+                pass
+            count.more()
+        await client.close()
+
+    asyncio.run(run())
+
+
+def haystack(base, turns):
+    from haystack.components.generators.chat import OpenAIChatGenerator
+    from haystack.dataclasses import ChatMessage
+    from haystack.tools import Tool
+    from haystack.utils import Secret
+    tools = [Tool(name="read_part", description=DESCRIPTION, parameters=PARAMETERS, function=read_part)]
+    generator = OpenAIChatGenerator(model="served", api_base_url=f"{base}/v1", api_key=Secret.from_token("none"), tools=tools,
+                                    streaming_callback=lambda _: None)
+    messages = [ChatMessage.from_system(SYSTEM), ChatMessage.from_user(TASK.format(1))]
+    count = Count(turns)
+    while True:
+        replies = generator.run(messages=messages)["replies"]
+        messages += replies
+        if not count.more():
+            return
+        for call in replies[0].tool_calls:
+            messages.append(ChatMessage.from_tool(read_part(**call.arguments), origin=call))
+        if not replies[0].tool_calls:
+            messages.append(ChatMessage.from_user(TASK.format(count.had)))
+
+
+def with_agno(base, turns):
+    from agno.agent import Agent
+    from agno.db.in_memory import InMemoryDb
+    from agno.models.openai.like import OpenAILike
+    count = Count(turns)
+
+    def part(number: int, names: list[str] = []) -> str:  # noqa: B006: the schema shows it
+        count.more()
+        return read_part(number, names)
+
+    part.__name__ = "read_part"
+    part.__doc__ = DESCRIPTION
+    agent = Agent(model=OpenAILike(id="served", base_url=f"{base}/v1", api_key="none"), tools=[part], system_message=SYSTEM,
+                  db=InMemoryDb(), add_history_to_context=True, num_history_runs=turns, telemetry=False)
+    while count.had < count.wanted:
+        for _ in agent.run(TASK.format(count.had), stream=True, session_id="one"):
+            pass
+        count.more()
+
+
+def with_strands(base, turns, of_anthropic=False):
+    import strands
+    from strands.agent.conversation_manager import NullConversationManager
+    from strands.models.anthropic import AnthropicModel
+    from strands.models.openai import OpenAIModel
+    count = Count(turns)
+
+    @strands.tool(name="read_part", description=DESCRIPTION)
+    def part(number: int, names: list[str] = []) -> str:  # noqa: B006: the schema shows it
+        count.more()
+        return read_part(number, names)
+
+    if of_anthropic:
+        model = AnthropicModel(client_args={"base_url": base, "api_key": "none"}, model_id="served", max_tokens=2000)
+    else:
+        model = OpenAIModel(client_args={"base_url": f"{base}/v1", "api_key": "none"}, model_id="served")
+    agent = strands.Agent(model=model, tools=[part], system_prompt=SYSTEM, callback_handler=None,
+                          conversation_manager=NullConversationManager())  # by default it drops old messages
+    while count.had < count.wanted:
+        agent(TASK.format(count.had))
+        count.more()
+
+
 CLIENTS = {
     "openai-chat": openai_chat,
     "openai-responses": openai_responses,
@@ -240,6 +354,12 @@ CLIENTS = {
     "openai-agents-chat": lambda base, turns: openai_agents(base, turns, chat=True),
     "smolagents": with_smolagents,
     "mini-swe-agent": mini_swe_agent,
+    "llama-index": llama_index,
+    "autogen": autogen,
+    "haystack": haystack,
+    "agno": with_agno,
+    "strands": with_strands,
+    "strands-anthropic": lambda base, turns: with_strands(base, turns, of_anthropic=True),
 }
 
 if __name__ == "__main__":

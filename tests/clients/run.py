@@ -179,7 +179,7 @@ def qwen_code(options, url):
 CLIENTS = [
     *map(python_client, ("openai-chat", "openai-responses", "openai-responses-stored", "anthropic", "langchain-openai",
                          "langchain-openai-responses", "langchain-anthropic", "litellm", "pydantic-ai", "openai-agents",
-                         "openai-agents-chat")),
+                         "openai-agents-chat", "llama-index", "autogen", "haystack", "agno", "strands", "strands-anthropic")),
     # It writes the calls of its history into the text, so what it shows is not what it was sent.
     {**python_client("smolagents"), "edits": True},
     *map(node_client, ("node-openai", "node-openai-responses", "node-anthropic", "ai-sdk-openai", "ai-sdk-openai-unstored",
