@@ -1,6 +1,7 @@
 // Infers the reasoning and the content of a turn.
 #include <algorithm>
 
+#include "analysis/escapes.h"
 #include "analysis/parts.h"
 #include "probe/words.h"
 

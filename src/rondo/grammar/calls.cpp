@@ -22,18 +22,6 @@ using format::trimmed;
 // Shorter words appear in ordinary text too often.
 constexpr std::size_t kShortestWord = 3;
 
-// Returns the part of `text` that the model must write as it is: `<a>` of `<a>\n<b`, because a model may write any
-// white space after it.  `Action:\n<b` is not cut.  A counter ends it, because a model may write any number.
-std::string_view first_unit(std::string_view text) {
-  text = before_counter(text);
-  const std::size_t space = text.find_first_of(" \t\r\n");
-  if (space == std::string_view::npos) return text;
-  const std::string_view unit = text.substr(0, space);
-  const bool is_bracketed = std::string_view("<[{(").find(unit.front()) != std::string_view::npos &&
-                            std::string_view(">]})").find(unit.back()) != std::string_view::npos;
-  return is_bracketed && unit.size() >= kShortestWord ? unit : text;
-}
-
 bool is_letter(char byte) { return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z'); }
 
 // Returns `schema`, a tool's, without the parameters that it does not list.  A parser takes those for mistakes.
@@ -66,6 +54,16 @@ CharSet name_characters() {
 }
 
 }  // namespace
+
+std::string_view first_unit(std::string_view text) {
+  text = before_counter(text);
+  const std::size_t space = text.find_first_of(" \t\r\n");
+  if (space == std::string_view::npos) return text;
+  const std::string_view unit = text.substr(0, space);
+  const bool is_bracketed = std::string_view("<[{(").find(unit.front()) != std::string_view::npos &&
+                            std::string_view(">]})").find(unit.back()) != std::string_view::npos;
+  return is_bracketed && unit.size() >= kShortestWord ? unit : text;
+}
 
 CallBuilder::CallBuilder(Grammar& grammar, const format::Format& format, std::vector<chat::ToolDefinition> tools,
                          SchemaContext& context)

@@ -14,6 +14,10 @@
 
 namespace rondo::grammar {
 
+// Returns the part of `text` that the model must write as it is: `<a>` of `<a>\n<b`, because a model may write any
+// white space after it.  `Action:\n<b` is not cut.  A counter ends it, because a model may write any number.
+[[nodiscard]] std::string_view first_unit(std::string_view text);
+
 class CallBuilder {
  public:
   // `grammar`, `format` and `context` must outlive this object.

@@ -9,6 +9,8 @@
 namespace rondo::grammar {
 namespace {
 
+using format::trimmed;
+
 // What is under one path of the call's object: a value, or an object with more members.
 struct Slot {
   std::optional<NodeId> value;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "format/units.h"
 #include "parse/machine.h"
 #include "parse/markup.h"
 
