@@ -53,14 +53,19 @@ std::string Machine::closing_text() const {
   return is_named() ? out : out + syntax_->format->reasoning.close;
 }
 
-// Returns whether the call that has begun has a name that makes it one.  The name was read, or white space already
-// follows it.
-bool Machine::is_named() const {
-  if (phase_ == Phase::kJson || call_.has_name) return call_.has_name && may_commit(call_.name);
-  if (phase_ != Phase::kPieces) return false;
+// Returns the name of the call that has begun: it was read, or white space already follows it; "" otherwise.
+std::string Machine::begun_name() const {
+  if (call_.has_name) return call_.name;
+  if (phase_ != Phase::kPieces) return "";
   const std::string_view begun = std::string_view(buffer_).substr(std::min(skip_space(pos_), buffer_.size()));
   const auto end = std::ranges::find_if(begun, format::is_space);
-  return end != begun.end() && may_commit(std::string(begun.begin(), end));
+  return end == begun.end() ? "" : std::string(begun.begin(), end);
+}
+
+// Returns whether the call that has begun has a name that makes it one.
+bool Machine::is_named() const {
+  const std::string name = begun_name();
+  return (call_.has_name || !name.empty()) && may_commit(name);
 }
 
 // Returns the text that completes the JSON of a call.  Inside arguments it uses the format's escapes.
@@ -119,7 +124,7 @@ bool Machine::is_rather_text() const {
   const bool follows_call = section_.is_open && section_.was_open && !message_.tool_calls.empty();
   if (follows_call && !format::is_blank(syntax_->format->calls.section_close)) return false;
   if (attempt_.opening != Opening::kMarker) return !is_named();
-  return attempt_.is_prose && !(call_.has_name && options().tools && syntax_->is_known_tool(call_.name));
+  return attempt_.is_prose && !(options().tools && syntax_->is_known_tool(begun_name()));
 }
 
 // Returns what closes content behind the opener that the text has.
@@ -135,7 +140,10 @@ Machine::Closing Machine::construct_closing() const {
   const bool is_closed = (phase_ == Phase::kBetween || (phase_ == Phase::kAfterCall && syntax_->call_close.empty())) &&
                          !begun.empty() && format::trimmed(begun) == syntax_->section_close.core();
   if (is_closed) return "";  // longer markers begin with the close
-  std::string section = section_.is_open ? calls.section_close : "";
+  // A section that nothing opens is open as long as its first call is.
+  const bool is_in_call = phase_ >= Phase::kJson && phase_ <= Phase::kAfterCall;
+  const bool is_in_section = section_.is_open || (is_in_call && calls.section_open.empty());
+  std::string section = is_in_section ? calls.section_close : "";
   if (const auto wrapper = wrapper_closing(std::string_view(buffer_).substr(pos_)))
     return {*wrapper + after_arguments_closing() + section, true};
   switch (phase_) {

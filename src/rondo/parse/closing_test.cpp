@@ -487,5 +487,47 @@ TEST_CASE("bug: the text that closes a key was taken for a part of it") {
   CHECK(cut.closing_text().ends_with("t=\"str\"></q>\n</f>\n</call>"));
 }
 
+TEST_CASE("bug: the close of a section that nothing opens was left out") {
+  Options options;
+  options.tools = tools();
+  Format format = *tags_parameters();
+  format.calls.section_open = format.calls.call_close = format.calls.parameters.open = "";
+  format.calls.section_close = "[/calls]";
+  format.calls.call_open = "\n[call ";
+  format.calls.pieces = {{format::CallPiece::Kind::kName, ""},
+                         {format::CallPiece::Kind::kLiteral, "]\n"},
+                         {format::CallPiece::Kind::kArguments, ""}};
+  format.calls.parameters.key_close = "=";
+  format.calls.parameters.close = "\n";
+  format.calls.parameters.forms = {{.type = format::ValueType::kString, .style = format::ValueStyle::kJson}};
+  const auto call = [](std::string arguments) {
+    return show({.tool_calls = {{.name = "find", .arguments = std::move(arguments)}}, .complete = true});
+  };
+  CHECK(closed(share(format), "\n[call find]", options) == "[/calls] => " + call("{}"));
+  CHECK(closed(share(format), "\n[call find]\nq=\"x", options) == "\"\n[/calls] => " + call(R"({"q":"x"})"));
+  CHECK(closed(share(format), "\n[call find]\nq=\"x\"\n[/calls]", options) == " => " + call(R"({"q":"x"})"));
+}
+
+TEST_CASE("bug: a call that breaks off within the words behind its name was closed to text") {
+  Options options;
+  options.tools = tools();
+  Format format = *tags_parameters();
+  format.calls.section_open = format.calls.section_close = "";
+  format.calls.call_open = "\n---tool\nname: ";
+  format.calls.pieces = {{format::CallPiece::Kind::kName, ""},
+                         {format::CallPiece::Kind::kLiteral, "\nargs:\n"},
+                         {format::CallPiece::Kind::kArguments, ""}};
+  format.calls.call_close = "---end";
+  const std::string rest = "\nargs:\n---end";
+  const std::pair<std::string, std::string> cuts[] = {{"", ""}, {"\n", rest}, {"\nar", rest}, {"\nargs:", "---end"}};
+  for (const auto& [begun, closing] : cuts) {
+    Parser cut(share(format), options);
+    (void)cut.feed("\n---tool\nname: find" + begun);
+    CHECK(cut.closing_text() == closing);  // whoever appends it leaves out what is there already
+    CHECK_FALSE(cut.closes_from_end());
+  }
+  CHECK(closed(share(format), "\n---tool\nname: other\nar", options).starts_with(" => "));
+}
+
 }  // namespace
 }  // namespace rondo::parse

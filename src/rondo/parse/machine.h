@@ -457,6 +457,7 @@ class Machine : private Reader {
   [[nodiscard]] std::optional<std::string> open_markup(const std::string& closing) const;
   [[nodiscard]] std::string rest_of_escape(std::string_view written, std::span<const format::Escape> escapes,
                                            std::string_view closing) const;
+  [[nodiscard]] std::string begun_name() const;
   [[nodiscard]] bool is_named() const;
   [[nodiscard]] bool is_rather_text() const;
   [[nodiscard]] const std::string& content_close() const;
