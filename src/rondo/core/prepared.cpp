@@ -14,9 +14,10 @@ namespace {
 // The conversation for which the format is inferred.  It has no messages and no tools, because the analysis brings its
 // own.
 chat::Conversation without_asked(const chat::Conversation& conversation) {
-  chat::Conversation base = without_messages(conversation);
-  base.tools.reset();
-  base.documents.reset();
+  chat::Conversation base;
+  base.kwargs = conversation.kwargs;
+  base.bos_token = conversation.bos_token;
+  base.eos_token = conversation.eos_token;
   return base;
 }
 
@@ -69,18 +70,22 @@ bool is_date_format(std::string_view format) {
 }  // namespace
 
 chat::Conversation without_messages(const chat::Conversation& conversation) {
-  chat::Conversation base;
+  chat::Conversation base = without_asked(conversation);
   base.tools = conversation.tools;
   base.documents = conversation.documents;
-  base.kwargs = conversation.kwargs;
-  base.bos_token = conversation.bos_token;
-  base.eos_token = conversation.eos_token;
   return base;
 }
 
 std::string derived_key(const Prepared& prepared, const chat::Conversation& conversation) {
-  return (prepared.is_tool_template ? "tools " : "plain ") +
-         json::to_compact(tmpl::template_variables(without_messages(conversation)));
+  // The parts of the template's variables, each as JSON.  Tools may be long, so nothing is copied for it.
+  std::string out = prepared.is_tool_template ? "tools" : "plain";
+  const auto add = [&out](std::string_view part) { out.append(" ").append(part); };
+  for (const auto* list : {&conversation.tools, &conversation.documents})
+    add(*list ? json::to_compact(**list) : "null");
+  for (const auto* token : {&conversation.bos_token, &conversation.eos_token})
+    add(*token ? json::to_compact(json::Value(**token)) : "null");
+  add(json::to_compact(json::Value(conversation.kwargs)));
+  return out;
 }
 
 // Only calls with a literal format of a date, and tests whether the function exists, are known to show no more.
