@@ -19,40 +19,44 @@ namespace {
 
 constexpr unsigned kThousand = 1000;
 
-// A number below a thousand, as written alone and after other digits.
+// A number below a thousand, as written alone and after other digits, each with a comma behind it.
 struct Digits {
-  std::array<char, 3> alone;
-  std::array<char, 3> behind;
-  std::uint8_t size;
+  std::array<char, 4> alone;
+  std::array<char, 4> behind;
+  std::uint8_t size;  // of `alone`, with its comma
 };
 constexpr std::array<Digits, kThousand> kDigits = [] {
   std::array<Digits, kThousand> out{};
   for (unsigned i = 0; i < kThousand; ++i) {
     Digits& one = out[i];
     one.behind = {static_cast<char>('0' + i / 100), static_cast<char>('0' + i / 10 % 10),
-                  static_cast<char>('0' + i % 10)};
-    one.size = i < 10 ? 1 : i < 100 ? 2 : 3;
-    for (unsigned k = 0; k < one.size; ++k) one.alone[k] = one.behind[3 - one.size + k];
+                  static_cast<char>('0' + i % 10), ','};
+    one.size = i < 10 ? 2 : i < 100 ? 3 : 4;
+    for (unsigned k = 0; k < one.size; ++k) one.alone[k] = one.behind[4 - one.size + k];
   }
   return out;
 }();
 
-// A long prompt is mostly ids.  Ids of vocabularies have at most two halves, which are looked up.  Always writes up to
-// `kMostDigits` bytes, however many the number has.
-constexpr std::size_t kMostDigits = 12;
+// A long prompt is mostly ids.  Ids of vocabularies have at most two halves, which are looked up.  Writes the id and a
+// comma; always touches up to `kMostBytes` bytes, however many the number has.
+constexpr std::size_t kMostBytes = 12;
 char* write_id(char* at, engine::TokenId id) {
   const auto number = static_cast<unsigned>(id);
-  if (id < 0 || number >= kThousand * kThousand) return std::to_chars(at, at + kMostDigits, id).ptr;
-  const Digits& low = kDigits[number % kThousand];
   if (number < kThousand) {
-    std::memcpy(at, low.alone.data(), 3);
-    return at + low.size;
+    const Digits& all = kDigits[number];
+    std::memcpy(at, all.alone.data(), 4);
+    return at + all.size;
+  }
+  if (number >= kThousand * kThousand) {  // negative numbers too
+    at = std::to_chars(at, at + kMostBytes - 1, id).ptr;
+    *at = ',';
+    return at + 1;
   }
   const Digits& high = kDigits[number / kThousand];
-  std::memcpy(at, high.alone.data(), 3);
-  at += high.size;
-  std::memcpy(at, low.behind.data(), 3);
-  return at + 3;
+  std::memcpy(at, high.alone.data(), 4);
+  at += high.size - 1;
+  std::memcpy(at, kDigits[number % kThousand].behind.data(), 4);
+  return at + 4;
 }
 
 }  // namespace
@@ -65,14 +69,13 @@ std::string object_with_ids(std::string_view key, std::span<const engine::TokenI
   // Works in pieces, because an append for each id costs more than its digits.
   std::array<char, kPiece> piece;
   char* at = piece.data();
-  char* const full = piece.data() + kPiece - kMostDigits - 1;
+  char* const full = piece.data() + kPiece - kMostBytes;
   for (const engine::TokenId id : ids) {
     if (at > full) {
       out.append(piece.data(), at);
       at = piece.data();
     }
     at = write_id(at, id);
-    *at++ = ',';
   }
   if (at != piece.data()) out.append(piece.data(), at - 1);
   out += ']';
