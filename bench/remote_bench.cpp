@@ -140,7 +140,7 @@ void measure(const char* name, remote::ServerKind kind, const char* path, std::s
   std::vector<std::unique_ptr<Counter>> counters;
   std::vector<std::unique_ptr<engine::Submission>> running;
   engine::Request request;
-  for (std::size_t i = 0; i < kPrompt; ++i) request.prompt.push_back(static_cast<engine::TokenId>(i + 5));
+  for (std::size_t i = 0; i < kPrompt; ++i) request.prompt.change().push_back(static_cast<engine::TokenId>(i + 5));
   request.max_tokens = tokens;
   const Cost start = cost_so_far();
   for (std::size_t i = 0; i < streams; ++i) {

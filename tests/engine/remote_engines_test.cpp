@@ -72,7 +72,7 @@ std::string name_of(const Engine& engine) {
 
 engine::Request request_of(std::size_t size = 40) {
   engine::Request out;
-  for (std::size_t i = 0; i < size; ++i) out.prompt.push_back(static_cast<TokenId>(300 + i * 7 % 90));
+  for (std::size_t i = 0; i < size; ++i) out.prompt.change().push_back(static_cast<TokenId>(300 + i * 7 % 90));
   out.max_tokens = 200;
   return out;
 }

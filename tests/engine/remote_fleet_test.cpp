@@ -80,7 +80,7 @@ struct Engines {
 
 engine::Request request_of(TokenId first, std::size_t size = 2000) {
   engine::Request out;
-  for (std::size_t i = 0; i < size; ++i) out.prompt.push_back(first + static_cast<TokenId>(i % 50));
+  for (std::size_t i = 0; i < size; ++i) out.prompt.change().push_back(first + static_cast<TokenId>(i % 50));
   out.max_tokens = 100;
   return out;
 }
@@ -102,8 +102,8 @@ TEST_CASE("fleet: a conversation stays with its replica, and says what was expec
       CHECK(*outcome.usage.cached_tokens == engines.servers[home]->log().back().cached);
       CHECK(*outcome.usage.cached_tokens + 2 >= outcome.usage.expected_tokens);
     }
-    request.prompt.insert(request.prompt.end(), listener.ids[0].begin(), listener.ids[0].end());
-    for (TokenId id = 0; id < 30; ++id) request.prompt.push_back(400 + id);
+    request.prompt.change().insert(request.prompt.end(), listener.ids[0].begin(), listener.ids[0].end());
+    for (TokenId id = 0; id < 30; ++id) request.prompt.change().push_back(400 + id);
   }
   CHECK(engines.serve(request_of(320)) != home);
   const Fleet::Report report = engines.fleet->report(home);
@@ -127,8 +127,8 @@ TEST_CASE("fleet: conversations that take turns do not make each other's prefixe
         REQUIRE(!outcome.error);
         if (turn > 0) CHECK(outcome.usage.expected_tokens + 31 == request.prompt.size());
         if (turn > 0) CHECK(*outcome.usage.cached_tokens + 16 >= outcome.usage.expected_tokens);
-        request.prompt.insert(request.prompt.end(), listener.ids[0].begin(), listener.ids[0].end());
-        for (TokenId id = 0; id < 30; ++id) request.prompt.push_back(400 + id);
+        request.prompt.change().insert(request.prompt.end(), listener.ids[0].begin(), listener.ids[0].end());
+        for (TokenId id = 0; id < 30; ++id) request.prompt.change().push_back(400 + id);
       }
     }
   }

@@ -14,6 +14,7 @@
 #include "base/files.h"
 #include "base/hex.h"
 #include "base/pages.h"
+#include "base/shared_row.h"
 #include "base/utf8.h"
 #include "rondo/result.h"
 
@@ -208,7 +209,7 @@ TEST_CASE("bytes are the same or not, whatever their number") {
 }
 
 TEST_CASE("numbers have in common what stands in front of the first that differs") {
-  for (const std::size_t size : {0U, 1U, 31U, 32U, 33U, 64U, 100U}) {
+  for (const std::size_t size : {0U, 1U, 31U, 32U, 33U, 64U, 100U, 513U, 1100U}) {
     std::vector<std::int32_t> a(size, 7);
     CHECK(common_prefix(a, a) == size);
     for (std::size_t at = 0; at < size; ++at) {
@@ -218,6 +219,30 @@ TEST_CASE("numbers have in common what stands in front of the first that differs
       CHECK(common_prefix(a, std::span(a).first(at)) == at);
     }
   }
+}
+
+TEST_CASE("copies of a row share its values until one of them is changed") {
+  const SharedRow<int> row = {1, 2, 3};
+  SharedRow<int> copy = row;
+  CHECK(copy.data() == row.data());
+  copy.change().push_back(4);
+  CHECK(row == SharedRow<int>{1, 2, 3});
+  CHECK(copy == std::vector<int>{1, 2, 3, 4});
+  const int* const own = copy.data();
+  copy.change()[0] = 7;  // nobody shares them, so they stay where they are
+  CHECK(copy.data() == own);
+  CHECK(copy[0] == 7);
+  CHECK(copy.back() == 4);
+}
+
+TEST_CASE("a row without values is a row like others") {
+  SharedRow<int> none;
+  CHECK(none.empty());
+  CHECK(none.begin() == none.end());
+  CHECK(none == SharedRow<int>(std::vector<int>()));
+  none.change().push_back(1);
+  CHECK(none.size() == 1);
+  CHECK(SharedRow<int>().empty());
 }
 
 TEST_CASE("of a file that tells no size all is read, within the limit") {

@@ -387,9 +387,9 @@ Result<render::Bridged> Model::bridge(Call& call, BridgeCall bridge) const {
   return bridged;
 }
 
-Result<render::Appended> Model::append(Call& call, BridgeCall bridge) const {
+Result<render::Appended> Model::append(Call& call, BridgeCall bridge, Locality locality) const {
   if (bridge.prompt.size() > kPromptTailTokens) bridge.prompt = bridge.prompt.last(kPromptTailTokens);
-  auto shared = rollouts(call);
+  auto shared = rollouts(call, locality);
   if (!shared.ok()) return shared.error();
   const render::RolloutModel& model = *shared.value();
   auto completion = read_completion(bridge, model.reader(), model.profile());

@@ -165,9 +165,10 @@ class Model : public std::enable_shared_from_this<Model> {
   // completion is out of range.  With a retention that may cut, the bridge is that of a rollout, and `lossy` covers
   // only the end of the completion.
   [[nodiscard]] Result<render::Bridged> bridge(Call& call, BridgeCall bridge) const;
-  // Makes only the appended part.  Reads only the last few old ids, and only those messages that the template is proven
-  // to look at.
-  [[nodiscard]] Result<render::Appended> append(Call& call, BridgeCall bridge) const;
+  // Makes only the appended part.  Reads only the last few old ids, and, with kProven, only those messages that the
+  // template is proven to look at.
+  [[nodiscard]] Result<render::Appended> append(Call& call, BridgeCall bridge,
+                                                Locality locality = Locality::kProven) const;
   // Returns what all rollouts with the tools and variables of `call` share.  Made once for each combination.
   [[nodiscard]] Result<std::shared_ptr<const render::RolloutModel>> rollouts(
       Call& call, Locality locality = Locality::kProven) const;

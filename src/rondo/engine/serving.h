@@ -24,6 +24,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/shared_row.h"
 #include "engine/engine.h"
 #include "rondo/result.h"
 
@@ -48,7 +49,7 @@ struct Grammar {
 
 // A row of ids to continue, `choices` times.
 struct Request {
-  std::vector<TokenId> prompt{};
+  SharedRow<TokenId> prompt{};
   std::size_t max_tokens = 256;  // for each choice
   std::size_t choices = 1;
   std::vector<TokenId> stop_ids{};        // a choice ends with the first of them, which becomes the last of its ids

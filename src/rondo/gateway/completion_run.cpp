@@ -233,8 +233,8 @@ void CompletionRun::keep(const Prompt& prompt, const Choice& choice) {
   const spans::Scope scope = state_->parts.spans->scope(asked_.visit->tenant, asked_.served.name);
   spans::Plan plan;
   plan.ids = prompt.ids;
-  plan.owners.assign(plan.ids.size(), -1);
-  plan.sampled.assign(plan.ids.size(), 0);
+  plan.owners = std::vector<std::int32_t>(plan.ids.size(), -1);
+  plan.sampled = std::vector<std::uint8_t>(plan.ids.size(), 0);
   plan.rendered = plan.ids.size();
   plan.filing.session = spans::Spans::session(scope, asked_.session);
   // No conversation continues from it.

@@ -59,7 +59,10 @@ class HeldSubmission final : public engine::Submission {
     request.constraint = nullptr;
     request.choices = 1;
     request.sampling.seed += leg.choice;
-    request.prompt.insert(request.prompt.end(), leg.ids.begin(), leg.ids.end());
+    if (!leg.ids.empty()) {
+      std::vector<TokenId>& prompt = request.prompt.change();
+      prompt.insert(prompt.end(), leg.ids.begin(), leg.ids.end());
+    }
     request.max_tokens -= leg.ids.size();
     ++leg.parts;
     leg.running = serving_.submit(std::move(request), leg);

@@ -113,7 +113,7 @@ apis::Outcome<std::vector<spans::TokenId>> prompt_ids(State& state, ReadRequest&
   read.request.echoed.clear();
   auto prompt = make_prompt(state, read, scope, std::nullopt);
   if (!prompt.ok()) return prompt.fault();
-  return std::move(prompt.value().plan.ids);
+  return prompt.value().plan.ids.get();
 }
 
 net::Reply count(State& state, chat::Api api, const net::ServerRequest& http) {

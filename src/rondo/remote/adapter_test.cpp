@@ -295,7 +295,7 @@ TEST_CASE("adapter: what goes wrong has a code and a sentence") {
     return setup.run(adapter, std::move(request), listener);
   };
   engine::Request long_one = request_of();
-  long_one.prompt.assign(100, 1);
+  long_one.prompt.change().assign(100, 1);
   CHECK(outcome_of(long_one).error->code == ErrorCode::kLimit);
   engine::Request strange = request_of();
   strange.grammar.dialect = engine::Grammar::Dialect::kLark;

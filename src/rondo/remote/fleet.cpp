@@ -130,7 +130,9 @@ class FleetRun final : public engine::Submission, public engine::Listener {
     }
     const Router::Replica index = ticket.replica;
     const std::size_t prompt = request_.prompt.size();
-    std::vector<engine::TokenId> ids = std::move(request_.prompt);  // it will not be sent again
+    std::vector<engine::TokenId> ids;
+    ids.reserve(prompt + told_[0].size());
+    ids.assign(request_.prompt.begin(), request_.prompt.end());
     const auto of_choice = [&](std::size_t choice) -> const std::vector<engine::TokenId>& {
       ids.resize(prompt);
       ids.insert(ids.end(), told_[choice].begin(), told_[choice].end());

@@ -30,11 +30,20 @@ bool shows_reasoning(const json::Value& message) {
 }
 
 Status Composer::run() {
+  Status composed = compose_all();
+  plan_.ids = std::move(ids_);
+  plan_.owners = std::move(owners_);
+  plan_.sampled = std::move(sampled_);
+  return composed;
+}
+
+Status Composer::compose_all() {
   if (plan_.parent != nullptr) {
     const Turn& parent = *plan_.parent;
-    const auto begin = parent.prompt.end() - static_cast<std::ptrdiff_t>(parent.prefill);
-    begun_.assign(parent.prompt.begin(), begin);
-    replied_.assign(begin, parent.prompt.end());
+    const std::span<const TokenId> prompt = parent.prompt;
+    begun_ = prompt.first(prompt.size() - parent.prefill);
+    const std::span<const TokenId> prefill = prompt.last(parent.prefill);
+    replied_.assign(prefill.begin(), prefill.end());
     replied_.insert(replied_.end(), parent.completion.begin(), parent.completion.end());
     plan_.kept_messages = parent.messages.size() + 1;
   }
@@ -92,27 +101,27 @@ void Composer::put_known(const Turn& turn, std::size_t reply) {
     row.reserve(room);
     row.insert(row.end(), from.begin(), from.end());
   };
-  put(plan_.ids, turn.prompt);
-  plan_.ids.insert(plan_.ids.end(), turn.completion.begin(), turn.completion.end());
-  put(plan_.owners, turn.owners);
-  put(plan_.sampled, turn.sampled);
-  plan_.owners.resize(plan_.ids.size(), static_cast<std::int32_t>(reply));
-  plan_.sampled.resize(plan_.ids.size(), 1);
+  put(ids_, turn.prompt);
+  ids_.insert(ids_.end(), turn.completion.begin(), turn.completion.end());
+  put(owners_, turn.owners);
+  put(sampled_, turn.sampled);
+  owners_.resize(ids_.size(), static_cast<std::int32_t>(reply));
+  sampled_.resize(ids_.size(), 1);
 }
 
 void Composer::put_appended(std::span<const TokenId> ids, std::span<const std::int32_t> owners,
                             std::size_t first_message) {
-  plan_.ids.insert(plan_.ids.end(), ids.begin(), ids.end());
+  ids_.insert(ids_.end(), ids.begin(), ids.end());
   for (const std::int32_t owner : owners)
-    plan_.owners.push_back(owner < 0 ? -1 : owner + static_cast<std::int32_t>(first_message));
-  plan_.sampled.resize(plan_.ids.size(), 0);
+    owners_.push_back(owner < 0 ? -1 : owner + static_cast<std::int32_t>(first_message));
+  sampled_.resize(ids_.size(), 0);
   plan_.appended = ids.size();
 }
 
 // Marks the sampled part of a reply that begins at `begin`.  The part that the client began it with was not sampled.
 void Composer::mark_sampled(const Turn& turn, std::size_t begin) {
-  const auto from = plan_.sampled.begin() + static_cast<std::ptrdiff_t>(std::min(begin, plan_.sampled.size()));
-  if (static_cast<std::size_t>(plan_.sampled.end() - from) < turn.prefill + turn.completion.size()) return;
+  const auto from = sampled_.begin() + static_cast<std::ptrdiff_t>(std::min(begin, sampled_.size()));
+  if (static_cast<std::size_t>(sampled_.end() - from) < turn.prefill + turn.completion.size()) return;
   const auto behind =
       std::copy(turn.sampled.end() - static_cast<std::ptrdiff_t>(turn.prefill), turn.sampled.end(), from);
   std::fill_n(behind, turn.completion.size(), 1);
@@ -177,21 +186,21 @@ Status Composer::continue_parent() {
   const Turn& parent = *plan_.parent;
   put_known(parent, known_.parent_message);
   std::size_t stops = 0;
-  while (stops < parent.completion.size() && profile.value()->is_stop(plan_.ids[plan_.ids.size() - 1 - stops])) ++stops;
+  while (stops < parent.completion.size() && profile.value()->is_stop(ids_[ids_.size() - 1 - stops])) ++stops;
   const auto shown = shown_reply();
-  const std::size_t size = shown ? begun_.size() + shown->ids : plan_.ids.size() - stops;
-  plan_.ids.resize(size);
-  plan_.owners.resize(size);
-  plan_.sampled.resize(size);
+  const std::size_t size = shown ? begun_.size() + shown->ids : ids_.size() - stops;
+  ids_.resize(size);
+  owners_.resize(size);
+  sampled_.resize(size);
   if (shown) {
     plan_.notes.emplace_back("the reply goes on where the text ends that its client has of it");
-    plan_.ids.insert(plan_.ids.end(), shown->rest.begin(), shown->rest.end());
-    plan_.owners.resize(plan_.ids.size(), static_cast<std::int32_t>(known_.parent_message));
-    plan_.sampled.resize(plan_.ids.size(), 0);
+    ids_.insert(ids_.end(), shown->rest.begin(), shown->rest.end());
+    owners_.resize(ids_.size(), static_cast<std::int32_t>(known_.parent_message));
+    sampled_.resize(ids_.size(), 0);
   } else if (stops > 0) {
     plan_.notes.emplace_back("the reply was complete; its stop is taken back, so that it can go on");
   }
-  plan_.prefill = plan_.ids.size() - begun_.size();
+  plan_.prefill = ids_.size() - begun_.size();
   plan_.asked.continues_reply = true;
   plan_.kept_messages = parent.messages.size();
   plan_.how = How::kBridge;
@@ -217,22 +226,13 @@ Status Composer::bridge() {
   const bool may_cut = request_.retention != Retention::kAll && request_.retention != Retention::kAllThinking;
   if (may_cut) return bridge_and_cut(std::move(call), std::move(bridge));
   const std::size_t first = known_.parent_message + 1;
-  if (first < kLongHistory) {
-    auto next = model_.bridge(call, std::move(bridge));
-    if (!next.ok()) return next.error();
-    const std::size_t old = next.value().ids.size() - next.value().appended;
-    put_known(*plan_.parent, known_.parent_message);
-    put_appended(std::span(next.value().ids).subspan(old), std::span(next.value().message_indices).subspan(old), first);
-    append(plan_.notes, next.value().notes);
-    plan_.shaped = std::move(next.value().shaped);
-  } else {
-    auto next = model_.append(call, std::move(bridge));
-    if (!next.ok()) return next.error();
-    put_known(*plan_.parent, known_.parent_message);
-    put_appended(next.value().ids, next.value().message_indices, first);
-    append(plan_.notes, next.value().notes);
-    plan_.shaped = std::move(next.value().shaped);
-  }
+  using core::Locality;
+  auto next = model_.append(call, std::move(bridge), first < kLongHistory ? Locality::kNotProven : Locality::kProven);
+  if (!next.ok()) return next.error();
+  put_known(*plan_.parent, known_.parent_message);
+  put_appended(next.value().ids, next.value().message_indices, first);
+  append(plan_.notes, next.value().notes);
+  plan_.shaped = std::move(next.value().shaped);
   plan_.how = How::kBridge;
   return Done{};
 }
@@ -286,17 +286,17 @@ Status Composer::bridge_and_cut(core::Call call, core::BridgeCall bridge) {
   if (!next.ok()) return next.error();
   render::Bridged& made = next.value();
   put_known(*plan_.parent, known_.parent_message);
-  const std::size_t old = plan_.ids.size();
+  const std::size_t old = ids_.size();
   for (std::size_t i = made.cuts.size(); i-- > 0;) {
     const auto cut = [&](auto& row) {
       row.erase(row.begin() + static_cast<std::ptrdiff_t>(made.cuts[i].begin),
                 row.begin() + static_cast<std::ptrdiff_t>(made.cuts[i].end));
     };
-    cut(plan_.ids);
-    cut(plan_.owners);
-    cut(plan_.sampled);
+    cut(ids_);
+    cut(owners_);
+    cut(sampled_);
   }
-  const std::size_t kept = plan_.ids.size();
+  const std::size_t kept = ids_.size();
   const std::size_t first = known_.parent_message + 1;
   put_appended(std::span(made.ids).subspan(kept), std::span(made.message_indices).subspan(kept), first);
   append(plan_.notes, made.notes);
@@ -344,9 +344,9 @@ Status Composer::raw_turns(bool with_parent, bool with_later) {
   auto encoded = model_.encode(call);
   if (!encoded.ok()) return encoded.error();
   render::Encoded& made = encoded.value();
-  plan_.ids = std::move(made.ids);
-  plan_.owners = std::move(made.message_indices);
-  plan_.sampled.assign(plan_.ids.size(), 0);
+  ids_ = std::move(made.ids);
+  owners_ = std::move(made.message_indices);
+  sampled_.assign(ids_.size(), 0);
   for (const KnownReply& reply : known_.later) {
     if (!with_later) break;
     const auto at = std::ranges::find(made.samplers, static_cast<std::int32_t>(reply.message));
@@ -357,18 +357,17 @@ Status Composer::raw_turns(bool with_parent, bool with_later) {
   std::size_t known = 0;
   if (with_parent) {
     known = begun_.size() + replied_.size();
-    std::ranges::copy(plan_.parent->owners, plan_.owners.begin());
-    std::ranges::copy(plan_.parent->sampled, plan_.sampled.begin());
+    std::ranges::copy(plan_.parent->owners, owners_.begin());
+    std::ranges::copy(plan_.parent->sampled, sampled_.begin());
     mark_sampled(*plan_.parent, begun_.size());
   } else {
     plan_.kept_messages = 0;
   }
-  std::size_t end = plan_.ids.size();
-  while (end > known && (plan_.sampled[end - 1] == 0 || plan_.owners[end - 1] != static_cast<std::int32_t>(last)))
-    --end;
-  plan_.appended = plan_.ids.size() - end;
-  plan_.rendered = static_cast<std::size_t>(std::count(plan_.sampled.begin() + static_cast<std::ptrdiff_t>(known),
-                                                       plan_.sampled.begin() + static_cast<std::ptrdiff_t>(end), 0));
+  std::size_t end = ids_.size();
+  while (end > known && (sampled_[end - 1] == 0 || owners_[end - 1] != static_cast<std::int32_t>(last))) --end;
+  plan_.appended = ids_.size() - end;
+  plan_.rendered = static_cast<std::size_t>(std::count(sampled_.begin() + static_cast<std::ptrdiff_t>(known),
+                                                       sampled_.begin() + static_cast<std::ptrdiff_t>(end), 0));
   plan_.how = with_later ? How::kRawTurns : How::kBridge;
   if (request_.retention != Retention::kAll && request_.retention != Retention::kAllThinking)
     plan_.notes.emplace_back("the reasoning of turns that stand as they were sampled stays");
@@ -381,9 +380,9 @@ Status Composer::render(core::Call call) {
   render::Encoded& made = encoded.value();
   plan_.rendered = made.ids.size();
   plan_.appended = 0;
-  plan_.ids = std::move(made.ids);
-  plan_.owners = std::move(made.message_indices);
-  plan_.sampled.assign(plan_.ids.size(), 0);
+  ids_ = std::move(made.ids);
+  owners_ = std::move(made.message_indices);
+  sampled_.assign(ids_.size(), 0);
   append(plan_.notes, made.notes);
   plan_.shaped = std::move(made.shaped);
   plan_.how = How::kRender;
@@ -415,12 +414,11 @@ Status Composer::add_prefill() {
     plan_.notes.emplace_back("the template writes a message that is continued otherwise than behind a turn's opening");
     plan_.kept_messages = 0;
   }
-  const std::size_t opened = plan_.how == How::kRender ? plan_.ids.size() : 0;
-  const std::vector<TokenId> open = std::exchange(plan_.ids, {});
+  const std::size_t opened = plan_.how == How::kRender ? ids_.size() : 0;
+  const std::vector<TokenId> open = std::exchange(ids_, {});
   if (Status rendered = render(std::move(whole)); !rendered.ok()) return rendered;
-  const bool is_behind =
-      opened > 0 && opened <= plan_.ids.size() && std::equal(open.begin(), open.end(), plan_.ids.begin());
-  plan_.prefill = is_behind ? plan_.ids.size() - opened : 0;
+  const bool is_behind = opened > 0 && opened <= ids_.size() && std::equal(open.begin(), open.end(), ids_.begin());
+  plan_.prefill = is_behind ? ids_.size() - opened : 0;
   return Done{};
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,6 +45,7 @@ class Composer {
   void mark_sampled(const Turn& turn, std::size_t begin);
   [[nodiscard]] bool has_turns_behind(std::size_t message) const;
 
+  Status compose_all();
   Status compose();
   Status continue_parent();
   // The ids of a reply up to where its text for the client ends.
@@ -66,8 +69,12 @@ class Composer {
   PlanRequest& request_;
   const Known& known_;
   Plan& plan_;
-  std::vector<TokenId> begun_;    // the parent's prompt, up to the beginning of its reply
-  std::vector<TokenId> replied_;  // the ids of that reply
+  // What becomes the plan's fields of these names.
+  std::vector<TokenId> ids_;
+  std::vector<std::int32_t> owners_;
+  std::vector<std::uint8_t> sampled_;
+  std::span<const TokenId> begun_;  // the parent's prompt, up to the beginning of its reply
+  std::vector<TokenId> replied_;    // the ids of that reply
 };
 
 }  // namespace rondo::spans

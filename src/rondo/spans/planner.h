@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/shared_row.h"
 #include "core/model.h"
 #include "json/members.h"
 #include "render/retention.h"
@@ -77,9 +78,9 @@ struct Filing {
 };
 
 struct Plan {
-  std::vector<TokenId> ids;
-  std::vector<std::int32_t> owners;   // per id: the index of the message that owns it; -1: none
-  std::vector<std::uint8_t> sampled;  // per id: 1 if it was sampled
+  SharedRow<TokenId> ids;
+  SharedRow<std::int32_t> owners;   // per id: the index of the message that owns it; -1: none
+  SharedRow<std::uint8_t> sampled;  // per id: 1 if it was sampled
   How how = How::kRender;
   std::size_t expected = 0;              // how many of the first ids the engine was given before
   bool is_shared = false;                // only other conversations gave it these ids

@@ -35,12 +35,12 @@ Turn second_turn(const Turn& first) {
   out.parent = first.key;
   out.prompt = first.ids();
   out.owners = first.owners;
-  out.owners.resize(out.prompt.size(), 1);
+  out.owners.change().resize(out.prompt.size(), 1);
   out.sampled = first.sampled;
-  out.sampled.resize(out.prompt.size(), 1);
-  out.prompt.insert(out.prompt.end(), {20, 21});
-  out.owners.insert(out.owners.end(), {2, -1});
-  out.sampled.insert(out.sampled.end(), {0, 0});
+  out.sampled.change().resize(out.prompt.size(), 1);
+  out.prompt.change().insert(out.prompt.end(), {20, 21});
+  out.owners.change().insert(out.owners.end(), {2, -1});
+  out.sampled.change().insert(out.sampled.end(), {0, 0});
   out.completion = {30};
   out.messages = first.messages;
   out.messages.push_back(first.message);
@@ -80,7 +80,7 @@ TEST_CASE("a turn is a record and its ancestors' put together") {
 TEST_CASE("ids whose owner has changed are told anew") {
   const Turn first = first_turn();
   Turn second = second_turn(first);
-  second.owners[2] = 5;
+  second.owners.change()[2] = 5;
   const Record child = make_record(second, &first, 1);
   CHECK(child.kept_ids == 2);
   const std::vector<Record> lineage = {child, make_record(first, nullptr, 0)};

@@ -157,7 +157,7 @@ Result<std::vector<Turn>> Spans::turns(const Scope& scope, const Digest& session
   return out;
 }
 
-CallIdShape call_id_shape(const core::Model& model, core::Call call) {
+CallIdShape call_id_shape(const core::Model& model, core::Call& call) {
   const auto rules = model.shaping_rules(call);
   const bool is_short = rules.ok() && rules.value()->ids == tmpl::MessageRules::Ids::kNineLetters;
   return is_short ? CallIdShape::kNineLetters : CallIdShape::kAny;

@@ -70,6 +70,6 @@ class Spans {
 };
 
 // Returns which ids of calls the template accepts.
-[[nodiscard]] CallIdShape call_id_shape(const core::Model& model, core::Call call);
+[[nodiscard]] CallIdShape call_id_shape(const core::Model& model, core::Call& call);
 
 }  // namespace rondo::spans

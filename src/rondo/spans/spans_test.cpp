@@ -526,7 +526,8 @@ TEST_CASE("turns in memory take no more of it than they may, whether they are lo
 
 TEST_CASE("ids of calls are as long as the template takes them") {
   const auto plain = core::testing::memory_model();
-  CHECK(call_id_shape(*plain, call_of("[]")) == CallIdShape::kAny);
+  core::Call empty = call_of("[]");
+  CHECK(call_id_shape(*plain, empty) == CallIdShape::kAny);
 }
 
 }  // namespace

@@ -16,6 +16,11 @@ std::size_t heap_of(const std::vector<T>& list) {
   return list.capacity() == 0 ? 0 : list.capacity() * sizeof(T) + kOfBlock;
 }
 
+template <typename T>
+std::size_t heap_of(const SharedRow<T>& row) {
+  return heap_of(row.get());
+}
+
 // Roughly how much memory it takes.
 std::size_t bytes_of(const Turn& turn) {
   std::size_t out = sizeof(Turn) + kOfEntry + heap_of(turn.prompt) + heap_of(turn.owners) + heap_of(turn.sampled) +
