@@ -506,9 +506,9 @@ TEST_CASE("turns in memory take no more of it than they may, whether they are lo
     };
     for (std::size_t i = 0; i < kTurns; ++i) {
       auto turn = std::make_shared<Turn>();
-      turn->prompt.resize(ids);
-      turn->owners.resize(ids);
-      turn->sampled.resize(ids);
+      turn->prompt.change().resize(ids);
+      turn->owners.change().resize(ids);
+      turn->sampled.change().resize(ids);
       cache.add(digest(i), turn);
     }
     std::size_t found = 0;

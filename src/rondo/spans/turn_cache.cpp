@@ -18,7 +18,7 @@ std::size_t heap_of(const std::vector<T>& list) {
 
 template <typename T>
 std::size_t heap_of(const SharedRow<T>& row) {
-  return heap_of(row.get());
+  return row.empty() ? 0 : heap_of(row.get()) + sizeof(std::vector<T>) + 2 * kOfBlock;
 }
 
 // Roughly how much memory it takes.
