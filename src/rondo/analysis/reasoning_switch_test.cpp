@@ -81,6 +81,24 @@ TEST_CASE("efforts that the template knows, and refuses others") {
   CHECK(text_of(found.on) == "zeal=\"high\"");
 }
 
+TEST_CASE("two efforts that make a difference are a switch, one is none, and the API's own name may take any") {
+  const auto refusing = [](const std::string& efforts) {
+    return switch_of(source_with(
+        "{%- if zeal is defined and zeal not in " + efforts + " %}{{ raise_exception('what zeal?') }}{%- endif %}",
+        "{%- if zeal == 'low' %}{{- '<muse></muse>' }}{%- else %}{{- '<muse>' }}{%- endif %}"));
+  };
+  CHECK(refusing("['low', 'high']").efforts == std::vector<std::string>{"low", "high"});
+  CHECK(refusing("['low']").effort.empty());
+  CHECK(refusing("['medium', 'high']").effort.empty());
+  const auto told = [](const std::string& name) {
+    return switch_of(
+        source_with("{%- if " + name + " %}{{- '((system))Zeal: ' + " + name + " + '((end))' }}{%- endif %}", ""));
+  };
+  CHECK(told("reasoning_effort").effort == "reasoning_effort");
+  CHECK(told("reasoning_effort").takes_any_effort);
+  CHECK(told("zeal").effort.empty());
+}
+
 TEST_CASE("a number of tokens") {
   const ReasoningSwitch found = switch_of(source_with(
       "{%- if purse is defined and purse > 0 %}{{- '((system))Muse for ' ~ purse ~ ' words.((end))' }}{%- endif %}",

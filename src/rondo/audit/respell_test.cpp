@@ -82,6 +82,8 @@ TEST_CASE("respell: a cut lies inside the part, behind more than half of it, and
 TEST_CASE("respell: a call that nothing closes any more") {
   CHECK(spelled("{do [f]}$#", Spelling::kBrokenCall) == "{do f$#");
   CHECK(spelled("{do [f}]}$#", Spelling::kBrokenCall) == "{do f}$#");
+  CHECK(spelled("{do [f}]$#", Spelling::kBrokenCall) == "{do f$#");
+  CHECK(spelled("}<Well>{do [f] end$#", Spelling::kBrokenCall) == "not: nothing closes the call");
   CHECK(spelled("{do [f]}", Spelling::kBrokenCall) == "{do f$");
 }
 
@@ -97,6 +99,14 @@ TEST_CASE("respell: JSON of calls in another spelling") {
         "not: the template writes no such value as JSON");
   of.calls.front().spelled = R"({"k": 1E1, "word": "x"})";
   CHECK(spelled("{do [f k=10.0 ]}$#", Spelling::kOwnJson, of) == "{do f k=1E1 }$#");
+  // A word of JSON is written as it is anyway, and a text has quotes in no tag.
+  of.calls.front().spelled = R"({"yes": true})";
+  CHECK(spelled("{do [f yes=true ]}$#", Spelling::kOwnJson, of) == "{do f yes=true }$#");
+  of.calls.front().spelled = R"({"word": "x"})";
+  CHECK(spelled("{do [f word=x ]}$#", Spelling::kOwnJson, of) == "not: the template writes no such value as JSON");
+  // What begins in the content is no JSON of a call.
+  CHECK(spelled(R"(<{"a": >"[f"]}$#)", Spelling::kCompactJson).starts_with("not: "));
+  CHECK(spelled(R"x(({"a": )"[f"]}$#)x", Spelling::kSpacedJson).starts_with("not: "));
 }
 
 }  // namespace

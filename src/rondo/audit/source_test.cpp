@@ -43,6 +43,27 @@ TEST_CASE("source: the tag around a token, the group behind a bracket, the opera
   CHECK(source.text_of({source.operand_begin(number("|")), number("|")}) == "f(y[0], (z)).w");
 }
 
+TEST_CASE("source: operands behind words, in lists and of several filters") {
+  const Source source(
+      "{{ a in (b) | f1 }}{{ not (c) | f2 }}{{ x if (d) | f3 else [e] | f4 }}{{ y and (g) | f5 or (h) | f6 }}\n"
+      "{%+ set z = i.j(1)[k] | f7 | f8 %}\n{{ 1 + l | f9 }}{{ (m) | f10 }}");
+  const auto operand = [&](const std::string& filter) {
+    std::size_t at = 0;
+    while (source.text_of({at, at + 1}) != filter) ++at;
+    return std::string(source.text_of({source.operand_begin(at - 1), at - 1}));
+  };
+  std::string operands;
+  for (int filter = 1; filter <= 10; ++filter) operands += operand("f" + std::to_string(filter)) + ";";
+  CHECK(operands == "(b);(c);(d);[e];(g);(h);i.j(1)[k];i.j(1)[k] | f7;l;(m);");
+  CHECK(source.text_of({0, 0}).empty());
+  REQUIRE(source.token_at(2, 1));
+  CHECK(source.text_of({*source.token_at(2, 1), *source.token_at(2, 1) + 1}) == "{%+");
+  CHECK(source.line_of(0) == 1);
+  CHECK(source.line_of(source.text().find("{%+") - 1) == 1);
+  CHECK(source.line_of(source.text().find("{%+")) == 2);
+  CHECK(Source("{{ (a").behind_group(1) == Source("{{ (a").tokens().size());
+}
+
 TEST_CASE("source: edits are made in any order, and can be told as a diff") {
   const Source source("1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12");
   const std::vector<Edit> edits = {{24, 26, "twelve"}, {2, 3, "two\nand more"}};
@@ -50,7 +71,17 @@ TEST_CASE("source: edits are made in any order, and can be told as a diff") {
   CHECK(unified_diff(source.text(), source.apply(edits), "t") ==
         "--- a/t\n+++ b/t\n@@ -1,5 +1,6 @@\n 1\n-2\n+two\n+and more\n 3\n 4\n 5\n@@ -9,4 +10,4 @@\n 9\n 10\n 11\n"
         "-12\n\\ No newline at end of file\n+twelve\n\\ No newline at end of file\n");
+  // What overlaps an edit is left out, what touches it is not.
+  CHECK(source.apply({{0, 2, "A"}, {1, 3, "B"}, {2, 4, "C"}}).starts_with("AC3\n"));
   CHECK(unified_diff("a\n", "a\n", "t").empty());
+  // Changes with six lines between them are one hunk, with seven they are two.
+  CHECK(unified_diff("a\n1\n2\n3\n4\n5\n6\nb\n", "A\n1\n2\n3\n4\n5\n6\nB\n", "t") ==
+        "--- a/t\n+++ b/t\n@@ -1,8 +1,8 @@\n-a\n+A\n 1\n 2\n 3\n 4\n 5\n 6\n-b\n+B\n");
+  CHECK(unified_diff("a\n1\n2\n3\n4\n5\n6\n7\nb\n", "A\n1\n2\n3\n4\n5\n6\n7\nB\n", "t") ==
+        "--- a/t\n+++ b/t\n@@ -1,4 +1,4 @@\n-a\n+A\n 1\n 2\n 3\n@@ -6,4 +6,4 @@\n 5\n 6\n 7\n-b\n+B\n");
+  // Lines that both have in between stay, as many as can.
+  CHECK(unified_diff("x\na\nb\nc\n", "a\ny\nb\nz\n", "t") ==
+        "--- a/t\n+++ b/t\n@@ -1,4 +1,4 @@\n-x\n a\n+y\n b\n-c\n+z\n");
   CHECK(unified_diff("", "a\n", "t") == "--- a/t\n+++ b/t\n@@ -0,0 +1 @@\n+a\n");
 }
 

@@ -18,6 +18,11 @@ TEST_CASE("a stand-in vocabulary has each byte, and each stop once") {
   CHECK(tokenizer.encode_ids("<end><run><bos>", {}) == std::vector<tokenizer::TokenId>{256, 257, 258});
   CHECK(tokenizer.encode_ids("#a\n", {}).size() == 3);
   CHECK(tokenizer.encode_ids("<enD>", {}).size() == 5);
+  // White space beside a stop is not the stop's, and a stop may stand inside a word.
+  const auto id = [&](const char* byte) { return tokenizer.encode_ids(byte, {}).at(0); };
+  CHECK(tokenizer.encode_ids("a <end> b<run>c", {}) ==
+        std::vector<tokenizer::TokenId>{id("a"), id(" "), 256, id(" "), id("b"), 257, id("c")});
+  CHECK(tokenizer.added_tokens().front().special);
   std::string bytes;
   for (int byte = 0; byte < 0x80; ++byte) bytes += static_cast<char>(byte);
   bytes += "\u00ad\u00e9\u20ac\U0001F600";
