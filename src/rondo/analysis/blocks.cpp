@@ -44,7 +44,7 @@ std::string opener_behind_reasoning(const Evidence& evidence, const Turn& thinki
 // Returns whether the reasoning is a string with quotes around it, which close it then.
 bool has_quoted_reasoning(const Turn& turn) {
   const std::string written = text_of(turn, SlotKind::kReasoning);
-  return written.size() > 1 && written.front() == '"' && written.back() == '"';
+  return written.starts_with('"') && written.ends_with('"');
 }
 
 // Splits `between`, the text from the reasoning of `thinking` to content.  `plain_lead` is the text before the content

@@ -84,6 +84,28 @@ TEST_CASE("the probes are told with their slots") {
   }
 }
 
+TEST_CASE("a probe tells the form of its message, and whether the template takes another one") {
+  const auto chat_template = jinja::Template::compile(
+      "{%- for m in messages %}{{- '[' + m.role + '>' }}{{- m.content or '' }}{%- for c in m.tool_calls or [] %}"
+      "{{- '<do ' + c.function.name + '>' }}{{- c.function.arguments }}{{- '</do>' }}{%- endfor %}{{- '~fin~' }}"
+      "{%- endfor %}{%- if add_generation_prompt %}{{- '[assistant>' }}{%- endif %}",
+      {}, "invented");
+  REQUIRE(chat_template.ok());
+  const auto explanation = explain(*chat_template.value(), {});
+  REQUIRE(explanation.ok());
+  std::string told;
+  for (const ProbeRecord& probe : explanation.value().probes) {
+    if (probe.name.find(" call") == std::string::npos || probe.name.starts_with("reasoning")) continue;
+    const std::string one = probe.name + (probe.is_other_shape ? " (other)\n" : "\n");
+    if (told.find(one) == std::string::npos) told += one;
+  }
+  CHECK(told ==
+        "1 call (other)\n1 call; with a tool result behind it (other)\n1 call with arguments as text\n"
+        "2 calls with arguments as text\ncontent, 1 call with arguments as text\n"
+        "content, 2 calls with arguments as text\n1 call with arguments as text; with a tool result behind it\n"
+        "3 calls with arguments as text\n");
+}
+
 TEST_CASE("texts of each form of a parameter have their place too") {
   const auto chat_template = jinja::Template::compile(R"JINJA({%- for m in messages %}
 {{- '[[' + m.role + '>>' }}{{- m.content or '' }}
