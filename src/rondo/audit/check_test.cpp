@@ -162,6 +162,20 @@ TEST_CASE("000:136-137: check: a clean template has no finding about breaks, and
   CHECK_FALSE(report.value().has_tokenizer);
 }
 
+TEST_CASE("check: of a template without calls no turn about calls is played, and others lose theirs") {
+  const auto report = checked(
+      changed("m.tool_calls or []", "[]"),
+      {"content", "reasoning-call", "content-call", "space-before-content-call", "space-before-call", "cut-in-call"});
+  REQUIRE_MESSAGE(report.ok(), report.error().to_string());
+  std::string played;
+  for (const report::Case& one : report.value().cases)
+    played += one.scenario + (one.string_prefix == report::Verdict::kSkipped ? ": " + one.note + "; " : " ");
+  CHECK(played ==
+        "content reasoning-call: the template writes no calls; content-call: the template writes no calls; "
+        "space-before-content-call space-before-call: nothing marks where the call begins; "
+        "cut-in-call: the template writes no calls; ");
+}
+
 TEST_CASE("check: a text that the template writes otherwise is not read back") {
   const auto report = checked(
       changed("{{- m.content if m.content is string", "{{- m.content | upper if m.content is string"), {"content"});

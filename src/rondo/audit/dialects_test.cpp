@@ -65,7 +65,8 @@ TEST_CASE("what minijinja lacks, or has only where a server adds it") {
   std::vector<std::string> wants;
   for (const jinja::Feature& feature : jinja::used_features(
            "{% generation %}{{ x | trim | truncate(3) }}{% endgeneration %}{{ x.removeprefix('a') }}{{ x.strip() }}"
-           "{{ x | tojson(indent=2) }}{{ x | tojson(ensure_ascii=false) }}{{ '%s' % x }}{{ 5 % 2 }}{{ loop.cycle(1) "
+           "{{ x | tojson(indent=2) }}{{ x | tojson }}{{ x | join(d=',') }}{{ x | tojson(ensure_ascii=false) }}{{ '%s' "
+           "% x }}{{ 5 % 2 }}{{ loop.cycle(1) "
            "}}")) {
     if (!lacking(feature).empty()) lacks.push_back(lacking(feature));
     if (!to_be_added(feature).empty()) wants.push_back(to_be_added(feature));

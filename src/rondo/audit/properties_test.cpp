@@ -272,6 +272,23 @@ TEST_CASE("text parts that are read in some roles only, joined, or cut") {
   CHECK(joined.findings.size() == 1);  // even one part is no longer the text
 }
 
+TEST_CASE("content that must be a list of parts") {
+  const std::string source =
+      "{%- for m in messages %}\n{{- '[[user]]' if m.role == 'user' else '[[bot]]' }}\n"
+      "{%- for part in m.content %}\n{{- part.text }}\n{%- endfor %}\n{{- '[[end]]' }}\n{%- endfor %}\n"
+      "{%- if add_generation_prompt %}{{- '[[bot]]' }}{% endif %}";
+  const report::Report report = audit_of(source);
+  const auto found = std::ranges::find(report.findings, "parts-differ", &report::Finding::rule);
+  REQUIRE_MESSAGE(found != report.findings.end(), told(report.findings));
+  CHECK(found->level == report::Level::kError);
+  CHECK(found->sentence == "content that is text is not written; only lists of parts are");
+  CHECK(found->place.line == 4);
+  CHECK(found->path == "messages[0].content");
+  REQUIRE(found->remedies.size() == 1);
+  CHECK(found->remedies.front().sentence == "send content as a list of text parts");
+  CHECK(found->remedies.front().is_verified);
+}
+
 // ---- Arguments
 
 TEST_CASE("arguments that are null are left out") {
@@ -514,6 +531,16 @@ TEST_CASE("a field inside a control token") {
   const std::string checked = with(source, "'[[' + m.role + ']]'",
                                    "'[[' + {'user': 'user', 'assistant': 'assistant'}.get(m.role, 'system') + ']]'");
   CHECK_FALSE(has_note(audit_of(checked), "glued-token"));
+  // The name of a call is anything.
+  const report::Report named =
+      audit_of(with(checked, " + m.content + '[[end]]' }}",
+                    " + (m.content or '') }}\n{%- for c in m.tool_calls or [] %}{{- '[[' + c.function.name + ']]' + "
+                    "(c.function.arguments | tojson) }}{%- endfor %}{{- '[[end]]' }}"));
+  const auto glued = std::ranges::find(named.findings, "glued-token", &report::Finding::rule);
+  REQUIRE_MESSAGE(glued != named.findings.end(), told(named.findings));
+  CHECK(glued->level == report::Level::kWarning);
+  CHECK(glued->place.line == 3);
+  CHECK(glued->path == "messages[].tool_calls[].function.name");
 }
 
 }  // namespace
