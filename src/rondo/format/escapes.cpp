@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/hex.h"
+#include "base/utf8.h"
 #include "json/print.h"
 
 namespace rondo::format {
@@ -15,6 +17,50 @@ const Escape* escape_at(std::string_view written, std::span<const Escape> escape
       best = &escape;
   }
   return best;
+}
+
+// Whether the escapes are those of a web address: every byte that is no plain sign is `%` and two digits.
+bool has_percents(std::span<const Escape> escapes) {
+  return std::ranges::any_of(escapes, [](const Escape& e) { return e.text == "%" && e.written == "%25"; });
+}
+
+// A character whose bytes are written with percent signs.
+struct PercentUnit {
+  std::size_t size = 0;  // of what is written; 0 if there is no whole character
+  std::string text;
+  bool may_come = false;  // what is written so far may be the beginning of one
+};
+
+PercentUnit percent_unit(std::string_view written) {
+  PercentUnit out;
+  while (written.substr(out.size).starts_with('%')) {
+    const std::optional<char> byte = hex::byte(written, out.size + 1);
+    if (!byte) break;
+    out.text += *byte;
+    out.size += 3;
+    if (utf8::is_valid(out.text)) return out;
+    if (utf8::complete_prefix(out.text) != 0) return {};
+  }
+  const std::string_view rest = written.substr(out.size);
+  const bool is_begun =
+      rest.empty() || (rest[0] == '%' && (rest.size() == 1 || (rest.size() == 2 && hex::digit(rest[1]))));
+  return {0, "", is_begun};
+}
+
+// The first unit of `written`, which is not empty: how much is written, and what it stands for.
+struct Unit {
+  std::size_t size = 1;
+  std::string_view text;
+  std::string of_percents = {};  // in place of `text`
+};
+
+Unit first_unit(std::string_view written, std::span<const Escape> escapes) {
+  if (const Escape* escape = escape_at(written, escapes)) return {escape->written.size(), escape->text};
+  if (written.front() == '%' && has_percents(escapes)) {
+    PercentUnit unit = percent_unit(written);
+    if (unit.size > 0) return {unit.size, {}, std::move(unit.text)};
+  }
+  return {1, written.substr(0, 1)};
 }
 
 }  // namespace
@@ -46,9 +92,9 @@ std::string unescaped(std::string_view written, std::span<const Escape> escapes)
   if (escapes.empty()) return std::string(written);
   std::string out;
   while (!written.empty()) {
-    const Escape* escape = escape_at(written, escapes);
-    out += escape == nullptr ? written.substr(0, 1) : std::string_view(escape->text);
-    written.remove_prefix(escape == nullptr ? 1 : escape->written.size());
+    const Unit unit = first_unit(written, escapes);
+    out += unit.of_percents.empty() ? unit.text : unit.of_percents;
+    written.remove_prefix(unit.size);
   }
   return out;
 }
@@ -66,8 +112,7 @@ std::size_t plain_size(std::string_view written, std::span<const Escape> escapes
 }
 
 std::size_t unit_size(std::string_view written, std::span<const Escape> escapes) {
-  const Escape* escape = escape_at(written, escapes);
-  return escape == nullptr ? 1 : escape->written.size();
+  return first_unit(written, escapes).size;
 }
 
 std::size_t whole_units(std::string_view written, std::span<const Escape> escapes) {
@@ -75,7 +120,7 @@ std::size_t whole_units(std::string_view written, std::span<const Escape> escape
     const std::string_view rest = written.substr(at);
     const bool may_become = std::ranges::any_of(
         escapes, [&](const Escape& e) { return rest.size() < e.written.size() && e.written.starts_with(rest); });
-    if (may_become) return at;
+    if (may_become || (rest.front() == '%' && has_percents(escapes) && percent_unit(rest).may_come)) return at;
     at += unit_size(rest, escapes);
   }
   return written.size();

@@ -37,6 +37,22 @@ TEST_CASE("the longest escape counts") {
   CHECK(unit_size("x", both) == 1);
 }
 
+TEST_CASE("bug: other characters than those of ASCII kept the percent signs of a web address") {
+  const std::vector<Escape> percents{{"%", "%25"}, {"&", "%26"}};
+  CHECK(unescaped("%E6%97%a5%0D%26%2541", percents) == "\u65e5\r&%41");
+  CHECK(unescaped("%F0%9F%99%82.", percents) == "\U0001F642.");
+  // No character, or not a whole one.
+  CHECK(unescaped("%E6%97 100% %FF %9", percents) == "%E6%97 100% %FF %9");
+  CHECK(unescaped("%E6%97%A5", kXml) == "%E6%97%A5");
+  CHECK(unit_size("%E6%97%A5%E6", percents) == 9);
+  CHECK(unit_size("%E6%97", percents) == 1);
+  CHECK(whole_units("a%E6%97%", percents) == 1);
+  CHECK(whole_units("a%E6%9", percents) == 1);
+  CHECK(whole_units("a%E6%97%A5", percents) == 10);
+  CHECK(whole_units("a%E6x", percents) == 5);
+  CHECK(whole_units("a%FF", percents) == 4);
+}
+
 TEST_CASE("what may become an escape is not certain yet") {
   CHECK(whole_units("a&l", kXml) == 1);
   CHECK(whole_units("a&lt;", kXml) == 5);

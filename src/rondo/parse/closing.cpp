@@ -282,7 +282,7 @@ std::string Machine::rest_of_escape(std::string_view written, std::span<const fo
   auto found = std::ranges::find_if(
       escapes, [&](const format::Escape& escape) { return completes(escape) && escape.text == begun; });
   if (found == escapes.end()) found = std::ranges::find_if(escapes, completes);
-  return found->written.substr(begun.size());
+  return found == escapes.end() ? "" : found->written.substr(begun.size());
 }
 
 // Completes a parameter without a value, if one is open.  The value becomes an empty string, if the format has strings.
