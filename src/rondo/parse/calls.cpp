@@ -481,6 +481,14 @@ void Machine::end_call(std::size_t raw_end) {
   push({EventKind::kCallEnd, raw(head_), raw(head_), "", message_.tool_calls.size() - 1, std::nullopt, false});
 }
 
+// Returns whether a call may follow another where nothing marks it, and no list tells the names of tools: inside of a
+// section that has a close, if more than a name tells a call.
+bool Machine::follows_in_section() const {
+  const auto& markers = syntax_->piece_markers;
+  return !syntax_->options.tools && !thoughts_.have_call && !syntax_->section_close.empty() &&
+         std::ranges::any_of(markers, [](const Marker& marker) { return !marker.empty(); });
+}
+
 // Looks for another call after a call.  If there is none, returns to the text around the calls.
 bool Machine::between() {
   const std::size_t at = skip_space(pos_);
@@ -500,7 +508,7 @@ bool Machine::between() {
   if (can_start && !is_called) {
     const MatchKind named = tool_at(at);
     if (named == MatchKind::kPartial) return false;
-    is_called = named == MatchKind::kFull;
+    is_called = named == MatchKind::kFull || follows_in_section();
   }
   if (is_called) {
     pos_ = at;

@@ -62,5 +62,21 @@ TEST_CASE("bug: a bracket too many made content of the calls behind it") {
         "C( Ok.) find{\"n\":1} now{}");
 }
 
+TEST_CASE(
+    "bug: without a list of tools, calls behind the first were content where nothing but their names begins them") {
+  Format format = testing::base();
+  format.calls.present = true;
+  format.calls.section_open = "<do>";
+  format.calls.section_close = "</do>";
+  format.calls.pieces = {{format::CallPiece::Kind::kName, ""},
+                         {format::CallPiece::Kind::kLiteral, ": "},
+                         {format::CallPiece::Kind::kArguments, ""}};
+  format.calls.call_close = ";";
+  const auto f = testing::share(format);
+  CHECK(testing::in_any_chunks(f, "<do>find: {\"q\": 1};now: {};find: {};</do><eot>") ==
+        "C() find{\"q\": 1} now{} find{}");
+  CHECK(testing::in_any_chunks(f, "<do>find: {\"q\": 1};</do> now: {};") == "C( now: {};) find{\"q\": 1}");
+}
+
 }  // namespace
 }  // namespace rondo::parse

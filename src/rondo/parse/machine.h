@@ -281,6 +281,7 @@ class Machine : private Reader {
   [[nodiscard]] std::size_t behind_brackets(std::size_t at, const Marker& close) const;
   MatchKind brackets_between(std::size_t at);
   bool between();
+  [[nodiscard]] bool follows_in_section() const;
   void end_call(std::size_t raw_end);
   [[nodiscard]] chat::ToolCall& call() { return message_.tool_calls.back(); }
   [[nodiscard]] const chat::ToolCall& call() const { return message_.tool_calls.back(); }
