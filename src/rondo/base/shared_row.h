@@ -8,6 +8,7 @@
 // As thread-safe as a vector: different threads may use copies that share their values.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
@@ -36,6 +37,7 @@ class SharedRow {
   // Returns the values for changing.  They are copied first if anyone shares them.
   [[nodiscard]] std::vector<T>& change() {
     if (values_ == nullptr || values_.use_count() > 1) values_ = std::make_shared<std::vector<T>>(get());
+    std::atomic_thread_fence(std::memory_order_acquire);  // another thread's last read came before it let the values go
     return *values_;
   }
 

@@ -148,9 +148,9 @@ std::vector<std::pair<std::size_t, std::size_t>> read_ranges(nb::handle ranges) 
   return out;
 }
 
-template <typename Made>
-Made bridged(const ModelObject& self, const BridgeArguments& given, const CallArguments& arguments,
-             Result<Made> (Model::*make)(Call&, core::BridgeCall) const) {
+// `make` takes the model, a call and a bridge.
+template <typename Made, typename Make>
+Made bridged(const ModelObject& self, const BridgeArguments& given, const CallArguments& arguments, Make make) {
   const Ids prompt(given.prompt_ids, "prompt_ids");
   const Ids completion(given.completion_ids, "completion_ids");
   json::Array added = to_objects(given.new_messages, "new_messages");
@@ -171,7 +171,7 @@ Made bridged(const ModelObject& self, const BridgeArguments& given, const CallAr
       if (Status valid = core::check_ids(*tokenizer, bridge.completion, "completion_ids"); !valid.ok())
         return valid.error();
     }
-    return (*self.model.*make)(call, std::move(bridge));
+    return make(*self.model, call, std::move(bridge));
   }));
 }
 
@@ -179,20 +179,24 @@ BridgedObject bridge(const ModelObject& self, nb::handle prompt_ids, nb::handle 
                      nb::handle messages, nb::handle tools, nb::handle documents, nb::handle kwargs, nb::handle now,
                      const std::string& content_specials, bool close, bool lossy, bool find_lossy,
                      const std::string& retention, nb::handle sampled) {
-  return {bridged(self, {prompt_ids, completion_ids, new_messages, close, lossy, find_lossy, retention, sampled},
-                  {messages, tools, documents, kwargs, now, true, nb::none(), content_specials}, &Model::bridge)};
+  return {bridged<render::Bridged>(
+      self, {prompt_ids, completion_ids, new_messages, close, lossy, find_lossy, retention, sampled},
+      {messages, tools, documents, kwargs, now, true, nb::none(), content_specials},
+      [](const Model& model, Call& call, core::BridgeCall bridge) { return model.bridge(call, std::move(bridge)); })};
 }
 
 AppendedObject append(const ModelObject& self, nb::handle prompt_ids, nb::handle completion_ids,
                       nb::handle new_messages, nb::handle messages, nb::handle tools, nb::handle documents,
                       nb::handle kwargs, nb::handle now, const std::string& content_specials, bool close) {
-  return {bridged(self,
-                  {.prompt_ids = prompt_ids,
-                   .completion_ids = completion_ids,
-                   .new_messages = new_messages,
-                   .close = close,
-                   .find_lossy = false},
-                  {messages, tools, documents, kwargs, now, true, nb::none(), content_specials}, &Model::append)};
+  return {bridged<render::Appended>(
+      self,
+      {.prompt_ids = prompt_ids,
+       .completion_ids = completion_ids,
+       .new_messages = new_messages,
+       .close = close,
+       .find_lossy = false},
+      {messages, tools, documents, kwargs, now, true, nb::none(), content_specials},
+      [](const Model& model, Call& call, core::BridgeCall bridge) { return model.append(call, std::move(bridge)); })};
 }
 
 std::vector<TokenId> stop_ids(const ModelObject& self, nb::handle tools, nb::handle kwargs) {
