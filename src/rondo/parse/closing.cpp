@@ -133,6 +133,13 @@ const std::string& Machine::content_close() const {
   return top_.is_preamble ? around.preamble_close : around.close;
 }
 
+// Returns whether the close of a section belongs behind the text.  A section that nothing opens is open as long as its
+// first call is.
+bool Machine::is_in_section() const {
+  const bool is_in_call = phase_ >= Phase::kJson && phase_ <= Phase::kAfterCall;
+  return section_.is_open || (is_in_call && syntax_->format->calls.section_open.empty());
+}
+
 Machine::Closing Machine::construct_closing() const {
   if (is_rather_text()) return top_.is_wrapped || attempt_.was_wrapped ? content_close() : "";
   const format::Calls& calls = syntax_->format->calls;
@@ -140,10 +147,7 @@ Machine::Closing Machine::construct_closing() const {
   const bool is_closed = (phase_ == Phase::kBetween || (phase_ == Phase::kAfterCall && syntax_->call_close.empty())) &&
                          !begun.empty() && format::trimmed(begun) == syntax_->section_close.core();
   if (is_closed) return "";  // longer markers begin with the close
-  // A section that nothing opens is open as long as its first call is.
-  const bool is_in_call = phase_ >= Phase::kJson && phase_ <= Phase::kAfterCall;
-  const bool is_in_section = section_.is_open || (is_in_call && calls.section_open.empty());
-  std::string section = is_in_section ? calls.section_close : "";
+  std::string section = is_in_section() ? calls.section_close : "";
   if (const auto wrapper = wrapper_closing(std::string_view(buffer_).substr(pos_)))
     return {*wrapper + after_arguments_closing() + section, true};
   switch (phase_) {

@@ -460,6 +460,7 @@ class Machine : private Reader {
                                            std::string_view closing) const;
   [[nodiscard]] std::string begun_name() const;
   [[nodiscard]] bool is_named() const;
+  [[nodiscard]] bool is_in_section() const;
   [[nodiscard]] bool is_rather_text() const;
   [[nodiscard]] const std::string& content_close() const;
   [[nodiscard]] Closing construct_closing() const;
