@@ -49,8 +49,12 @@ class ToolShaper {
       say("", "given as a function");
       function = member_of(tool, "function");
     }
-    if (function != nullptr) place_ += ".function";
-    shape_function(function != nullptr && function->is_object() ? function->as_object() : tool.as_object());
+    if (function == nullptr) {
+      shape_function(tool.as_object());
+    } else if (function->is_object()) {
+      place_ += ".function";
+      shape_function(function->as_object());
+    }
   }
 
  private:
@@ -90,7 +94,7 @@ class ToolShaper {
   }
 
   void shape_parameter(json::Value& parameter, const std::string& path) {
-    if (rules_.describes_parameters && parameter.is_bool()) parameter = json::Object();  // a schema that is `true`
+    if (rules_.describes_parameters && parameter == json::Value(true)) parameter = json::Object();  // both allow all
     if (!parameter.is_object()) return;
     json::Object& schema = parameter.as_object();
     if (!rules_.takes_null_types && drop_null_type(schema)) say(path + ".type", "given without `null`, as `nullable`");

@@ -19,7 +19,7 @@ struct ToolRules {
   bool describes = false;             // a function without a description gets an empty one
   bool gives_properties = false;      // a function without parameters gets an object without properties
   bool describes_parameters = false;  // a parameter without a description gets an empty one
-  bool takes_null_types = true;       // false: the type "null" is left out of a list of types
+  bool takes_null_types = true;       // false: the type "null" in a list of types is given as `nullable`
 
   [[nodiscard]] bool operator==(const ToolRules&) const = default;
 };

@@ -38,9 +38,9 @@ TEST_CASE("a definition gets the function around it") {
   ToolRules rules;
   rules.wraps = true;
   rules.describes = true;
-  const ShapedTools out = shaped_tools(R"([{"name":"f","description":"d"},{"type":"search"},7])", rules);
+  const ShapedTools out = shaped_tools(R"([{"name":"f","description":"d"},{"type":"search"},{"function":7}])", rules);
   CHECK(out.tools ==
-        R"([{"type":"function","function":{"name":"f","description":"d"}},{"type":"search","description":""},7])");
+        R"([{"type":"function","function":{"name":"f","description":"d"}},{"type":"search","description":""},{"function":7}])");
   CHECK(out.changes == "tools[0]: given as a function\ntools[1].description: given as an empty text\n");
 }
 
@@ -83,7 +83,7 @@ TEST_CASE("parameters: descriptions and types") {
   const std::string place = "tools[0].function.parameters.properties.x";
   CHECK(parameter("{}").tools == in_tool(R"({"description":""})"));
   CHECK(parameter("true").tools == in_tool(R"({"description":""})"));
-  CHECK(parameter("3").tools == in_tool("3"));
+  for (const char* other : {"3", "false"}) CHECK(parameter(other).tools == in_tool(other));
   CHECK(parameter(R"({"description":null})").changes == place + ".description: given as an empty text\n");
   const ShapedTools one = parameter(R"({"type":["string","null"],"description":"d"})");
   CHECK(one.tools == in_tool(R"({"type":"string","description":"d","nullable":true})"));
