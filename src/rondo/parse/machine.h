@@ -393,6 +393,7 @@ class Machine : private Reader {
   [[nodiscard]] const MarkerSet& value_ends() const;
   [[nodiscard]] MatchKind close_of_json() const;
   bool json_in_value();
+  [[nodiscard]] std::size_t before_blank_close(std::size_t end) const;
   [[nodiscard]] std::size_t value_end_at_stop(std::size_t end) const;
   bool is_inner_close(std::size_t at);
   bool is_in_escape(std::size_t at);

@@ -491,6 +491,15 @@ MatchKind Machine::key_at(std::size_t begin) const {
   return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
 }
 
+// Returns where the value ends, at `end` or before it, if its call ends there: white space that closes calls is the
+// template's.
+std::size_t Machine::before_blank_close(std::size_t end) const {
+  const std::string& close = syntax_->format->calls.call_close;
+  const bool is_blank_close = parameter_.closer_set.empty() && is_blank(close);
+  const std::string_view value = std::string_view(buffer_).substr(head_, end - head_);
+  return is_blank_close && value.ends_with(close) ? end - close.size() : end;
+}
+
 // Returns where the value ends if the text so far ends with a stop, or with the beginning of one.  Returns `end`
 // otherwise.  Inside a value, a stop is text unless the turn ends with it.
 std::size_t Machine::value_end_at_stop(std::size_t end) const {

@@ -360,6 +360,20 @@ TEST_CASE("bug: a value that fits an alternative as a text was read as another t
   CHECK(read(R"({"anyOf": [{"type": "string"}, {}]})", "42") == R"({"u":42} ok)");
 }
 
+TEST_CASE("bug: the last value kept the white space that closes its call") {
+  Format format = tags();
+  format.calls.call_open = "<|tool|>";
+  format.calls.pieces = {{format::CallPiece::Kind::kName, ""}, {format::CallPiece::Kind::kArguments, ""}};
+  format.calls.call_close = "\n";
+  format.calls.parameters.open = "\n<|p|>";
+  format.calls.parameters.key_close = "\n";
+  format.calls.parameters.close = "";
+  CHECK(problems(format, "<|tool|>find\n<|p|>q\nOslo\n<eot>") == R"({"q":"Oslo"} ok)");
+  CHECK(problems(format, "<|tool|>find\n<|p|>q\nOslo\n\n<eot>") == R"({"q":"Oslo\n"} ok)");
+  CHECK(problems(format, "<|tool|>find\n<|p|>q\nOslo\n") == R"({"q":"Oslo"} ok)");
+  CHECK(problems(format, "<|tool|>find\n<|p|>q\nOslo\n<|p|>n\n3\n<eot>") == R"({"q":"Oslo","n":3} ok)");
+}
+
 TEST_CASE("bug: text without the format's own quotes made a string of the whole object") {
   Format format = tags();
   format.calls.parameters.open = "";

@@ -213,7 +213,8 @@ std::optional<std::size_t> Machine::structured_end(bool& wait) const {
   if (begins_line && !is_blank(value) &&
       value.substr(value.find_last_not_of(" \t\r\n")).find('\n') == std::string::npos)
     return std::nullopt;
-  return pos_ - (begins_line ? found.marker->own_lead(value) : 0);
+  const std::size_t lead = begins_line ? found.marker->own_lead(value) : 0;
+  return lead > 0 ? pos_ - lead : before_blank_close(pos_);
 }
 
 // A value that begins as the marker behind it does, such as a list where keys stand in brackets, is read as JSON first.

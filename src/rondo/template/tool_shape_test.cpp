@@ -39,8 +39,9 @@ TEST_CASE("a definition gets the function around it") {
   rules.wraps = true;
   rules.describes = true;
   const ShapedTools out = shaped_tools(R"([{"name":"f","description":"d"},{"type":"search"},{"function":7}])", rules);
-  CHECK(out.tools ==
-        R"([{"type":"function","function":{"name":"f","description":"d"}},{"type":"search","description":""},{"function":7}])");
+  CHECK(
+      out.tools ==
+      R"([{"type":"function","function":{"name":"f","description":"d"}},{"type":"search","description":""},{"function":7}])");
   CHECK(out.changes == "tools[0]: given as a function\ntools[1].description: given as an empty text\n");
 }
 
