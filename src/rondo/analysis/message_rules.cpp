@@ -336,10 +336,8 @@ void Finder::find_no_content() {
     if (other != own && call_texts({.no_content = other}) != wanted) rules_.no_content = own;
   }
   if (call_texts({.content = json::Array()}) != wanted) rules_.no_content = own;
-  json::Value arguments = json::Object{{"k0", "v0"}};
-  if (rules_.arguments == MessageRules::Arguments::kText) arguments = json::to_compact(arguments);
-  rules_.content_hides_calls = call_texts({.arguments = arguments}).holds("v0") &&
-                               !call_texts({.arguments = arguments, .content = probe::kPartText}).holds("v0");
+  rules_.content_hides_calls =
+      std::ranges::find(format_.losses, "calls beside content", &format::Loss::what) != format_.losses.end();
 }
 
 // Tries content that is data, because some clients send results like that.

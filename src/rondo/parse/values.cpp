@@ -61,12 +61,7 @@ TypeSet named_types(const json::Value& names) {
 
 // Returns the types by the first of `type`, `const` and `enum` that the schema has.
 TypeSet stated_types(const json::Value& schema) {
-  if (const json::Value* names = schema.find("type")) {
-    TypeSet set = named_types(*names);
-    if (!set.empty() && schema.find("nullable") != nullptr && *schema.find("nullable") == json::Value(true))
-      set.add(TypeSet::kNull);
-    return set;
-  }
+  if (const json::Value* names = schema.find("type")) return named_types(*names);
   if (const json::Value* constant = schema.find("const")) return type_of(*constant);
   TypeSet set;
   if (const json::Value* choices = schema.find("enum"); choices != nullptr && choices->is_array()) {

@@ -39,8 +39,8 @@ bool drop_null_type(json::Object& schema) {
 // Shapes one definition.
 class ToolShaper {
  public:
-  ToolShaper(const ToolRules& rules, std::string place, std::vector<std::string>& sentences)
-      : rules_(rules), place_(std::move(place)), sentences_(sentences) {}
+  ToolShaper(const ToolRules& rules, std::size_t index, std::vector<std::string>& sentences)
+      : rules_(rules), index_(index), sentences_(sentences) {}
 
   void shape(json::Value& tool) {
     json::Value* function = member_of(tool, "function");
@@ -52,14 +52,15 @@ class ToolShaper {
     if (function == nullptr) {
       shape_function(tool.as_object());
     } else if (function->is_object()) {
-      place_ += ".function";
+      is_wrapped_ = true;
       shape_function(function->as_object());
     }
   }
 
  private:
   void say(const std::string& member, std::string_view what) {
-    sentences_.push_back(place_ + member + ": " + std::string(what));
+    const std::string place = "tools[" + std::to_string(index_) + (is_wrapped_ ? "].function" : "]");
+    sentences_.push_back(place + member + ": " + std::string(what));
   }
 
   void shape_function(json::Object& function) {
@@ -69,13 +70,12 @@ class ToolShaper {
       say(".description", "given as an empty text");
     }
     if (rules_.gives_properties) give_properties(function);
+    if (!rules_.describes_parameters && rules_.takes_nulls && rules_.takes_null_types) return;
     json::Value* parameters = function.find("parameters");
     json::Value* properties = parameters == nullptr ? nullptr : member_of(*parameters, "properties");
     if (properties == nullptr || !properties->is_object()) return;
-    std::vector<std::string> names;
-    for (const json::Member& property : properties->as_object()) names.push_back(property.key);
-    for (const std::string& name : names)
-      shape_parameter(*member_of(*properties, name), ".parameters.properties." + name);
+    for (const json::Member& property : properties->as_object())
+      shape_parameter(*member_of(*properties, property.key), property.key);
   }
 
   void give_properties(json::Object& function) {
@@ -93,24 +93,26 @@ class ToolShaper {
     }
   }
 
-  void shape_parameter(json::Value& parameter, const std::string& path) {
+  void shape_parameter(json::Value& parameter, const std::string& name) {
     if (rules_.describes_parameters && parameter == json::Value(true)) parameter = json::Object();  // both allow all
     if (!parameter.is_object()) return;
     json::Object& schema = parameter.as_object();
-    if (!rules_.takes_null_types && drop_null_type(schema)) say(path + ".type", "given without `null`, as `nullable`");
+    if (!rules_.takes_null_types && drop_null_type(schema))
+      say(".parameters.properties." + name + ".type", "given without `null`, as `nullable`");
     json::Value* description = schema.find("description");
     const bool lacks = description == nullptr || (!rules_.takes_nulls && description->is_null());
     if (rules_.describes_parameters && lacks) {
       schema.set("description", "");
-      say(path + ".description", "given as an empty text");
+      say(".parameters.properties." + name + ".description", "given as an empty text");
     } else if (description != nullptr && lacks) {
       schema.erase("description");
-      say(path, "given without the description, which is null");
+      say(".parameters.properties." + name, "given without the description, which is null");
     }
   }
 
   const ToolRules& rules_;
-  std::string place_;
+  std::size_t index_;
+  bool is_wrapped_ = false;  // whether what is shaped is the definition's `function`
   std::vector<std::string>& sentences_;
 };
 
@@ -121,7 +123,7 @@ std::vector<std::string> shape_tools(json::Value& tools, const ToolRules& rules)
   if (!tools.is_array() || rules == ToolRules()) return sentences;
   json::Array& list = tools.as_array();
   for (std::size_t i = 0; i < list.size(); ++i) {
-    if (list[i].is_object()) ToolShaper(rules, "tools[" + std::to_string(i) + "]", sentences).shape(list[i]);
+    if (list[i].is_object()) ToolShaper(rules, i, sentences).shape(list[i]);
   }
   return sentences;
 }
