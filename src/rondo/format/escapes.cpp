@@ -50,17 +50,16 @@ PercentUnit percent_unit(std::string_view written) {
 // The first unit of `written`, which is not empty: how much is written, and what it stands for.
 struct Unit {
   std::size_t size = 1;
-  std::string_view text;
-  std::string of_percents = {};  // in place of `text`
+  std::string text;
 };
 
 Unit first_unit(std::string_view written, std::span<const Escape> escapes) {
   if (const Escape* escape = escape_at(written, escapes)) return {escape->written.size(), escape->text};
   if (written.front() == '%' && has_percents(escapes)) {
     PercentUnit unit = percent_unit(written);
-    if (unit.size > 0) return {unit.size, {}, std::move(unit.text)};
+    if (unit.size > 0) return {unit.size, std::move(unit.text)};
   }
-  return {1, written.substr(0, 1)};
+  return {1, std::string(written.substr(0, 1))};
 }
 
 }  // namespace
@@ -93,7 +92,7 @@ std::string unescaped(std::string_view written, std::span<const Escape> escapes)
   std::string out;
   while (!written.empty()) {
     const Unit unit = first_unit(written, escapes);
-    out += unit.of_percents.empty() ? unit.text : unit.of_percents;
+    out += unit.text;
     written.remove_prefix(unit.size);
   }
   return out;
