@@ -162,6 +162,36 @@ TEST_CASE("bug: a parameter with a tag of its type was closed as one of another 
   CHECK(appended(format, "<call>find<args><num k=\"n") == "\">null</num></call>");
 }
 
+TEST_CASE("bug: a call that only the stop closes counted as cut off between two parameters") {
+  Format format = testing::base();
+  format.calls.present = true;
+  format.calls.call_open = "\n[[call]]\nname = \"";
+  format.calls.call_close = "";
+  format.calls.pieces = {{format::CallPiece::Kind::kName, ""},
+                         {format::CallPiece::Kind::kLiteral, "\"\n[args]"},
+                         {format::CallPiece::Kind::kArguments, ""}};
+  format.calls.arguments = format::ArgumentStyle::kParameters;
+  format.calls.parameters.open = "\n@";
+  format.calls.parameters.key_close = " = ";
+  format.calls.parameters.close = ";";
+  format.calls.parameters.forms = {{format::ValueType::kString, format::ValueStyle::kJson, "", "", "", {}}};
+  format.stops.content = format.stops.tool = {"<|end|>"};
+  const auto read = [&format](const std::string& text, bool has_stop) {
+    Options options;
+    options.tools = tools();
+    options.special_tokens = {"<|end|>"};
+    Parser parser(share(format), options);
+    (void)parser.feed(std::vector<Piece>{{0, text, false}});
+    if (has_stop) (void)parser.feed(std::vector<Piece>{{1, "<|end|>", true}});
+    return show(parser.finish().value());
+  };
+  for (const char* end : {"@q = \"x\";", "@q = \"x\";\n"}) {
+    const std::string text = std::string("\n[[call]]\nname = \"find\"\n[args]\n") + end;
+    CHECK(read(text, true) == R"(C() find{"q":"x"})");
+    CHECK(read(text, false) == R"(C() find{"q":"x"} ...)");
+  }
+}
+
 TEST_CASE("bug: the begun close of a section, and a begun opener of reasoning in two brackets, were written twice") {
   Format format = calls_in_tags_of_parameters();
   format.calls.parameters.forms = {{format::ValueType::kString, format::ValueStyle::kRaw, "", "", "", {}}};

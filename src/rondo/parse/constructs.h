@@ -180,6 +180,7 @@ struct Foreign {
 struct Ending {
   bool is_closed = false;  // close() was called
   bool is_open = false;    // something was still open when the text ended
+  bool has_stop = false;   // a stop ends the text
 };
 
 // The events that were reported.

@@ -146,6 +146,7 @@ void Machine::feed_special(std::string_view bytes) {
   }
   if (!is_inside || !syntax_->is_stop(bytes)) return feed(bytes, Input::kToken);
   is_end_ = true;
+  ending_.has_stop = true;
   run();
   finish_open();
   release();

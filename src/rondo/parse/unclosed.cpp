@@ -102,13 +102,16 @@ void Machine::end_unclosed_value(std::size_t end) {
                             "nothing closes the value of `" + parameter_.key + "`"});
 }
 
-// Returns whether the end of the text closes the open value and its call: nothing else does in the format, and the value has
-// no bracket or quote that is open.
+// Returns whether the end of the text closes the open call: nothing else does in the format, and in its value no bracket or
+// quote is open.  Between two parameters only a stop tells that no further one was to come.
 bool Machine::is_closed_by_end() const {
-  const bool is_in_value = phase_ == Phase::kValue && !syntax_->options.partial;
-  if (!is_in_value || !parameter_.closer_set.empty() || !syntax_->format->calls.parameters.close.empty()) return false;
   const bool is_section_closed = !section_.is_open || syntax_->section_close.empty();
-  return is_section_closed && syntax_->call_close.empty() && rest_of_value().empty();
+  if (!is_section_closed || !syntax_->call_close.empty() || syntax_->options.partial) return false;
+  const bool is_between = phase_ == Phase::kParameter || (phase_ == Phase::kKey && skip_space(pos_) == buffer_.size());
+  if (is_between) return ending_.has_stop;
+  const bool is_in_value = phase_ == Phase::kValue && parameter_.closer_set.empty() &&
+                           syntax_->format->calls.parameters.close.empty();
+  return is_in_value && rest_of_value().empty();
 }
 
 // Passes over a parameter that cannot be read.  Where a marker opens each parameter, the next one is read again.
