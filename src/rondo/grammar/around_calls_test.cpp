@@ -67,6 +67,17 @@ TEST_CASE("bug: reasoning was refused behind calls where the template writes it 
   CHECK(!accepts(grammar, "Ok." + call + "<why>Hm.<eot>"));
 }
 
+TEST_CASE("bug: a name could follow the word before it without a blank, and could not with one") {
+  const Grammar grammar = call_of_look(R"("calls": {"present": true, "section_open": "\ncall ", "section_close": ".",
+    "call_close": " ", "separator": "+ ", "envelope": "tags", "arguments": "json", "pieces": [{"kind": "name"},
+    {"kind": "literal", "text": "/"}, {"kind": "arguments"}]})");
+  CHECK(accepts(grammar, "\ncall look/{} .<eot>"));
+  CHECK(accepts(grammar, "Ok.\ncall look/{} + look/{} .<eot>"));
+  CHECK(accepts(grammar, "Ok.\ncall look/{} + call look/{} .<eot>"));
+  CHECK(!accepts(grammar, "\ncalllook/{} .<eot>"));
+  CHECK(!accepts(grammar, "Ok.\ncall look/{} + calllook/{} .<eot>"));
+}
+
 TEST_CASE("bug: the words of Python that a template writes for values were refused inside of lists") {
   const Grammar grammar = call_of_look(R"("calls": {"present": true, "call_open": "<call>", "call_close": ")</call>",
     "envelope": "tags", "arguments": "parameters", "pieces": [{"kind": "name"}, {"kind": "literal", "text": "("},

@@ -158,9 +158,10 @@ std::vector<CallBuilder::Opening> CallBuilder::openings(bool is_parallel) {
   std::vector<Opening> out;
   for (const Tool& tool : tools_) {
     Line line(grammar_);
-    line.add(section_from(start, call(tool, start, true), is_parallel));
+    line.add(section_from(Start::kNothing, call(tool, start, true), is_parallel));
     const std::string_view open = text_of(start);
-    out.push_back({std::string(trimmed(open)) + tool.written, line.node(), behind_name()});
+    if (!runs_into(open, tool.written))
+      out.push_back({std::string(trimmed(open)) + tool.written, line.node(), behind_name()});
     if (const std::string_view space = trailing_space(open); !space.empty())
       out.push_back({std::string(trimmed(open)) + std::string(space) + tool.written, line.node(), behind_name()});
   }
@@ -253,7 +254,9 @@ NodeId CallBuilder::section_from(Start start, NodeId first_call, bool is_paralle
       opening.remove_prefix(first_unit(opening).size());
     } else if (!is_blank(calls.section_open)) {
       // No marker begins a call, so a model may write the section's opener again.
-      head.add(grammar_.optional(marker(grammar_, trimmed(calls.section_open)))).space();
+      Line again(grammar_);
+      again.marker(trimmed(calls.section_open)).space(space_before_name());
+      head.add(grammar_.optional(again.node())).space();
     }
     Line next(grammar_);
     next.add(grammar_.token(head.node())).marker(opening).add(any_call(Start::kCallOpen));
