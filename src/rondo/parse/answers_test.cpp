@@ -141,6 +141,15 @@ TEST_CASE("bug: a bracket that nothing closes took the parameters behind it into
         R"(C() find{"q":"hello :(","n":3})");
 }
 
+TEST_CASE("bug: a call was text if its opener of one sign stood directly before it once more") {
+  const auto f = share(tagged("\n@", "\n", "\n@end"));
+  const std::string call = "@find\n{\"n\": 1}\n@end";
+  CHECK(in_any_chunks(f, "See:\n" + call, offering_tools()) == "C(See:) find{\"n\": 1}");
+  CHECK(in_any_chunks(f, "See @" + call, offering_tools()) == "C(See @) find{\"n\": 1}");
+  CHECK(in_any_chunks(f, "See @@@" + call, offering_tools()) == "C(See @@@) find{\"n\": 1}");
+  CHECK(in_any_chunks(f, "See @@nobody\n{}", offering_tools()) == "C(See @@nobody\n{})");
+}
+
 TEST_CASE("content before calls may have markers of its own") {
   Format format = *json_object();
   format.content = {"", "", "<remark>", "</remark>"};

@@ -57,8 +57,16 @@ std::size_t Machine::marker_within(std::size_t end) const {
     const MarkerSet::Found found = set.at(text, at, false, starts());
     if (found.kind == MatchKind::kPartial) return at;
     if (found.kind == MatchKind::kFull && found.id != kBareOpen && found.marker->is_distinct()) return at;
+    if (opens_known_tool(found, at)) return at;
   }
   return end;
+}
+
+// Returns whether a call of a listed tool begins, or may begin, with the marker found at `at`.
+bool Machine::opens_known_tool(const MarkerSet::Found& found, std::size_t at) const {
+  if (found.kind != MatchKind::kFull || !syntax_->options.tools) return false;
+  return (found.id == kCallOpen || found.id == kSectionOpen) &&
+         opened_tool_at(skip_space(at + found.size)) != MatchKind::kNone;
 }
 
 // Returns whether the attempt begins in the text that the prompt wrote for the model.
@@ -254,7 +262,9 @@ MatchKind Machine::opened_tool_at(std::size_t at) const {
   return tool_name_at(at, [&](std::size_t behind) {
     behind = skip_space(behind);
     if (behind == buffer_.size()) return is_end_ ? MatchKind::kFull : MatchKind::kPartial;
-    return syntax_->slot_sets.front().at(buffer_, behind, is_end_, starts()).kind;
+    const MatchKind kind = syntax_->slot_sets.front().at(buffer_, behind, is_end_, starts()).kind;
+    const bool are_next = pieces.size() > 1 && format::is_blank(pieces[1].text);
+    return kind == MatchKind::kNone && are_next ? arguments_at(behind) : kind;
   });
 }
 

@@ -53,11 +53,19 @@ std::string Machine::closing_text() const {
   return is_named() ? out : out + syntax_->format->reasoning.close;
 }
 
-// Returns the name of the call that has begun: it was read, or white space already follows it; "" otherwise.
+// Returns the name of the call that has begun: it was read, or the beginning of the format's next text, or white space,
+// already follows it; "" otherwise.
 std::string Machine::begun_name() const {
   if (call_.has_name) return call_.name;
-  if (phase_ != Phase::kPieces) return "";
+  const std::vector<format::CallPiece>& pieces = syntax_->format->calls.pieces;
+  if (phase_ != Phase::kPieces || pieces[call_.piece].kind != format::CallPiece::Kind::kName) return "";
   const std::string_view begun = std::string_view(buffer_).substr(std::min(skip_space(pos_), buffer_.size()));
+  const std::vector<Marker>& markers = syntax_->piece_markers;
+  const std::string_view next = call_.piece + 1 < markers.size() ? markers[call_.piece + 1].core() : std::string_view();
+  for (std::size_t size = std::min(next.size(), begun.size()); size > 0; --size) {
+    if (begun.ends_with(next.substr(0, size)))
+      return std::string(format::trimmed(begun.substr(0, begun.size() - size)));
+  }
   const auto end = std::ranges::find_if(begun, format::is_space);
   return end == begun.end() ? "" : std::string(begun.begin(), end);
 }
@@ -440,8 +448,12 @@ std::string Machine::after_arguments_closing() const {
 
 // Returns the rest of the open call from `piece` on, with what is known of it.
 std::string Machine::rest_of_open_call(std::size_t piece) const {
-  const std::string name = format::escaped(call_.name, syntax_->format->calls.name_escapes);
-  return rest_of_call(syntax_->format->calls, piece, name, call_.id.value_or(""));
+  const format::Calls& calls = syntax_->format->calls;
+  const std::string name = begun_name();
+  const bool is_written =
+      !call_.has_name && !name.empty() && calls.pieces[piece].kind == format::CallPiece::Kind::kName;
+  return rest_of_call(calls, is_written ? piece + 1 : piece, format::escaped(name, calls.name_escapes),
+                      call_.id.value_or(""));
 }
 
 // Returns a call without a name, behind the beginning of its opener.  Nothing else ends a section that has no close.

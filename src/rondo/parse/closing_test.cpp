@@ -217,6 +217,26 @@ TEST_CASE("bug: a quote that opens a string was taken for its close in arguments
   CHECK(cut.closes_from_end());
 }
 
+TEST_CASE("bug: a call was not closed behind a tag that is its name") {
+  Format format = calls_in_tags_of_parameters();
+  format.calls.call_open = "\n<";
+  format.calls.call_close = ">";
+  format.calls.pieces = {{format::CallPiece::Kind::kName, ""},
+                         {format::CallPiece::Kind::kLiteral, "><"},
+                         {format::CallPiece::Kind::kArguments, ""},
+                         {format::CallPiece::Kind::kLiteral, "/"},
+                         {format::CallPiece::Kind::kName, ""}};
+  format.calls.parameters = {};
+  format.calls.parameters.key_close = ">";
+  format.calls.parameters.key_in_close = "</";
+  format.calls.parameters.close = "><";
+  format.calls.parameters.forms = {{format::ValueType::kString, format::ValueStyle::kRaw, "", "", "", {}}};
+  CHECK(appended(format, "Yes.\n<find>") == "</find>");
+  CHECK(appended(format, "Yes.\n<find><q>x") == "</q></find>");
+  CHECK(appended(format, "Yes.\n<fin") == "");
+  CHECK(appended(format, "Yes.\n<nobody>") == "");
+}
+
 TEST_CASE("bug: quotes that open a string, and parts in tags of the format, were not closed") {
   NestedSyntax own{"<|q|>", "<|q|>", true};
   const auto closing = [&](const std::string& text) { return literal_closing(text, own).value_or("none"); };

@@ -205,6 +205,7 @@ class Machine : private Reader {
   [[nodiscard]] MatchKind opened_tool_at(std::size_t at) const;
   [[nodiscard]] MatchKind tool_name_at(std::size_t at, const std::function<MatchKind(std::size_t)>& close_at) const;
   [[nodiscard]] std::size_t marker_within(std::size_t end) const;
+  [[nodiscard]] bool opens_known_tool(const MarkerSet::Found& found, std::size_t at) const;
   [[nodiscard]] bool is_json_at(std::size_t at) const;
   [[nodiscard]] bool is_prompt_part() const;
   void emit_prompt_part();

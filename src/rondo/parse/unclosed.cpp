@@ -109,8 +109,8 @@ bool Machine::is_closed_by_end() const {
   if (!is_section_closed || !syntax_->call_close.empty() || syntax_->options.partial) return false;
   const bool is_between = phase_ == Phase::kParameter || (phase_ == Phase::kKey && skip_space(pos_) == buffer_.size());
   if (is_between) return ending_.has_stop;
-  const bool is_in_value = phase_ == Phase::kValue && parameter_.closer_set.empty() &&
-                           syntax_->format->calls.parameters.close.empty();
+  const bool is_in_value =
+      phase_ == Phase::kValue && parameter_.closer_set.empty() && syntax_->format->calls.parameters.close.empty();
   return is_in_value && rest_of_value().empty();
 }
 
