@@ -22,7 +22,7 @@ import tempfile
 import time
 
 from tools.dependencies import cache, fetch, llama
-from tools.lint import members
+from tools.lint import members, standard_names
 from tools.testing import mutations
 
 REPO = cache.REPO
@@ -211,34 +211,46 @@ def bases_of(headers):
     return {header: None if header in bases.values() else base for header, base in bases.items()}
 
 
-def compile_header(header, folder, base=None, is_base=False):
-    """The complaints about a header, compiled behind one that it includes: what it finds there it would find by itself."""
+def compile_header(header, folder, base, is_base=False):
+    """The complaints about a header, compiled behind a precompiled one that it includes or that holds the standard library's."""
     def place(file):
         return f"{folder}/{hashlib.sha256(str(file).encode()).hexdigest()}.pch"
     command = [*HEADER_COMMAND, str(header)]
     command += ["-o", place(header)] if is_base else ["-fsyntax-only"]
-    if base and pathlib.Path(place(base)).is_file():
+    if base:
         command += ["-include-pch", place(base)]
     done = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
     return [line.replace(f"{REPO}/", "") for line in done.stderr.splitlines() if "error:" in line] if done.returncode else []
 
 
+def lacking(header):
+    """Which of the standard library's headers a header does not include although it uses their names."""
+    path = str(header.relative_to(REPO))
+    return [f"{path}: {what}" for what in standard_names.missing(read(path), [read(file) for file in closure(header)])]
+
+
 def check_headers(_):
-    """Every header compiles alone, but for those of src/rondo/python, which include another package's."""
+    """Every header includes what it needs, but for those of src/rondo/python, which include another package's."""
     headers = [REPO / path for path in sources("src", "include") if path.endswith(".h") and "/python/" not in path]
     memory = cache.root() / "tidy"
     memory.mkdir(exist_ok=True)
-    keys = {header: memory / key_of(closure(header), "header", version_of("g++", HEADER_COMMAND[0]), *HEADER_COMMAND) for header in headers}
+    keys = {header: memory / key_of(closure(header), "header", version_of("g++", HEADER_COMMAND[0]), *HEADER_COMMAND,
+                                    *standard_names.headers()) for header in headers}
+    found = [line for header in headers for line in lacking(header)]
     wanted = [header for header in headers if not keys[header].exists()]
     bases = bases_of(headers)
     needed = {bases[header] for header in wanted} - {None}
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(workers()) as pool:
-        found = [*pool.map(lambda header: compile_header(header, folder, is_base=True), needed)]
-        found += pool.map(lambda header: compile_header(header, folder, bases[header]), set(wanted) - needed)
-    found = sorted({line for lines in found for line in lines})
+        standard = pathlib.Path(folder, "standard.h")
+        standard.write_text("".join(f"#include <{name}>\n" for name in standard_names.headers()), encoding="utf-8")
+        found += compile_header(standard, folder, None, is_base=True)
+        for lines in pool.map(lambda header: compile_header(header, folder, standard, is_base=True), needed):
+            found += lines
+        for lines in pool.map(lambda header: compile_header(header, folder, bases[header] or standard), set(wanted) - needed):
+            found += lines
     for key in keys.values() if not found else ():
         key.touch()
-    return found
+    return sorted(set(found))
 
 
 def tidy_key(entry, checks):

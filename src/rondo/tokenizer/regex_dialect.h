@@ -1,6 +1,7 @@
 // Rewrites the regular expressions of tokenizer files for PCRE2.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
