@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "base/bytes.h"
 #include "probe/messages.h"
 #include "probe/variables.h"
 #include "probe/words.h"
@@ -56,13 +57,7 @@ class ToolFinder {
   [[nodiscard]] bool takes(const json::Value& tool) {
     const auto text = text_with(tool);
     if (!text || text->find(probe::kSmallTool) == std::string::npos) return false;
-    return count(*text, "None") <= count(*usual_, "None");
-  }
-
-  [[nodiscard]] static std::size_t count(const std::string& text, std::string_view word) {
-    std::size_t times = 0;
-    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + word.size())) ++times;
-    return times;
+    return occurrences(*text, "None") <= occurrences(*usual_, "None");
   }
 
   template <typename Change>

@@ -94,8 +94,7 @@ GenerateRequest request_of(const json::Value& body, bool open_responses) {
   for (const json::Member& member : body.as_object()) {
     if (std::ranges::find(kOwn, member.key) == kOwn.end()) out.responses.echo.set(member.key, member.value);
   }
-  const json::Value* background = body.find("background");
-  out.responses.background = background != nullptr && background->is_bool() && background->as_bool();
+  out.responses.background = body.is_true("background");
   return out;
 }
 

@@ -21,9 +21,7 @@ class ChoiceReader {
     check_choice_types(members);
     if (fault_) return;
     const std::string type = chat::first_text(choice, {"type"});
-    if (const json::Value* single = choice.find("disable_parallel_tool_use");
-        single != nullptr && single->is_bool() && single->as_bool())
-      request_.tool_choice.parallel = false;
+    if (choice.is_true("disable_parallel_tool_use")) request_.tool_choice.parallel = false;
     if (type == "allowed_tools") return allowed(choice);
     if (type == "auto" || type == "none" || type == "any") return word(type == "any" ? "required" : type);
     const std::string name = name_of(choice);

@@ -1,4 +1,4 @@
-// Comparing short strings without a call.
+// Bytes: comparing short strings without a call, counting a part.
 #pragma once
 
 #include <cstddef>
@@ -31,6 +31,15 @@ namespace rondo {
     if (a[i] != b[i]) return false;
   }
   return true;
+}
+
+// Returns how often `part` occurs in `text`, without overlaps.
+//
+// REQUIRES: part is not empty.
+[[nodiscard]] inline std::size_t occurrences(std::string_view text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) ++count;
+  return count;
 }
 
 }  // namespace rondo

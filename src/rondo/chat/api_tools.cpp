@@ -8,11 +8,6 @@
 namespace rondo::chat {
 namespace {
 
-bool is_strict(const json::Value& tool) {
-  const json::Value* strict = tool.find("strict");
-  return strict != nullptr && strict->is_bool() && strict->as_bool();
-}
-
 // `format` of a custom tool: flat in the Responses API, one level deeper in the Chat API.
 json::Value grammar_of(const json::Value& tool) {
   const json::Value* format = tool.find("format");
@@ -63,13 +58,13 @@ void ToolTranslation::add_in(const json::Value& tool, std::string_view name_spac
     for (const json::Value& inner : tools->as_array()) add_in(inner, first_text(tool, {"name"}));
   } else if (function != nullptr && function->is_object()) {
     const std::string name = first_text(*function, {"name"});
-    table.push_back({ApiTool::Kind::kFunction, name, name, "", nullptr, is_strict(*function)});
+    table.push_back({ApiTool::Kind::kFunction, name, name, "", nullptr, function->is_true("strict")});
     functions.push_back(tool);
   } else if (type == "custom" && tool.find("input_schema") == nullptr) {
     add_custom(tool, name_space);
   } else if (type.empty() && tool.find("input_schema") == nullptr) {
     const std::string name = first_text(tool, {"name"});
-    table.push_back({ApiTool::Kind::kFunction, name, name, "", nullptr, is_strict(tool)});
+    table.push_back({ApiTool::Kind::kFunction, name, name, "", nullptr, tool.is_true("strict")});
     functions.push_back(tool);
   } else if (type == "function" || tool.find("input_schema") != nullptr) {
     const std::string client_name = first_text(tool, {"name"});
@@ -77,7 +72,8 @@ void ToolTranslation::add_in(const json::Value& tool, std::string_view name_spac
     json::Value translated = function_tool(tool, tool.find("input_schema") != nullptr ? "input_schema" : "parameters");
     translated.as_object().find("function")->as_object().set("name", name);
     functions.push_back(std::move(translated));
-    table.push_back({ApiTool::Kind::kFunction, name, client_name, std::string(name_space), nullptr, is_strict(tool)});
+    table.push_back(
+        {ApiTool::Kind::kFunction, name, client_name, std::string(name_space), nullptr, tool.is_true("strict")});
   } else {
     left_out.push_back(first_text(tool, {"name", "type"}));
   }

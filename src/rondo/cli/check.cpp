@@ -52,7 +52,7 @@ std::string row_of(const json::Value& played, const Paint& paint) {
   }
   std::string why = text_of(played, "note");
   if (const json::Value* broken = played.find("break")) why = text_of(*broken->find("cause"), "kind");
-  if (is_true(played, "inherent")) why += why.empty() ? "no fault of the template" : " (no fault of the template)";
+  if (played.is_true("inherent")) why += why.empty() ? "no fault of the template" : " (no fault of the template)";
   return out + paint("2", line_of_text(why)) + "\n";
 }
 
@@ -106,7 +106,7 @@ std::string remedies_of(const json::Value& finding, const Paint& paint) {
   std::string out;
   for (const json::Value& remedy : finding.find("remedies")->as_array()) {
     out += "      " + paint("36", "-> " + line_of_text(text_of(remedy, "sentence"))) +
-           (is_true(remedy, "verified") ? " (tried, holds)" : "") + "\n";
+           (remedy.is_true("verified") ? " (tried, holds)" : "") + "\n";
   }
   return out;
 }
@@ -151,7 +151,7 @@ std::string report_text(const json::Value& report, const CheckArguments& argumen
   const Paint paint = paint_for(arguments.color);
   std::string out = paint("1", printable(text_of(report, "model"), false)) + ", " +
                     counted(report.find("template_lines")->as_array().size(), "line") +
-                    (is_true(report, "has_tokenizer") ? "" : ", without a tokenizer: texts alone") + "\n\n";
+                    (report.is_true("has_tokenizer") ? "" : ", without a tokenizer: texts alone") + "\n\n";
   out += matrix(report, arguments.all, paint);
   out += findings_text(report, "findings", paint) + findings_text(report, "notes", paint);
   if (report.find("findings")->as_array().empty()) out += "\nno findings\n";

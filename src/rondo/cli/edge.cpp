@@ -37,7 +37,7 @@ Status add_edge(json::Object& request, const std::string& path) {
 
 // The verdict for readers.
 std::string verdict_of(const json::Value& reply) {
-  std::string out = is_true(reply, "lossless") ? "lossless" : "not lossless";
+  std::string out = reply.is_true("lossless") ? "lossless" : "not lossless";
   const std::string kind = text_of(reply, "sentence");
   out += kind.empty() ? "\n" : "; the same for " + kind + "\n";
   if (const json::Value* prebuilt = reply.find("prebuilt"))
@@ -115,7 +115,7 @@ int run_edge_validate(const EdgeArguments& arguments) {
   if (Status status = add_edge(request, arguments.file); !status.ok()) return report(status.error());
   auto reply = run(std::move(request));
   if (!reply.ok()) return report(reply.error());
-  const int status = is_true(reply.value(), "valid") ? kSuccess : kFailure;
+  const int status = reply.value().is_true("valid") ? kSuccess : kFailure;
   if (arguments.json) return print_json(reply.value()) == kSuccess ? status : kFailure;
   const std::string file = arguments.file == "-" ? "standard input" : printable(arguments.file, false);
   std::string out;

@@ -81,10 +81,10 @@ struct Outcome {
 };
 
 Outcome outcome_of(const json::Value& probe) {
-  if (is_true(probe, "refused")) return {"refused", "33"};
-  if (is_true(probe, "other_shape")) return {"other shape", "2"};
+  if (probe.is_true("refused")) return {"refused", "33"};
+  if (probe.is_true("other_shape")) return {"other shape", "2"};
   if (probe.find("read_back") == nullptr) return {"prompt", "2"};
-  return is_true(probe, "read_back") ? Outcome{"read", "32"} : Outcome{"differs", "31"};
+  return probe.is_true("read_back") ? Outcome{"read", "32"} : Outcome{"differs", "31"};
 }
 
 std::string probes_report(const json::Value& reply, bool all, const Paint& paint) {
@@ -94,10 +94,10 @@ std::string probes_report(const json::Value& reply, bool all, const Paint& paint
   std::size_t read_back = 0;
   std::string turns;
   for (const json::Value& probe : probes) {
-    refused += is_true(probe, "refused") ? 1 : 0;
+    refused += probe.is_true("refused") ? 1 : 0;
     asked += probe.find("read_back") != nullptr ? 1 : 0;
-    read_back += is_true(probe, "read_back") ? 1 : 0;
-    const bool differs = probe.find("read_back") != nullptr && !is_true(probe, "read_back");
+    read_back += probe.is_true("read_back") ? 1 : 0;
+    const bool differs = probe.find("read_back") != nullptr && !probe.is_true("read_back");
     if (!all && !differs) continue;
     const Outcome outcome = outcome_of(probe);
     turns += "  " + paint(outcome.colour, outcome.word) + "  " + printable_text(probe, "name") + "\n";
@@ -145,7 +145,7 @@ std::string capabilities_table(const json::Value& capabilities, const Paint& pai
         variables += (variables.empty() ? "" : ", ") + printable(name.as_string(), false);
       continue;
     }
-    const bool is_supported = is_true(member.value, "supported");
+    const bool is_supported = member.value.is_true("supported");
     const json::Value* line = member.value.find("line");
     out += padded(member.key, kNameWidth) + (is_supported ? paint("32", "yes") + "  " : paint("2", "no") + "   ") +
            padded(line == nullptr ? "" : "line " + line->number(), 10) +

@@ -39,7 +39,7 @@ std::string painted_diff(const std::string& diff, const Paint& paint) {
 }
 
 std::string fix_text(const std::string& model, const json::Value& fix, const Paint& paint) {
-  const bool was = is_true(fix, "was_append_only");
+  const bool was = fix.is_true("was_append_only");
   const json::Array& edits = fix.find("edits")->as_array();
   std::string out = paint("1", printable(model, false)) + ": ";
   const std::string marks = text_of(fix, "marks");
@@ -48,7 +48,7 @@ std::string fix_text(const std::string& model, const json::Value& fix, const Pai
     if (!marks.empty()) out += "  " + marks + "\n\n" + painted_diff(text_of(fix, "diff"), paint) + "\n";
   } else {
     out += std::to_string(edits.size()) + (edits.size() == 1 ? " edit" : " edits") +
-           (is_true(fix, "is_append_only") ? ", append-only with them\n" : ", and still not append-only\n");
+           (fix.is_true("is_append_only") ? ", append-only with them\n" : ", and still not append-only\n");
     for (const json::Value& edit : edits) out += "  " + printable(edit.as_string(), false) + "\n";
     if (!marks.empty()) out += "  " + marks + "\n";
     out += "\n" + painted_diff(text_of(fix, "diff"), paint) + "\n";
@@ -80,7 +80,7 @@ int run_fix(const CheckArguments& arguments) {
       run_audit(service, {{"op", "fix"}, {"marks", arguments.marks}}, arguments, model, counting_edits(model));
   if (shows_progress()) std::fputs(kEraseLine, stderr);
   if (!fixed.ok()) return report(fixed.error());
-  const int done = is_true(fixed.value(), "is_append_only") ? kSuccess : kFailure;
+  const int done = fixed.value().is_true("is_append_only") ? kSuccess : kFailure;
   if (!arguments.output.empty()) {
     const int written = write_text(text_of(fixed.value(), "template"), arguments.output);
     if (written != kSuccess || arguments.output == "-") return std::max(done, written);

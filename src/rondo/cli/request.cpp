@@ -222,9 +222,4 @@ std::string text_of(const json::Value& object, std::string_view field) {
   return std::string(object.find_string(field).value_or(""));
 }
 
-bool is_true(const json::Value& object, std::string_view field) {
-  const json::Value* value = object.find(field);
-  return value != nullptr && value->is_bool() && value->as_bool();
-}
-
 }  // namespace rondo::cli

@@ -62,8 +62,7 @@ enum class Others : std::uint8_t { kFiles, kTexts };
 // add_json().
 [[nodiscard]] Result<json::Value> read_messages(const std::string& argument, const std::string& option);
 
-// Read a reply: the text of a field, "" if it has none; whether a field is true.
+// Returns the text of a reply's field, "" if it has none.
 [[nodiscard]] std::string text_of(const json::Value& object, std::string_view field);
-[[nodiscard]] bool is_true(const json::Value& object, std::string_view field);
 
 }  // namespace rondo::cli

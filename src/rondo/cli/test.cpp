@@ -75,7 +75,7 @@ std::string failure_text(const json::Value& failure, const std::string& source, 
 }
 
 std::string case_text(const json::Value& result, const std::string& source, const Paint& paint) {
-  const bool passed = is_true(result, "passed");
+  const bool passed = result.is_true("passed");
   std::string checks;
   for (const json::Value& check : result.find("checks")->as_array())
     checks += (checks.empty() ? "" : ", ") + check.as_string();

@@ -67,8 +67,7 @@ TypeSet types_by_type(const json::Value& schema, bool& is_said) {
     }
   }
   is_said = out != 0;
-  const json::Value* nullable = schema.find("nullable");
-  if (is_said && nullable != nullptr && nullable->is_bool() && nullable->as_bool()) out |= kNullType;
+  if (is_said && schema.is_true("nullable")) out |= kNullType;
   return is_said ? out : kAnyType;
 }
 

@@ -161,7 +161,7 @@ struct Limit {
 std::vector<Limit> limits_of(const json::Value& schema, bool is_lower) {
   const json::Value* limit = schema.find(is_lower ? "minimum" : "maximum");
   const json::Value* exclusive = schema.find(is_lower ? "exclusiveMinimum" : "exclusiveMaximum");
-  const bool is_flag = exclusive != nullptr && exclusive->is_bool() && exclusive->as_bool();  // draft 4
+  const bool is_flag = schema.is_true(is_lower ? "exclusiveMinimum" : "exclusiveMaximum");  // draft 4
   std::vector<Limit> out;
   if (limit != nullptr && limit->is_number()) out.push_back({limit, is_flag});
   if (exclusive != nullptr && exclusive->is_number()) out.push_back({exclusive, true});

@@ -194,6 +194,11 @@ std::optional<std::string_view> Value::find_string(std::string_view key) const {
   return value->as_string();
 }
 
+bool Value::is_true(std::string_view key) const {
+  const Value* value = find(key);
+  return value != nullptr && value->is_bool() && value->as_bool();
+}
+
 std::string_view describe(Kind kind) {
   switch (kind) {
     case Kind::kNull: return "null";

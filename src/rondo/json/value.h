@@ -132,6 +132,8 @@ class Value {
   [[nodiscard]] const Value* find(std::string_view key) const;
   // Returns the member `key` if it is a string.
   [[nodiscard]] std::optional<std::string_view> find_string(std::string_view key) const;
+  // Returns whether the member `key` is true.
+  [[nodiscard]] bool is_true(std::string_view key) const;
 
   [[nodiscard]] SourceRange source() const { return source_; }
   void set_source(SourceRange source) { source_ = source; }

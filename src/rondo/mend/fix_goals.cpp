@@ -4,17 +4,12 @@
 #include <optional>
 #include <string_view>
 
+#include "base/bytes.h"
 #include "format/units.h"
 #include "mend/splices.h"
 
 namespace rondo::mend {
 namespace {
-
-std::size_t count_of(std::string_view text, std::string_view word) {
-  std::size_t out = 0;
-  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + word.size())) ++out;
-  return out;
-}
 
 // Whether `mended` shows what the model said more often than `original` does, and more often than the model said it.
 bool repeats(const Attempt& original, const Attempt& mended) {
@@ -29,7 +24,7 @@ bool repeats(const Attempt& original, const Attempt& mended) {
       const std::string_view said =
           format::trimmed(std::string_view(sample.text).substr(extent->begin, extent->end - extent->begin));
       if (said.empty()) continue;
-      if (count_of(again, said) > std::max(count_of(seen, said), count_of(before, said))) return true;
+      if (occurrences(again, said) > std::max(occurrences(seen, said), occurrences(before, said))) return true;
     }
   }
   return false;

@@ -45,11 +45,6 @@ std::string text_of(const json::Value& object, std::string_view field) {
   return std::string(object.find_string(field).value_or(""));
 }
 
-bool is_true(const json::Value& object, std::string_view field) {
-  const json::Value* value = object.find(field);
-  return value != nullptr && value->is_bool() && value->as_bool();
-}
-
 std::string lines_of(std::string_view text) {
   std::string out = "<pre>";
   while (!text.empty()) {
@@ -120,16 +115,16 @@ std::string probe_list(const json::Value& reply) {
   std::string out;
   for (const json::Value& probe : reply.find("probes")->as_array()) {
     const std::string name = html_text(text_of(probe, "name"));
-    if (is_true(probe, "refused")) {
+    if (probe.is_true("refused")) {
       out += "<p>" + name + ": the template refuses it</p>\n";
       continue;
     }
     const json::Value* is_read = probe.find("read_back");
     const bool differs = is_read != nullptr && !is_read->as_bool();
-    const std::string_view mark = differs                         ? "<span class=\"bad\">read differently</span>"
-                                  : is_read != nullptr            ? "<span class=\"good\">read back</span>"
-                                  : is_true(probe, "other_shape") ? "another shape of message"
-                                                                  : "";
+    const std::string_view mark = differs                        ? "<span class=\"bad\">read differently</span>"
+                                  : is_read != nullptr           ? "<span class=\"good\">read back</span>"
+                                  : probe.is_true("other_shape") ? "another shape of message"
+                                                                 : "";
     out += std::string("<details") + (differs ? " open" : "") + "><summary>" + name + " " + std::string(mark) +
            "</summary><pre>" + probe_turn(probe) + "</pre></details>\n";
   }

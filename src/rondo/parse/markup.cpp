@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/limits.h"
 #include "format/escapes.h"
 #include "format/units.h"
@@ -15,12 +16,6 @@ namespace rondo::parse {
 namespace {
 
 using format::ValueForm;
-
-std::ptrdiff_t count_of(std::string_view text, std::string_view mark) {
-  std::ptrdiff_t count = 0;
-  for (std::size_t at = text.find(mark); at != std::string_view::npos; at = text.find(mark, at + mark.size())) ++count;
-  return count;
-}
 
 SchemaPlace items_in(const SchemaPlace& place) {
   return {place.schema != nullptr ? place.schema->find("items") : nullptr, place.root};
@@ -318,8 +313,9 @@ std::string closing_tag(const format::Parameters& parameters, std::string_view k
 
 bool Markup::is_inner_close(std::string_view unseen, std::string_view open) {
   if (tagged != nullptr) open = format::trimmed(tagged->open);
-  depth += count_of(unseen, open);
-  if (tagged != nullptr) depth = std::max<std::ptrdiff_t>(0, depth - count_of(unseen, format::trimmed(tagged->close)));
+  const auto times = [unseen](std::string_view mark) { return static_cast<std::ptrdiff_t>(occurrences(unseen, mark)); };
+  depth += times(open);
+  if (tagged != nullptr) depth = std::max<std::ptrdiff_t>(0, depth - times(format::trimmed(tagged->close)));
   if (depth == 0) return false;
   if (tagged == nullptr) --depth;
   return true;

@@ -49,11 +49,6 @@ bool is_like(const json::Value& a, const json::Value& b) {
   return a.kind() == b.kind() || (a.is_number() && b.is_number());
 }
 
-bool has_flag(const json::Value& schema, std::string_view key) {
-  const json::Value* flag = schema.find(key);
-  return flag != nullptr && flag->is_bool() && flag->as_bool();
-}
-
 // Returns the object at `key`; nullptr if there is none or it is not an object.
 const json::Object* object_at(const json::Value& schema, std::string_view key) {
   const json::Value* found = schema.find(key);
@@ -78,7 +73,7 @@ class Checker {
   // Returns the first refusal in `value`; nullopt if the schema allows it or cannot tell.
   std::optional<Refusal> refusal(const json::Value& schema, const json::Value& value, int depth = 0) {
     if (depth > kDeepest || --looks_left_ < 0 || !schema.is_object()) return std::nullopt;
-    if (value.is_null() && has_flag(schema, "nullable")) return std::nullopt;
+    if (value.is_null() && schema.is_true("nullable")) return std::nullopt;
     if (!has_allowed_type(schema, value)) return wrong_type(schema, value);
     if (const auto reference = schema.find_string("$ref")) {
       const json::Value* target = json::resolve_reference(*reference, root_);

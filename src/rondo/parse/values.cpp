@@ -113,10 +113,7 @@ std::optional<TypeSet> types_at(const json::Value& schema, const json::Value& ro
   if (set.empty() && schema.find("properties") != nullptr) set.add(TypeSet::kObject);
   if (set.empty() && schema.find("items") != nullptr) set.add(TypeSet::kArray);
   if (set.empty()) return std::nullopt;
-  if (const json::Value* nullable = schema.find("nullable");
-      nullable != nullptr && nullable->kind() == json::Kind::kBool && nullable->as_bool()) {
-    set.add(TypeSet::kNull);
-  }
+  if (schema.is_true("nullable")) set.add(TypeSet::kNull);
   return set;
 }
 

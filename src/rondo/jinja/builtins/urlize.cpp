@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/bytes.h"
 #include "jinja/common/characters.h"
 #include "jinja/common/operators.h"
 #include "jinja/types/access.h"
@@ -208,12 +209,6 @@ std::string link_word(Runtime& runtime, std::string_view word, const LinkStyle& 
     if (word != scheme && word.starts_with(scheme)) return link(word, word, style.attributes);
   }
   return std::string(word);
-}
-
-std::size_t occurrences(std::string_view text, std::string_view part) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) ++count;
-  return count;
 }
 
 // Links the word without the brackets and punctuation around it, which stay outside the link.
