@@ -106,7 +106,7 @@ enum {
   RONDO_CLOSED = 17           /* a library or handle is closed, never open, of another kind or of another library */
 };
 
-/* A failure.  Its texts are valid until the error is cleared or passed to another call. */
+/* Describes a failure.  Its texts are valid until the error is cleared or passed to another call. */
 typedef struct rondo_error {
   size_t struct_size;
   rondo_status status;
@@ -149,10 +149,10 @@ RONDO_API uint32_t rondo_abi_version(void);
 /* Returns the version, such as "0.1.0".  The text is never freed.  Any thread. */
 RONDO_API const char* rondo_version_string(void);
 
-/* Returns the name of a status.  A status that the line protocol has too gets the code that docs/batch.md lists, such as
- * "template_raised"; there RONDO_INVALID_ARGUMENT and RONDO_JSON share "bad_request", RONDO_NOT_FOUND and RONDO_IO share
- * "not_found", RONDO_ENGINE and RONDO_INTERNAL share "internal".  The others are "ok", "no_memory", "null" and "closed",
- * and a number that is no status is "unknown".  Never NULL, never freed.  Any thread. */
+/* Returns the name of a status.  If the line protocol has the status too, the name is its code in docs/batch.md, such
+ * as "template_raised".  RONDO_INVALID_ARGUMENT and RONDO_JSON share "bad_request", RONDO_NOT_FOUND and RONDO_IO share
+ * "not_found", RONDO_ENGINE and RONDO_INTERNAL share "internal".  The other names are "ok", "no_memory", "null" and
+ * "closed"; a number that is not a status gives "unknown".  The result is never NULL and never freed.  Any thread. */
 RONDO_API const char* rondo_status_name(rondo_status status);
 
 /* Frees the texts of an error and resets it to RONDO_ERROR_INIT.  Does nothing for NULL or an error that is clear. */
@@ -179,10 +179,10 @@ RONDO_API rondo_status rondo_library_close(rondo_library* library);
 /* Counts the open handles of all kinds, for tests that look for leaks.  Any thread. */
 RONDO_API rondo_status rondo_library_handles(rondo_library* library, size_t* count);
 
-/* One request of the line protocol (docs/batch.md), without its newline, and the text of its reply.  What the
- * functions below lack is reached so: `explain`, `diff`, `replay`, `fix`, `test`, `edge_...`.  A request that
- * fails is a reply with `error` and RONDO_OK here.  Templates and tokenizers are loaded once and kept until the
- * library is closed; they are others than those of models.  Result: text.  Any thread. */
+/* Answers one request of the line protocol (docs/batch.md); `line` has no newline.  Use it for what the functions below
+ * lack: `explain`, `diff`, `replay`, `fix`, `test`, `edge_...`.  If the request fails, the reply has `error`, and this
+ * function returns RONDO_OK.  Templates and tokenizers of requests are loaded once and kept until the library is
+ * closed; models do not share them.  Result: text, the reply.  Any thread. */
 RONDO_API rondo_status rondo_batch(rondo_library* library, rondo_text line, rondo_result* result, rondo_error* error);
 
 /* ---- Models ------------------------------------------------------------------------------------------------------ */
@@ -239,13 +239,13 @@ typedef struct rondo_chat {
 RONDO_API rondo_status rondo_render(rondo_library* library, rondo_model model, const rondo_chat* chat,
                                     rondo_result* result, rondo_error* error);
 
-/* The model's template with the variables of a JSON object, and with none but these.  `options`: JSON object or empty:
- * now.  Result: text.  Fails with RONDO_JSON, RONDO_INVALID_ARGUMENT, RONDO_TEMPLATE_RAISED, RONDO_TEMPLATE_ERROR,
- * RONDO_LIMIT, RONDO_UNSUPPORTED without a template.  Any thread. */
+/* Renders the model's template with the variables of a JSON object, and with no others.  `options` is empty or a JSON
+ * object: now.  Result: text.  Fails with RONDO_JSON, RONDO_INVALID_ARGUMENT, RONDO_TEMPLATE_RAISED,
+ * RONDO_TEMPLATE_ERROR, RONDO_LIMIT, or with RONDO_UNSUPPORTED if the model has no template.  Any thread. */
 RONDO_API rondo_status rondo_jinja(rondo_library* library, rondo_model model, rondo_text variables, rondo_text options,
                                    rondo_result* result, rondo_error* error);
 
-/* The prompt as ids.  Text of messages, tools and documents never becomes a control token.  Options besides:
+/* Makes the prompt as ids.  Text of messages, tools and documents never becomes a control token.  Further options:
  * content_specials, inline_reasoning, loss_mask, retention, raw_turns.  Result: ids, owners, content_mask,
  * sampled_mask, and loss_mask if you asked for it; text; json {"shaped"?, "notes"?}.  Any thread. */
 RONDO_API rondo_status rondo_encode(rondo_library* library, rondo_model model, const rondo_chat* chat,

@@ -51,7 +51,7 @@ struct Encoded {
   std::vector<std::int32_t> message_indices;  // the message an id belongs to; -1: none
   std::vector<std::uint8_t> content_mask;     // 1: a message's own data
   std::vector<std::uint8_t> sampled_mask;     // 1: the model itself would have written it
-  // of raw turns: what was written to close them, and where a message says something else
+  // sentences about raw turns: what was written to close them, and where a message differs from its raw turn
   std::vector<std::string> notes;
   std::vector<std::string> shaped;  // sentences: where the template got a message in another form than you sent it
 };
@@ -59,8 +59,8 @@ struct Encoded {
 // Messages in the form that the template needs.
 struct Shaped {
   std::string messages;             // a JSON array; shaping it again changes nothing
-  std::string tools;                // the same of the tools; "" if the template gets none
-  std::vector<std::string> shaped;  // sentences: what is not as you sent it
+  std::string tools;                // the tools as a JSON array; "" if the template gets none
+  std::vector<std::string> shaped;  // sentences: what differs from what you sent
 };
 
 // The input of a bridge, which makes the next prompt: `prompt_ids` and `completion_ids` unchanged, then the new turn.
@@ -68,7 +68,7 @@ struct Bridge {
   std::vector<std::int32_t> prompt_ids;
   std::vector<std::int32_t> completion_ids;  // with or without its stop token, possibly cut off
   std::string new_messages;                  // a JSON array; none of role `assistant`
-  bool allow_lossy = true;                   // go on even if the template would now write earlier turns differently
+  bool allow_lossy = true;                   // bridge even if the template would now write earlier turns differently
 };
 struct Bridged {
   std::vector<std::int32_t> ids;
@@ -98,7 +98,7 @@ struct Parsed {
   std::optional<std::string> reasoning;  // nullopt: there was no reasoning block
   std::vector<ParsedCall> tool_calls;
   bool complete = false;    // false if the text ended inside something that it had opened
-  std::string behind_stop;  // text behind the stop, which is no part of the turn; "" where only markup is there
+  std::string behind_stop;  // text after the stop, which is not part of the turn; "" if only markup follows the stop
 };
 
 // One fault or property of a chat template.

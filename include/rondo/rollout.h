@@ -66,11 +66,11 @@ class Rollout {
   [[nodiscard]] std::vector<std::int32_t> message_indices() const;
   // Returns for each id whether it was sampled: 1 or 0.
   [[nodiscard]] std::vector<std::uint8_t> sampled_mask() const;
-  // What of the first messages was given to the template otherwise than it was sent.
+  // Returns sentences: where the template got one of the first messages in another form than you sent it.
   [[nodiscard]] std::vector<std::string> shaped() const;
-  // What was noticed of the first messages, as Encoded::notes.
+  // Returns sentences about raw turns among the first messages, as Encoded::notes.
   [[nodiscard]] std::vector<std::string> notes() const;
-  // The visible conversation as a JSON array; a sampled turn's message joins it with the next extend().
+  // Returns the visible conversation as a JSON array.  The next extend() adds the message of a sampled turn.
   [[nodiscard]] std::string messages() const;
 
  private:

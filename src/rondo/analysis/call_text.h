@@ -26,9 +26,9 @@ struct JsonCall {
   format::Envelope envelope = format::Envelope::kJsonObject;
   format::JsonRoles roles;
   CallText text;
-  std::vector<format::CallPiece> pieces = {};  // where the id stands beside the object
-  // Of a list, where `lead_turn` has its only call without one: the literals around that call.  `text.before` is not the
-  // list's then; what stands before the list ends `before_slot` bytes before the first slot of `turn`.
+  std::vector<format::CallPiece> pieces = {};  // for an id beside the object
+  // If the calls are a list, but `lead_turn` has its only call without one: the literals around that call.  Then
+  // `text.before` is not the list's: the text before the list ends `before_slot` bytes before the first slot of `turn`.
   std::optional<CallText> lone = {};
   std::size_t before_slot = 0;
 };

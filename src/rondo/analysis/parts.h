@@ -3,12 +3,12 @@
 // accepts.cpp       the evidence that all of them use; atoms.cpp: texts that are one unit
 // header.cpp        the header, which opens a turn
 // blocks.cpp        reasoning and content
-// content_leads.cpp what stands before content only in some turns
+// content_leads.cpp what the template writes before content only in some turns
 // hidden.cpp        reasoning that no message shows, from generation prompts
 // cuts.cpp          ... and from the markers that content is searched for
 // instructions.cpp  reasoning and calls that the model is only told about
 // call_marks.cpp    calls; envelope.cpp: calls in JSON; parameters.cpp: tagged parameters
-// call_thoughts.cpp reasoning inside of calls
+// call_thoughts.cpp reasoning inside calls
 // ids.cpp           ids that the template makes
 // bare_calls.cpp    calls without arguments
 // escapes.cpp       characters that are written in another way
@@ -72,8 +72,8 @@ struct Ending {
                                           const format::Calls& calls);
 // Infers reasoning that the template only tells the model about; nullopt if there is none.
 [[nodiscard]] std::optional<Blocks> mine_reasoning(const Evidence& evidence, const Blocks& shown);
-// Returns `blocks` with what the template writes before content only in some turns: where the request has tools, where
-// calls follow, or behind a result.
+// Returns `blocks` with what the template writes before content only in some turns: if the request has tools, if calls
+// follow, or after a result.
 [[nodiscard]] Blocks with_content_leads(const Evidence& evidence, Blocks blocks);
 // The texts around something, such as reasoning.
 struct Tags {
@@ -91,10 +91,10 @@ struct CallPart {
 // Returns `calls` with the ids that the template makes itself.  It writes such an id in a call and again in the call's
 // result.
 [[nodiscard]] format::Calls with_made_ids(const Evidence& evidence, format::Calls calls);
-// Returns `calls` with what the template writes for a call without arguments, where it leaves the arguments out.
+// Returns `calls` with what the template writes for a call without arguments, if it leaves the arguments out.
 [[nodiscard]] format::Calls with_bare_calls(const Evidence& evidence, format::Calls calls);
-// Returns `part` with the place of reasoning in a call's JSON, where the template writes it there.  Names
-// what is lost of reasoning that stands inside of other texts only.
+// Returns `part` with the place of reasoning in a call's JSON, if the template writes it there.  Adds a loss if
+// reasoning is only inside other texts.
 [[nodiscard]] CallPart with_thoughts(const Evidence& evidence, CallPart part);
 // Infers calls that no message shows, from what the template tells the model.
 [[nodiscard]] CallPart mine_calls(const Evidence& evidence);

@@ -25,7 +25,7 @@ struct Seen {
   bool has_value = false;          // false: `before` is all of the text between the keys
 };
 
-// Returns how a line end in the string is written where the lines behind it are indented, "\n    "; "" where not.
+// Returns how the template writes a line end in the string if it indents the lines after it: "\n    ".  Otherwise "".
 [[nodiscard]] std::string indented_line_end(const Seen& seen);
 
 // Returns the end that the texts after all values share.  Types whose parameters begin differently also close
@@ -33,7 +33,7 @@ struct Seen {
 [[nodiscard]] std::string shared_after(const std::vector<Seen>& all, const Evidence& evidence);
 
 // Infers the forms of all types.  The text that all values share before them becomes `key_close`; `after` is the text
-// that they share behind them.  `escapes` are those of strings.
+// that they share after them.  `escapes` are those of strings.
 void infer_forms(const std::vector<Seen>& all, const std::string& after, std::span<const format::Escape> escapes,
                  format::Parameters& parameters);
 

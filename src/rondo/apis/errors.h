@@ -70,7 +70,7 @@ class [[nodiscard]] Outcome {
 [[nodiscard]] Fault model_not_found(std::string_view model);
 // `what` names what was sought: "response", "conversation".
 [[nodiscard]] Fault not_found(std::string_view what, std::string_view id);
-// Message threads (Messages): no store has the turn that a thread is to go on from; a request that no thread can hold.
+// Message threads (Messages): no store has the turn that the thread should continue; a request that no thread can hold.
 [[nodiscard]] Fault thread_not_found(std::string_view message_id);
 [[nodiscard]] Fault thread_unsupported(std::string param, std::string message);
 [[nodiscard]] Fault wrong_key();

@@ -137,12 +137,12 @@ class TurnBuilder {
  public:
   // What a choice without parts becomes: nothing, or, for Responses, a message without text.
   enum class Empty : std::uint8_t { kNothing, kMessage };
-  // What the arguments of a call may be.  With kObjects, for Messages, a call begins when its arguments do so as an
-  // object; other arguments become content, with the name before them.  So do, behind the call, arguments that go wrong
-  // later.
+  // What the arguments of a call may be.  With kObjects, for Messages, a call begins once its arguments begin as an
+  // object.  Other arguments become content, with the name before them.  If arguments go wrong later, they become such
+  // content after the call.
   enum class Inputs : std::uint8_t { kAny, kObjects };
-  // How many calls a choice may have.  With kOne, for Chat's `function_call`, further calls become content, with the name
-  // before their arguments.
+  // How many calls a choice may have.  With kOne, for Chat's `function_call`, further calls become content, with the
+  // name before their arguments.
   enum class Calls : std::uint8_t { kAny, kOne };
   TurnBuilder(std::size_t choice, Naming naming, Empty empty = Empty::kNothing, Inputs inputs = Inputs::kAny,
               Calls calls = Calls::kAny)

@@ -22,7 +22,7 @@ constexpr std::optional<unsigned> digit(char c) {
   return std::nullopt;
 }
 
-// Returns the number that `digits` digits at `at` spell, eight at most; nothing where there are not so many.
+// Returns the number that `digits` digits at `at` spell, eight at most; nullopt if there are fewer.
 constexpr std::optional<std::uint32_t> number(std::string_view text, std::size_t at, std::size_t digits) {
   if (text.size() < digits || at > text.size() - digits) return std::nullopt;
   std::uint32_t out = 0;
@@ -34,7 +34,7 @@ constexpr std::optional<std::uint32_t> number(std::string_view text, std::size_t
   return out;
 }
 
-// Returns the byte that the two digits at `at` spell; nothing where they are not two digits.
+// Returns the byte that the two digits at `at` spell; nullopt if they are not two digits.
 constexpr std::optional<char> byte(std::string_view text, std::size_t at) {
   const std::optional<std::uint32_t> value = number(text, at, 2);
   return value ? std::optional(static_cast<char>(*value)) : std::nullopt;

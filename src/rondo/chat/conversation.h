@@ -105,7 +105,7 @@ struct AssistantMessage {
   std::string reasoning_field;  // the field in which only this template reads it; "" if an API has a name for it
   std::vector<ToolCall> tool_calls;
   bool complete = false;    // false if the text ended inside something that it had opened
-  std::string behind_stop;  // text behind the stop, which is no part of the turn; markup alone is left out
+  std::string behind_stop;  // text after the stop, which is not part of the turn; markup alone is left out
 };
 
 // The beginning of an id that to_history() makes for a call without one; the call's number follows.

@@ -41,11 +41,11 @@ void hold_standard_descriptors();
 // messages.
 [[nodiscard]] Result<json::Value> json_argument(const std::string& argument, const std::string& option);
 
-// Returns an object as json_argument() does, or from lines `KEY=VALUE`; a value that is not JSON is a text, but for
+// Returns an object as json_argument() does, or from lines `KEY=VALUE`.  A value that is not JSON is a text, except
 // `True`, `False` and `None`.
 [[nodiscard]] Result<json::Value> object_argument(const std::string& argument, const std::string& option);
 
-// How a line with a note begins, behind what was asked for.
+// The beginning of a line with a note, which follows the output.
 inline constexpr std::string_view kNoteBegin = "note: ";
 
 // An array of ids: an object with `ids` or a table of tokens as other commands print them, JSON, numbers with white space

@@ -64,7 +64,7 @@ void need_tokenizer(const std::string& model, const std::string& html_file = "")
 // which may have taken the model for itself.
 void need_model(const std::string& model, const std::string& chat_template, const std::string& html_file = "");
 
-// The same where the tokenizer is needed too, of the model or by itself.
+// The same if the tokenizer is needed too, from the model or by itself.
 void need_model_with_tokenizer(const ModelArguments& model, const std::string& html_file = "");
 
 }  // namespace rondo::cli

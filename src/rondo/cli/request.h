@@ -22,9 +22,10 @@ void add_model(json::Object& request, const ModelArguments& arguments);
 using OtherPlace = std::optional<std::string>*;
 
 // Distributes positional arguments.  If no option names a model, the model is the first argument that names a folder, a
-// .gguf or a tokenizer file, or else the first .jinja file.  If none does and there are more than `others` want, it is
-// the first that names nothing that exists, or, where the others are `kTexts`, something that does; or else the first.
-// The remaining ones go to those of `others` that have no value, in order.  Returns false if one is left over.
+// .gguf or a tokenizer file, or else the first .jinja file.  If there is no such argument, and there are more arguments
+// than `others` want, the model is the first argument that names nothing that exists.  For `kTexts`, it is the first
+// that names something that exists.  If there is none, it is the first argument.  The remaining arguments go to those
+// of `others` that have no value, in order.  Returns false if one is left over.
 enum class Others : std::uint8_t { kFiles, kTexts };
 [[nodiscard]] bool put_in_place(std::vector<std::string> by_place, std::string& model,
                                 const std::vector<OtherPlace>& others, Others kind);
@@ -32,7 +33,8 @@ enum class Others : std::uint8_t { kFiles, kTexts };
 // Adds the conversation fields to `request`.
 [[nodiscard]] Status add_conversation(json::Object& request, const ConversationArguments& arguments);
 
-// Adds what is asked of the model.  Fails if a tool is named that is none of the conversation's, which is already added.
+// Adds what is asked of the model.  The conversation must already be in `request`; fails if a named tool is not one of
+// its tools.
 [[nodiscard]] Status add_asked(json::Object& request, const AskedArguments& arguments);
 
 // Fails if a call is required and there is no tool that could be called.

@@ -102,7 +102,7 @@ struct ServeOption {
 // Return "RONDO_SERVE_MAX_BODY" and "max_body".
 [[nodiscard]] std::string variable_name(const ServeOption& option);
 [[nodiscard]] std::string key_name(const ServeOption& option);
-// Returns false for a variable that is named like a setting and is none: its name is mistyped.
+// Returns false for a variable that is named like a setting but is not one: its name is mistyped.
 [[nodiscard]] bool is_known_variable(std::string_view name);
 // Returns whether it belongs to a model instead of the server.
 [[nodiscard]] bool is_of_model(const ServeOption& option);

@@ -76,7 +76,7 @@ struct GrammarRequest {
   std::optional<json::Value> tools;
   std::string prompt_tail;  // see core::prompt_tail()
   GrammarLanguage language = GrammarLanguage::kGbnf;
-  // The beginning of an answer by a schema that stands behind the prompt; the grammar is of the rest.
+  // The beginning of an answer by a schema, which follows the prompt; the grammar covers the rest of the answer.
   std::string begun{};
 };
 

@@ -53,8 +53,8 @@ enum class Polyfill : std::uint8_t { kOff, kAuto, kOn };
 struct Source {
   // A folder, a .gguf, a tokenizer file or a template; "" if the two fields below are used instead.
   std::string path = {};
-  // Replaces the model's own template: the path of a template, its text, the name of one of several that the model
-  // brings or of one of rondo's own (core/families.h), or "auto" for the one of rondo's own that fits.
+  // Replaces the model's own template: the path of a template, or its text; the name of one of several templates that
+  // the model brings; the name of one of rondo's own templates (core/families.h), or "auto" for the one that fits.
   std::optional<std::string> chat_template = {};
   std::optional<std::string> template_text = {};  // the text of a template, whatever it looks like; replaces all others
   std::optional<std::string> tokenizer = {};      // a path; replaces the model's own
@@ -190,7 +190,7 @@ class Model : public std::enable_shared_from_this<Model> {
   [[nodiscard]] Result<parse::Parser> parser(Call& call, const ParseCall& options) const;
   [[nodiscard]] Result<ParsedIds> parse_ids(Call& call, ParseCall options, std::span<const TokenId> ids) const;
   // Makes a grammar of the next turn.  If the prompt's ids are given, their end shows what has already been begun.
-  // `begun` is the beginning of an answer by a schema that stands behind them; the grammar is of its rest.
+  // `begun` is the beginning of an answer by a schema, which follows them; the grammar covers the rest of the answer.
   [[nodiscard]] Result<GrammarText> grammar(Call& call, const Asked& asked, GrammarLanguage language,
                                             std::span<const TokenId> prompt_ids = {}, std::string begun = {}) const;
   // Makes a grammar of the whole output that is never lazy, to be matched with texts.

@@ -56,7 +56,7 @@ struct NamedOrigin {
   std::string_view from;
   std::string path;          // "" if the template, the clock or a special token wrote it
   bool is_reshaped = false;  // whether the template got another value than the one sent there
-  std::size_t shift = 0;     // how many bytes stand before the sent value in the value that the template got
+  std::size_t shift = 0;     // how many bytes come before the sent value in the value that the template got
   TemplatePlace place;       // of the literal, or of the expression that wrote the run
 };
 

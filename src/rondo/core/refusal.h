@@ -9,8 +9,9 @@
 namespace rondo::core {
 
 // Returns a sentence that names the first message, or the field of a message, that the template refuses:
-// "messages[2].content: with a text in its place the template goes on".  Without it the template renders `conversation`
-// up to there.  Returns "" if no single one is at fault.  Renders at most some twenty beginnings of the conversation.
+// "messages[2].content: with a text in its place the template goes on".  Without that message or field, the template
+// renders `conversation` up to there.  Returns "" if no single message or field is at fault.  Renders at most some
+// twenty beginnings of the conversation.
 //
 // REQUIRES: the template fails on `conversation`.
 [[nodiscard]] std::string refusal_hint(const Prepared& prepared, const chat::Conversation& conversation);

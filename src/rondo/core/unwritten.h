@@ -13,15 +13,15 @@
 
 namespace rondo::core {
 
-// Returns a sentence for each content that says something, and each call, of which the prompt has no byte.  A content
-// whose text stands somewhere in the prompt counts as written.  `rendered` is the prompt of `messages`, with origins;
-// `shaping` made these messages, and the sentences name the fields as they were sent.  Messages of roles that the APIs
-// do not know, and those of the role `unwritten`, are skipped: they have a sentence of their own (core/roles.h).
+// Returns a sentence for each call, and each content with text, that has no byte in the prompt.  If the text of a
+// content is anywhere in the prompt, the content counts as written.  `rendered` is the prompt of `messages`, with
+// origins.  `shaping` made these messages; the sentences name the fields as they were sent.  Messages of roles that the
+// APIs do not know, and of the role `unwritten`, are skipped: they have a sentence of their own (core/roles.h).
 [[nodiscard]] std::vector<std::string> unwritten_fields(const json::Array& messages, const tmpl::Shaping& shaping,
                                                         const jinja::Rendered& rendered,
                                                         const std::optional<UnknownRole>& unwritten);
 
-// Returns whether the text of each message's content, and the name of each call, stands in the prompt.  Then
+// Returns whether the prompt contains the text of each message's content and the name of each call.  If so,
 // unwritten_fields() finds at most calls that repeat others, and no origins are needed to tell.
 [[nodiscard]] bool shows_all(const json::Array& messages, std::string_view prompt);
 

@@ -17,8 +17,8 @@ namespace rondo::format {
 // Returns `text` as the template writes it.
 [[nodiscard]] std::string escaped(std::string_view text, std::span<const Escape> escapes);
 
-// Returns the text that `written` stands for.  Reads from left to right; what is not an escape stands for itself.  Where
-// `%` is written as `%25`, so is every byte of every other character: the bytes of a whole character are an escape too.
+// Returns the text that `written` stands for.  Reads from left to right; what is not an escape stands for itself.  If
+// `%` is written as `%25`, the bytes of a whole character, written in this way, are an escape too: `%E6%97%A5`.
 [[nodiscard]] std::string unescaped(std::string_view written, std::span<const Escape> escapes);
 
 // Returns the text that `written` stands for, which is all that the template writes of a text: a string of JSON also

@@ -52,7 +52,7 @@ struct Reasoning {
   bool in_content = false;  // there is no field for it: history keeps it, if at all, as part of the content
   // Only the prompt writes `open`: it is the first words of the reasoning, and history includes them.
   bool begins_text = false;
-  bool behind_content = false;  // the template writes a message's reasoning behind its content
+  bool behind_content = false;  // the template writes a message's reasoning after its content
   std::string absent = {};      // what the template writes before the content of a message without reasoning
   std::vector<Escape> escapes = {};
 };
@@ -65,8 +65,8 @@ struct Content {
   std::string preamble_open = {};
   std::string preamble_close = {};
   std::string absent = {};           // what the template writes in place of content that a message with calls lacks
-  std::string open_with_tools = {};  // before content that no calls follow, only where the request has tools
-  std::vector<Escape> escapes = {};  // in content behind `open`, or in all content where `open` is empty
+  std::string open_with_tools = {};  // before content that no calls follow, only if the request has tools
+  std::vector<Escape> escapes = {};  // in content after `open`, or in all content if `open` is empty
 };
 
 enum class Envelope : std::uint8_t {
@@ -81,12 +81,12 @@ enum class ArgumentStyle : std::uint8_t {
   kParameters,  // one construct per parameter
 };
 
-// One element of a call in tags, in the order of writing.  A call in JSON has them where an id stands beside its object.
+// One element of a call in tags, in the order of writing.  A call in JSON has elements if an id is beside its object.
 struct CallPiece {
   // kNameInId: an id that contains the name (`functions.NAME:0`).  kObject: the object of a call in JSON.
   enum class Kind : std::uint8_t { kLiteral, kName, kId, kNameInId, kIndex, kArguments, kObject };
   Kind kind = Kind::kLiteral;
-  std::string text;        // of a literal; of kNameInId: what stands before the counter, where that is no colon
+  std::string text;        // of a literal; of kNameInId: the text before the counter, if it is not a colon
   std::string front = {};  // of kNameInId: what the template itself writes before the name
   bool operator==(const CallPiece&) const = default;
 
@@ -163,20 +163,20 @@ struct Calls {
   std::string call_close;
   std::string separator;
   Envelope envelope = Envelope::kTags;
-  // Of kJsonArray: a call that is alone is written as an object, not as a list.  It stands between call_open and
-  // call_close; where these are empty, between the section's markers.
+  // Of kJsonArray: a single call is written as an object, not as a list.  The object is between call_open and
+  // call_close, or between the section's markers if these two are empty.
   bool lone_is_bare = false;
   // For kTags.  Of kJsonObject: an id beside the object, with the text between the two; empty if there is none.
   std::vector<CallPiece> pieces;
   // The text that ends every heading, if reasoning, content and calls are blocks with headings.  Models write the words
   // of a heading in any order and add others: call_open with the name may come after other words, up to this text.
   std::string heading_close;
-  bool content_behind = false;       // the template writes a message's content behind its calls
+  bool content_behind = false;       // the template writes a message's content after its calls
   bool may_stay_open = false;        // the template does not always write section_close
   bool omits_arguments = false;      // the template writes no arguments for a call that has none
   std::string bare_close;            // of kTags: what then comes between name and id and the end of the call
   JsonRoles roles;                   // of the JSON envelopes
-  std::vector<Escape> name_escapes;  // in names of tools, behind what JSON itself escapes
+  std::vector<Escape> name_escapes;  // in names of tools, in addition to what JSON itself escapes
   ArgumentStyle arguments = ArgumentStyle::kJson;
   std::vector<Escape> argument_escapes;  // of kJson and kJsonText: in the text that JSON gives, single characters
   Parameters parameters;                 // of kParameters
@@ -188,8 +188,8 @@ struct Calls {
   [[nodiscard]] bool has_id_beside() const { return envelope == Envelope::kJsonObject && !pieces.empty(); }
   // Returns the index of the object among the pieces; their number if no piece is one.
   [[nodiscard]] std::size_t object_piece() const;
-  // Returns the piece behind the last name, and behind the ids between it and the arguments; the first one if no piece is
-  // a name.
+  // Returns the piece after the last name and after any ids between that name and the arguments.  Returns the first
+  // piece if no piece is a name.
   [[nodiscard]] std::vector<CallPiece>::const_iterator behind_name() const;
   // Returns whether calls are written with their ids, so that the model sees them.
   [[nodiscard]] bool writes_ids() const;

@@ -17,9 +17,9 @@ struct Constraint {
   std::vector<std::string> notes;  // sentences: what the request asks for and no constraint enforces
 };
 
-// Makes the constraint.  The end of `prompt` shows what has already been begun; its last `prefill` ids are the beginning
-// of the reply, which an answer by a schema goes on.  Fails if the request contains an invalid grammar or one that is
-// too large.
+// Makes the constraint.  The end of `prompt` shows what has already been begun.  Its last `prefill` ids are the
+// beginning of the reply; an answer by a schema continues it.  Fails if the request contains an invalid grammar or one
+// that is too large.
 [[nodiscard]] apis::Outcome<Constraint> make_constraint(const ServedModel& served, const core::Call& call,
                                                         const apis::GenerateRequest& request,
                                                         std::span<const core::TokenId> prompt, std::size_t prefill);

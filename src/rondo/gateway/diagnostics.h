@@ -24,8 +24,8 @@ namespace rondo::gateway {
 // compares itself with it.
 [[nodiscard]] json::Object prompt_facts(const apis::GenerateRequest& request);
 
-// Returns what the APIs say about a prompt compared with that of the earlier reply which the request names; null if the
-// request names none.
+// Compares the prompt with the prompt of the earlier reply that the request names, and returns what the APIs say about
+// it; null if the request names no reply.
 [[nodiscard]] json::Value diagnose(spans::Spans& spans, const std::vector<ServedModel>& models,
                                    const std::string& tenant, const spans::Scope& scope, const spans::Plan& plan,
                                    const apis::GenerateRequest& request);

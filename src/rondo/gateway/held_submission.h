@@ -3,7 +3,6 @@
 //
 // If the engine samples another id than the required one, it is stopped.  Then the required id is appended to what was
 // sampled before, and the engine continues from there.  What it has computed until then is in its cache.
-// sampled before, and the engine goes on from there.  What it has computed by then it has in its cache.
 #pragma once
 
 #include <memory>

@@ -25,8 +25,8 @@ struct ResponseInput {
 [[nodiscard]] apis::Outcome<ResponseInput> resolve_input(const Archive& archive, json::Value& body,
                                                          const ResponseRecord* nearby);
 
-// Replaces what stands for items in a list that is to be kept in a conversation, which has the `earlier` items.  `list`
-// is the request's name for it.
+// Replaces references in a list of items by the items that they stand for.  The list will be kept in a conversation,
+// which has the `earlier` items.  `list` is the request's name for it.
 [[nodiscard]] std::optional<apis::Fault> resolve_list(const Archive& archive, const json::Array& earlier,
                                                       std::string_view list, json::Array& items);
 

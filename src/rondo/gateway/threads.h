@@ -2,7 +2,7 @@
 // Private to gateway/.
 //
 //   {"thread": {"type": "create"}, "messages": [...]}                                        keeps the conversation
-//   {"thread": {"type": "continue", "previous_message_id": "msg_..."}, "messages": [...]}    goes on from that reply
+//   {"thread": {"type": "continue", "previous_message_id": "msg_..."}, "messages": [...]}    continues from that reply
 #pragma once
 
 #include <memory>

@@ -25,7 +25,7 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
 
   // Makes the prompt on a worker, then starts the engine.  If the request cannot be served, answers with the fault.
   void begin();
-  // The same where a worker has the turn already: plan() there, without a sink, then begin_planned() on the loop.
+  // The same if a worker already has the turn: plan() on the worker, without a sink, then begin_planned() on the loop.
   void plan();
   void begin_planned(Streams::Ticket ticket, std::shared_ptr<ReplySink> sink);
   [[nodiscard]] const ReadRequest& asked() const { return read_; }
@@ -102,7 +102,7 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   [[nodiscard]] static std::vector<parse::Event> cut_at_stop(Choice& choice, std::vector<parse::Event> events,
                                                              bool is_last);
   void end_choice(std::size_t choice, apis::Finish finish);
-  // Ends the text of a choice of which the client gets a fault instead of an end.
+  // Ends the text of a choice.  The client gets a fault instead of the choice's end.
   void break_off(std::size_t choice);
   void fail(const apis::Fault& fault);
   void leave();

@@ -117,7 +117,7 @@ class CallBuilder {
                                    const std::string& name);
   // Returns whether a value ends only where the next marker begins, so that white space before the marker is its own.
   [[nodiscard]] static bool leaves_open(const format::Parameters& syntax);
-  // Returns whether nothing but its own quotes and brackets ends any value.
+  // Returns whether only its own quotes and brackets end a value.
   [[nodiscard]] static bool has_no_close(const format::Parameters& syntax);
   // Adds a marker that may follow a value.
   void behind_value(Line& line, const std::string& text) const;

@@ -1,7 +1,8 @@
-// Where a lexer that takes the longest lexeme, and never goes back, may refuse texts of a grammar.
+// Finds where a lexer may refuse texts of a grammar because it takes the longest lexeme and never goes back.
 //
-// That happens where a lexeme has matched, another one (or a longer text of the same one) goes on with a character, and
-// what the grammar allows behind the first lexeme begins with this character too, but goes on otherwise.
+// This happens under three conditions.  A lexeme has matched.  Another lexeme, or a longer text of the same one,
+// continues with some character.  And what the grammar allows after the first lexeme begins with this character too,
+// but then continues differently.
 #pragma once
 
 #include <set>
@@ -10,8 +11,8 @@
 
 namespace rondo::grammar {
 
-// Returns the lexemes (lower.h) that may so go on; not those of a single character.  If the search becomes too large, it
-// returns what it has found until then.
+// Returns the lexemes (lower.h) that may continue in this way, except those of a single character.  If the search
+// becomes too large, it returns what it has found until then.
 //
 // REQUIRES: `grammar` is pruned.
 [[nodiscard]] std::set<NodeId> lexer_conflicts(const Grammar& grammar);

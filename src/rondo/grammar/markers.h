@@ -25,7 +25,7 @@ class Line {
   // Adds the words of a marker, with white space wherever the marker has some, and numbers for its counters.  Two words
   // that the white space of a marker parts must stay apart.
   Line& marker(std::string_view text);
-  // Says that `text`, which is not of this line, stands before what is added next.
+  // Says that `text`, which is not part of this line, comes before what is added next.
   Line& behind(std::string_view text);
   // Says that a word is added next.
   Line& apart();
@@ -39,7 +39,7 @@ class Line {
   Grammar* grammar_;
   std::vector<NodeId> parts_;
   bool ends_with_space_ = false;
-  bool is_behind_word_ = false;  // but for white space
+  bool is_behind_word_ = false;  // except for white space
   bool has_blank_ = false;       // a marker has white space there
 };
 

@@ -8,8 +8,8 @@
 
 namespace rondo::grammar {
 
-// A part of a text that ends where one of its markers begins: `begun`, the beginning of a marker, and a character of `next`,
-// with which no marker begins or goes on.  Behind a beginning that character may be missing.
+// A part of a text that ends where one of its markers begins: `begun`, the beginning of a marker, then a character of
+// `next`, with which no marker begins or continues.  After a beginning that character may be missing.
 struct TextPiece {
   std::u32string begun;
   CharSet next;

@@ -42,8 +42,8 @@ struct TurnOptions {
   // Accepts less than what can be parsed: no text before required calls, no reasoning if the prompt has ended it, and
   // nothing after the end of the turn.
   bool is_direct = false;
-  // The engine ends the turn with a token of its own where the grammar may end, so no stop is spelled out: ordinary
-  // tokens could spell it too, and would then stand in the answer.
+  // The engine ends the turn with a token of its own where the grammar may end, so the grammar spells out no stop.
+  // Otherwise ordinary tokens could spell the stop, and it would be in the answer.
   bool ends_by_token = false;
   std::optional<json::Value> response_schema;
   std::string prompt_tail;  // the end of the prompt; tells whether reasoning is open

@@ -1,7 +1,7 @@
 // Structs as JSON objects.  One description of a struct's members serves both writing and reading, so the two cannot
 // differ.
 //
-//   struct Shapes {  // a tag; in its namespace stand the two below
+//   struct Shapes {  // a tag; the two functions below are in its namespace
 //     static constexpr bool kRefusesUnknown = true;  // an object with other members is a mistake
 //   };
 //   template <typename V>

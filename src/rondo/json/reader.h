@@ -39,8 +39,8 @@ class Reader {
   bool member(std::string_view& key);
   bool enter_array();
   bool element();
-  // Into an array whose text begins with `begun`: that of an array which was read before, up to behind one of its elements.
-  // element() leads to what is behind that.  False where it begins otherwise, and nothing was read then.
+  // Enters an array whose text begins with `begun`, the text of an earlier array up to the end of one of its elements.
+  // element() then moves to the value after that.  Returns false, and reads nothing, if the text begins differently.
   bool enter_array_behind(std::string_view begun);
 
   // Read one value of that kind.  What `out` refers to lives until the next key or string is read.

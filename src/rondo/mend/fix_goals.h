@@ -25,7 +25,7 @@ struct Goal {
   const Setting* setting = nullptr;
   const Scenario* scenario = nullptr;
   // It concerns a form that clients or models may choose freely, or something that few templates accept.  An edit may
-  // mend it, but a template that insists on one form is append-only all the same.
+  // mend it, but a template that insists on one form still counts as append-only.
   bool is_form = false;
 };
 

@@ -9,14 +9,14 @@
 
 namespace rondo::parse {
 
-// An attribute as it is written.  The views point into the text that was read.
+// An attribute as the text has it.  The views point into that text.
 struct Attribute {
   std::string_view name;
   std::string_view value;  // without quotes
   char quote = 0;          // 0: none
 };
 
-// Reads the attributes of a tag, from behind its first word on.
+// Reads the attributes of a tag; begins after the tag's first word.
 class AttributeReader {
  public:
   AttributeReader(std::string_view text, bool is_end);

@@ -23,7 +23,7 @@ struct CallTag {
   std::string head;       // `<call`
   std::string end;        // `>`
   std::vector<Slot> slots;
-  std::string rest;       // what the format writes behind the tag, before the next piece
+  std::string rest;       // what the format writes after the tag, before the next piece
   std::size_t piece = 0;  // the next piece
 
   // Returns the tag without attributes: `<call>`.
@@ -35,10 +35,10 @@ struct CallTag {
 
 // Returns `opener`, of calls or a section of them, without the attributes of its last tag; "" if that has none.
 [[nodiscard]] std::string plain_opener(std::string_view opener);
-// Returns the last tag of the calls' opener, with the pieces in it; nullopt if there is none, or if it is no tag with
+// Returns the last tag of the calls' opener, with the pieces in it; nullopt if there is none, or if it has no
 // attributes.
 [[nodiscard]] std::optional<CallTag> opening_tag(const format::Calls& calls);
-// Returns the first tag behind the arguments of a call, from piece `behind` on.
+// Returns the first tag after the arguments of a call, from piece `behind` on.
 [[nodiscard]] std::optional<CallTag> closing_tag_of_call(const format::Calls& calls, std::size_t behind);
 
 }  // namespace rondo::parse

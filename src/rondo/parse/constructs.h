@@ -123,7 +123,7 @@ struct Nesting {
   int depth = 0;
   std::string closers = {};     // of the open brackets, the innermost last
   char quote = 0;               // the quote that began the open string; 0: none is open
-  bool is_text = false;         // whether the value is a text as it is, in which neither brackets nor quotes count
+  bool is_text = false;         // whether the value is a plain text, in which neither brackets nor quotes count
   bool is_python = true;        // whether all strings have quotes, so they may be written as in Python
   std::size_t quote_size = 1;   // how many quotes began it, and close it
   std::size_t quotes_seen = 0;  // how many of these have come
@@ -132,7 +132,7 @@ struct Nesting {
   bool has_closed = false;        // whether a string, list or object has just ended
   bool is_behind_string = false;  // whether a string in usual quotes has just ended, at any depth
   bool is_quoted = false;    // whether a string in quotes of the format's own came since the last bracket or separator
-  std::size_t searched = 0;  // bytes behind an open quote of the format's own where no closing one begins
+  std::size_t searched = 0;  // bytes after an open quote of the format's own that were searched for the closing one
 
   // Returns true if `byte` belongs to an open string.
   bool take_quoted(char byte);

@@ -1,4 +1,4 @@
-// Follows a text that grows, to tell whether its end is quoted: inside a fence of code, or directly behind a backtick.
+// Follows a text that grows, to tell whether its end is quoted: inside a fence of code, or directly after a backtick.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace rondo::parse {
 
 class Fences {
  public:
-  // Goes on with `text`.  The work is that of finding its backticks.
+  // Takes the next part of the text.  The work is that of finding its backticks.
   void take(std::string_view text) {
     size_ += text.size();
     while (!text.empty()) {
@@ -40,8 +40,8 @@ class Fences {
   bool is_open_ = false;
 };
 
-// Whether a place in an answer is quoted: behind the content so far, and text that has not been reported yet.  Goes on
-// from the last question where it can.
+// Tells whether a place in an answer is quoted.  Before the place come the content so far and text that has not been
+// reported yet.  Continues from the place of the last question if it can.
 class Quoting {
  public:
   // `pending` is the text between `begin`, an offset in the whole input, and the place.

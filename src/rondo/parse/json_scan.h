@@ -48,7 +48,7 @@ class JsonScanner {
   // Returns the text that completes the value from here: the rest of an open string or word, then the closing brackets.
   // `none` is the value of a key that has none yet.
   [[nodiscard]] std::string closing(std::string_view none = "null") const;
-  // Returns true inside a key, or behind it, before its value begins.
+  // Returns true inside a key, or after it, before its value begins.
   [[nodiscard]] bool awaits_value() const {
     return !frames_.empty() && !frames_.back().is_array &&
            (state_ == State::kInKey || state_ == State::kColon || state_ == State::kValue);

@@ -26,7 +26,7 @@ namespace rondo::parse {
 inline constexpr std::size_t kLongestAttempt = 1U << 20U;  // bytes held back for a call whose name comes last
 inline constexpr std::size_t kLongestKey = 256;
 inline constexpr std::size_t kLongestScalar = 64;  // bytes of a number, true or None, as a template prints it
-// Returns whether the name of a parameter may contain `byte`.  `is_marked`: a marker stands before the name.
+// Returns whether the name of a parameter may contain `byte`.  `is_marked`: a marker comes before the name.
 [[nodiscard]] bool is_key_byte(char byte, bool is_marked);
 // Matches the opening of a fence at the start of `text`: three backticks, a word such as `json` or none, and one
 // character of white space.
@@ -352,7 +352,7 @@ class Machine : private Reader {
   bool key();
   struct ListedKey {
     MatchKind kind = MatchKind::kNone;
-    std::size_t end = 0;    // offset behind the name and its quotes
+    std::size_t end = 0;    // offset after the name and its quotes
     std::size_t close = 0;  // size of what closes it, with the white space before
     std::size_t quote = 0;  // size of each quote around the name
   };
@@ -501,7 +501,7 @@ class Machine : private Reader {
   // call_tag.cpp: tags around calls whose attributes differ from the format's own
   struct TagRead {
     MatchKind kind = MatchKind::kNone;
-    std::size_t end = 0;         // behind the tag, and behind the text that the format has there
+    std::size_t end = 0;         // after the tag, and after the text that the format has there
     bool is_empty_tag = false;   // it closes itself
     bool is_foreign = false;     // it has other attributes, or in another order, or with other quotes
     std::string_view name = {};  // views into the buffer

@@ -45,10 +45,10 @@ class Marker {
   // marker to match.
   explicit Marker(std::string_view text, std::span<const std::string> tokens = {});
 
-  // Makes the marker match only where its text stands between line ends, as far as the template writes line ends around
-  // it; punctuation also only behind the blanks that the template writes before it.  MarkerSet looks at the text before.
+  // Makes the marker match only between line ends, as far as the template writes line ends around it.  Punctuation then
+  // also needs the blanks that the template writes before it.  MarkerSet looks at the text before.
   void keep_to_line();
-  // Makes the marker match only at the end of a line, if the template writes a line end behind it.
+  // Makes the marker match only at the end of a line, if the template writes a line end after it.
   void keep_line_end() { needs_line_end_ = trail_.starts_with('\n'); }
 
   // Returns true if the text is only white space; such a marker never matches.
@@ -69,17 +69,17 @@ class Marker {
 
   // Returns whether the marker is at the start of `text`.  kPartial means that `text` is too short to tell.  With
   // `is_end` the result is never kPartial: a marker that the end cuts off after some of its whole units counts as
-  // complete, unless only the rest has words.  `starts` tells where added tokens begin in the buffer that contains `text`; with nullptr, tokens do not
-  // matter.
+  // complete, unless only the rest has words.  `starts` tells where added tokens begin in the buffer that contains
+  // `text`; with nullptr, tokens do not matter.
   [[nodiscard]] Match match(std::string_view text, bool is_end, const TokenStarts* starts = nullptr) const;
 
-  // If `text` is the beginning of the marker and has at least one of its units, or begins a word behind a bracket and a
-  // bar, as control tokens do, returns the rest of the marker, "" if nothing is missing.  Returns nullopt otherwise.
+  // Returns the rest of the marker if `text` is its beginning; "" if nothing is missing.  `text` must have at least one
+  // of the marker's units, or begin a word after a bracket and a bar, as control tokens do.  Returns nullopt otherwise.
   // `starts` as in match().
   [[nodiscard]] std::optional<std::string_view> missing_behind(std::string_view text,
                                                                const TokenStarts* starts = nullptr) const;
 
-  // Returns whether the marker may begin behind `before`.
+  // Returns whether the marker may begin after `before`.
   [[nodiscard]] bool may_follow(std::string_view before) const {
     return line_lead_ == 0 || own_lead(before) >= line_lead_;
   }
@@ -98,11 +98,11 @@ class Marker {
   bool has_token_ = false;
   std::size_t token_chunk_ = 0;  // the chunk at which the first added token begins
   std::size_t token_offset_ = 0;
-  std::size_t line_lead_ = 0;  // how many bytes of the lead must stand before the marker
+  std::size_t line_lead_ = 0;  // how many bytes of the lead must come before the marker
   bool needs_line_end_ = false;
   bool is_distinct_ = false;
   bool is_reserved_ = false;
-  bool is_varied_ = false;  // some sign of the text stands for more than itself
+  bool is_varied_ = false;  // some character of the text also matches others
 };
 
 // Matches text in the shape of a control token, `<|...|>`, at the start of `text`.

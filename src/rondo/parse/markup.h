@@ -27,14 +27,14 @@ struct Markup {
   // counted yet, and `open` what opens a parameter of the same name.
   [[nodiscard]] bool is_inner_close(std::string_view unseen, std::string_view open);
 
-  // Reads `text` as an object or array: a sequence of parameters, members or items.  Returns nullopt if it is none, or
-  // not well formed.
+  // Reads `text` as an object or array: a sequence of parameters, members or items.  Returns nullopt if it is not one,
+  // or is not well formed.
   [[nodiscard]] std::optional<json::Value> read(std::string_view text, const format::Parameters& parameters,
                                                 const SchemaPlace& place) const;
 
   // Returns the text that closes the parts of `begun`, the beginning of such an object or array, and `close`, which ends
-  // the value and may have begun.  Where the first mark is cut off, `is_list` tells which it is.  Returns nullopt if
-  // `begun` is none, or where parts have marks of their own.
+  // the value and may have begun.  If the first mark is cut off, `is_list` tells which of the two it is.  Returns
+  // nullopt if `begun` is neither, or if parts have marks of their own.
   [[nodiscard]] std::optional<std::string> closing(std::string_view begun, const format::Parameters& parameters,
                                                    std::string_view close, bool is_list) const;
 };

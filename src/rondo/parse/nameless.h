@@ -9,16 +9,16 @@
 namespace rondo::parse {
 
 // Returns the rest of a call from `piece` on, with empty arguments.  A format may write the name and the id of a call
-// again behind its arguments.
+// again after its arguments.
 [[nodiscard]] std::string rest_of_call(const format::Calls& calls, std::size_t piece, std::string_view name = {},
                                        std::string_view id = {});
-// Returns the rest of a call without a name, behind its opener.
+// Returns what follows the opener of a call without a name.
 [[nodiscard]] std::string empty_call(const format::Calls& calls);
-// Returns a value with its markers, in the form whose opener begins with `begun`: an empty string, or null.  `key_open` is
-// the opener of the parameter where its type has one of its own.
+// Returns a value with its markers, in the form whose opener begins with `begun`: an empty string, or null.  `key_open`
+// is the opener of the parameter, if its type has one of its own.
 [[nodiscard]] std::string empty_value(const format::Parameters& parameters, std::string_view begun,
                                       std::string_view key_open = {});
-// Returns the rest of a parameter without a name, behind its opener, with an empty value.
+// Returns what follows the opener of a parameter without a name, with an empty value.
 [[nodiscard]] std::string empty_parameter(const format::Parameters& parameters, std::string_view key_open = {});
 
 }  // namespace rondo::parse

@@ -113,8 +113,8 @@ class Parser {
   [[nodiscard]] Place place() const;
   // Returns true once a stop was seen.  Later bytes belong to no message.
   [[nodiscard]] bool ended() const;
-  // Returns whether the token `stop` behind `text`, all that was fed, ends the turn as the template ends it.  Such a stop
-  // may be fed too: then what the template itself writes before it, as a line's end, is no content.
+  // Returns whether the token `stop` ends the turn as the template ends it.  `text` is all that was fed before the stop.
+  // You may feed such a stop too.  What the template itself writes before it, such as a line end, is then not content.
   [[nodiscard]] bool ends_turn(std::string_view text, std::string_view stop) const;
   // Returns the text that the format writes to close everything that is open (a value, an argument, a call, the
   // reasoning), without the stop of the turn.

@@ -47,13 +47,13 @@ struct ValueMarkers {
 // Markers that few formats have.
 struct RareMarkers {
   Marker inner_open;            // the part of a call's opener after its last tag
-  Marker second_name_open;      // where a call's name is written twice: the tag before the second one
+  Marker second_name_open;      // if a call's name is written twice: the tag before the second one
   std::size_t second_name = 0;  // ... and which piece that name is
-  Marker bare_close;            // ends a call without arguments behind its name
-  // The rests of a call and of a parameter without a name, behind their openers.
+  Marker bare_close;            // ends a call without arguments, after its name
+  // What follows the opener of a call without a name, and of a parameter without a name.
   Marker nameless_call;
   Marker nameless_parameter;
-  // Where values stand between two tags of one kind, as between two quotes: the rest of a key's close where they are missing.
+  // If values are between two tags of one kind, as between two quotes: the rest of a key's close without these tags.
   Marker unmarked_key_close;
   Marker preamble_open;
   Marker preamble_close;
@@ -63,7 +63,7 @@ struct RareMarkers {
   // both.  nullptr in other formats.
   const Marker* light_close = nullptr;
   std::optional<CallTag> call_tag;        // the tag that begins a call, if it has attributes
-  Marker behind_call_tag;                 // what the format writes behind that tag
+  Marker behind_call_tag;                 // what the format writes after that tag
   Marker plain_close;                     // the tag that closes a call, without the attributes that it has
   bool content_open_is_reserved = false;  // the opener of content cannot be ordinary text
   // A call is a tag of its name, and its parameters are tags: without tools this is markup.
@@ -100,7 +100,7 @@ class Syntax {
   };
 
   [[nodiscard]] bool is_stop(std::string_view text) const;
-  // Returns whether the token `stop` behind `text` is the end of what the template writes behind a turn.
+  // Returns whether the token `stop`, after `text`, is the end of what the template writes after a turn.
   [[nodiscard]] bool ends_turn(std::string_view text, std::string_view stop) const;
   // Returns true for a known tool, and for any name if no tools are given.
   [[nodiscard]] bool is_known_tool(std::string_view name) const { return !options.tools || tool(name) != nullptr; }
@@ -118,8 +118,8 @@ class Syntax {
   // Models sometimes leave out a literal that an id or a counter follows.  Returns the piece at which such a call
   // continues; 0 if the literal cannot be left out.
   [[nodiscard]] std::size_t behind_optional(std::size_t literal) const;
-  // Returns the piece behind the arguments or the object of a call, a text that an id follows; the number of pieces if
-  // there is none.
+  // Returns the piece after the arguments or the object of a call, if it is a text that an id follows; otherwise the
+  // number of pieces.
   [[nodiscard]] std::size_t behind_arguments() const;
   // Returns whether a tool's name alone can announce a call: no opener comes before the name, text of the format
   // follows it, and tools are given.

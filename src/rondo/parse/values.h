@@ -78,9 +78,9 @@ struct StringOpening {
 // Returns the text that completes `begun`, the beginning of an object, array or string as read_literal() reads it;
 // nullopt if it is none, or if other text follows it.
 [[nodiscard]] std::optional<std::string> literal_closing(std::string_view begun, const NestedSyntax& syntax);
-// Returns what completes `begun`, the beginning of a JSON string that contains the text of a JSON object: the rest of an
-// escape, what closes the object, and the quote.  `replaced` is the size of what JsonScanner::closing() has for the string
-// alone.  Returns nullopt if it is no such string, or if the string has ended.
+// Returns what completes `begun`, the beginning of a JSON string that contains the text of a JSON object: the rest of
+// an escape, what closes the object, and the quote.  `replaced` is the size of what JsonScanner::closing() has for the
+// string alone.  Returns nullopt if it is not such a string, or if the string has ended.
 struct TextClosing {
   std::string text;
   std::size_t replaced = 0;
@@ -97,8 +97,8 @@ struct SchemaPlace {
 
 // Returns true if the schema lists the values that it allows.
 [[nodiscard]] bool has_choices(const SchemaPlace& place);
-// If `value` is none of these values, but its text is one without the white space at its ends, returns that text;
-// otherwise returns `value` unchanged.
+// If `value` is not one of these values, but its text without the white space at its ends is, returns that text.
+// Otherwise returns `value` unchanged.
 [[nodiscard]] json::Value as_choice(json::Value value, const SchemaPlace& place);
 
 // Reads `text` as a value.  `forms` are the forms that it may have.  Without `types`, valid JSON becomes that value,

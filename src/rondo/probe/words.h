@@ -9,7 +9,7 @@
 
 namespace rondo::probe {
 
-// ---- Two letters, for renders of which only the text around them is read: closes, stops, generation prompts.
+// ---- Two letters.  Of their renders only the text around them is read: closes, stops, generation prompts.
 inline constexpr std::string_view kShortSystem = "Hs";
 inline constexpr std::string_view kShortQuestion = "Hq";
 inline constexpr std::string_view kShortNextQuestion = "Nq";

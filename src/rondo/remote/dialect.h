@@ -22,7 +22,7 @@ namespace rondo::remote {
 inline constexpr std::uint64_t kMostSeed = 0x7fff'ffff'ffff'ffff;  // servers read it as a signed number
 inline constexpr std::size_t kMostChoices = 128;
 
-// Returns how many tokens to ask a server for.  vLLM refuses 0, and llama-server then samples one all the same; the caller
+// Returns how many tokens to ask a server for.  vLLM refuses 0, and llama-server then samples one anyway; the caller
 // leaves out what is too much.
 [[nodiscard]] inline std::size_t asked_tokens(const engine::Request& request) {
   return request.max_tokens == 0 ? 1 : request.max_tokens;

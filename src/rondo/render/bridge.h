@@ -47,8 +47,8 @@ struct BridgeRequest {
   const format::Format* format = nullptr;
 };
 
-// A part of the earlier turns that the template would write differently once the new messages follow.  The bridge keeps
-// the old ids all the same.
+// A part of the earlier turns that the template would write differently once the new messages follow.  The bridge still
+// keeps the old ids.
 struct LossyFinding {
   causes::CauseKind cause = causes::CauseKind::kCondition;
   std::string what;                         // a sentence

@@ -27,8 +27,8 @@ namespace rondo::render {
 struct WrittenTurn {
   std::shared_ptr<const jinja::Rendered> rendered;
   SampledExtent extent;  // the part that the model would have sampled
-  // The generation prompt may end with bytes that the turn does not go on behind, such as reasoning that is already
-  // closed.  This many are replaced by what `rendered` has between `header_begin` and `extent`.
+  // The generation prompt may end with bytes after which the turn cannot continue, such as reasoning that is already
+  // closed.  This many bytes are replaced by what `rendered` has between `header_begin` and `extent`.
   std::size_t replaced = 0;
   std::size_t header_begin = 0;
 };

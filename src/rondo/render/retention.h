@@ -1,9 +1,9 @@
 // Decides which reasoning of earlier turns stays when other messages follow, whatever the template does.
 //
 // A rollout cuts out the reasoning that has to go (render/rollout.h).  A conversation of messages has no sampled ids to
-// cut.  There, the reasoning that has to go is removed from the messages.  A turn whose reasoning has to stay, although
-// the template drops it, is put into the prompt as the template writes it when it is the last turn (encode_raw() of
-// render/raw_turns.h, as WrittenTurn).
+// cut.  There, the reasoning that has to go is removed from the messages.  Some reasoning has to stay although the
+// template drops it.  Its turn is put into the prompt as the template writes it when it is the last turn (encode_raw()
+// of render/raw_turns.h, as WrittenTurn).
 #pragma once
 
 #include <cstddef>

@@ -55,7 +55,7 @@ struct StandIn {
 [[nodiscard]] json::Array stand_in_history();
 
 // Returns sentences about tool results that do not fit the calls: out of order, missing, repeated, or with an id that
-// no call has.  Such results are rendered all the same.
+// no call has.  Such results are still rendered.
 [[nodiscard]] std::vector<std::string> result_notes(const ParsedCompletion& completion,
                                                     std::span<const json::Value> answers);
 

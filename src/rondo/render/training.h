@@ -27,11 +27,10 @@ struct MaskOptions {
   std::vector<std::uint8_t> messages = {};         // if not empty: one entry per message, 1 to learn it too
 };
 
-// Returns for each id 1 if it is learned, otherwise 0.  Ids that belong to no message are not learned, nor those of
-// a message with `weight` 0, or with `training` or `train` false.  kContent takes data as that of the message that it
-// comes from, even in another message's turn.  Fails with
-// kInvalidArgument if `options.messages` and `messages` differ in length, or if kGeneration is requested from a
-// template without {% generation %} blocks.
+// Returns for each id 1 if it is learned, otherwise 0.  Ids that belong to no message are not learned.  Nor are ids of
+// a message with `weight` 0, or with `training` or `train` false.  With kContent, data counts for the message that it
+// comes from, even in another message's turn.  Fails with kInvalidArgument if `options.messages` and `messages` differ
+// in length, or if kGeneration is requested from a template without {% generation %} blocks.
 [[nodiscard]] Result<std::vector<std::uint8_t>> loss_mask(const Encoded& encoded, const json::Array& messages,
                                                           const MaskOptions& options);
 

@@ -51,7 +51,7 @@ class Composer {
   // The ids of a reply up to where its text for the client ends.
   struct ShownReply {
     std::size_t ids = 0;          // how many of its ids
-    std::vector<TokenId> rest{};  // the text behind these that is shown
+    std::vector<TokenId> rest{};  // ids of the shown text after these
   };
   [[nodiscard]] std::optional<ShownReply> shown_reply() const;
   [[nodiscard]] std::string hidden_end(std::string_view content) const;

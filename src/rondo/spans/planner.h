@@ -136,7 +136,7 @@ class Planner {
  public:
   Planner(Store& store, TurnCache& cache) : store_(store), cache_(cache) {}
 
-  // Plans the prompt.  Fails as the model does with a conversation of which nothing is known, or as the store does.
+  // Plans the prompt.  Fails as the store does, or as the model does when it renders an unknown conversation.
   [[nodiscard]] Result<Plan> plan(const core::Model& model, const Scope& scope, PlanRequest request) const;
 
  private:

@@ -3,11 +3,11 @@
 // A store knows turns only by digests, which a Scope makes: it cannot tell whose they are.  Turns belong to sessions,
 // and a store deletes whole sessions.  So a turn never outlives the turns that it continues.
 //
-// Objects are bytes that are stored beside turns and deleted in the same way.  Each belongs to a group.  A group is
-// also a session: one that has only objects, unless its digest is that of a session of turns.
+// Objects are bytes that are stored beside turns and deleted in the same way.  Each belongs to a group.  A group is a
+// session too.  It has only objects, unless its digest is that of a session of turns.
 //
 // put() and put_objects() return at once and report later.  Every other call answers when it returns, and takes lists,
-// so that a store behind a network needs one round trip per call.  Callers that must not wait use a thread that may.
+// so that a store across a network needs one round trip per call.  Callers that must not wait use a thread that may.
 // Any thread may call any member.  The library reads no clock: the caller passes the time.
 #pragma once
 

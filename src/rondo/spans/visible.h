@@ -53,9 +53,10 @@ void see_next(const Scope& scope, const Digest& message, Visible& seen);
 // except that these calls have only the complete part of their arguments.  `is_cut`: the reply did not come to its end.
 [[nodiscard]] bool shows_cut_reply(const json::Value& reply, const json::Value& shown, bool is_cut);
 
-// Returns true if a client that shows `shown` for `reply` has other reasoning than it was given: neither none nor a part
-// of it, such as the beginning of a stream that broke off, or one of the parts before and behind a call.
-// `is_continued`: the message is to be continued from what is shown, so a part is other reasoning too.
+// Returns true if a client that shows `shown` for `reply` has other reasoning than it was given.  No reasoning is not
+// other reasoning.  Nor is a part of it, such as the beginning of a stream that broke off, or one of the parts before
+// and after a call.  `is_continued`: the message is to be continued from what is shown; then a part counts as other
+// reasoning too.
 [[nodiscard]] bool has_other_reasoning(const json::Value& reply, const json::Value& shown, bool is_continued);
 
 // Returns the ids in a message that may contain a key of ours: of calls, items, signatures and encrypted content.

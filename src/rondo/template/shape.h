@@ -24,11 +24,11 @@ namespace rondo::tmpl {
 struct RoleRules {
   enum class Content : std::uint8_t { kAny, kText, kParts };
   enum class Empty : std::uint8_t { kAny, kText, kList, kPart };
-  Content content = Content::kAny;  // a text or a list of text parts, where not both are understood
-  Empty empty = Empty::kAny;   // no content as "", as [] or as a part with the text "", where not all are understood
-  bool dumps_values = false;   // a content that is an object is given as JSON text
-  bool dumps_lists = false;    // ... a list of data, whose elements are no parts
-  bool dumps_scalars = false;  // ... a number, `true` or `false`
+  Content content = Content::kAny;  // a text or a list of text parts, if only one of them is understood
+  Empty empty = Empty::kAny;        // no content as "", as [] or as a part with the text "", if not all are understood
+  bool dumps_values = false;        // a content that is an object is given as JSON text
+  bool dumps_lists = false;         // ... a list of data, whose elements are not parts
+  bool dumps_scalars = false;       // ... a number, `true` or `false`
 };
 
 // What a template needs.  The default is nothing: it understands every form, or is not known to.
@@ -42,26 +42,26 @@ struct MessageRules {
   std::string
       part_separator;  // between parts that are given as one text; empty, as templates that know parts write them
   Arguments arguments = Arguments::kAny;
-  std::optional<format::NoContent> no_content;  // beside calls, where not all forms of none are understood
+  std::optional<format::NoContent> no_content;  // beside calls, if the template does not understand all forms of it
   bool fills_arguments = false;                 // arguments that are missing or empty are given as {}
   Ids ids = Ids::kAny;                          // of calls, and in their results
   bool types_calls = false;                     // calls say the type `function`
-  bool wraps_calls = false;                     // name and arguments of a call are inside of its `function`
+  bool wraps_calls = false;                     // name and arguments of a call are inside its `function`
   bool names_results = false;                   // a result says the name of its tool
-  bool orders_results = false;        // results stand in the order of their calls: they are told apart by nothing else
+  bool orders_results = false;        // results are in the order of their calls: nothing else tells them apart
   bool knows_developer = true;        // false: such a message is given as one of the role `system`
   bool takes_nulls = true;            // false: members that are null are left out
   bool takes_empty_calls = true;      // false: an empty list of calls is left out
   bool takes_function_calls = true;   // false: `function_call`, as older clients send it, is given as a call
   bool knows_function_role = true;    // false: a message of the role `function` is given as one of the role `tool`
-  bool takes_refusals = true;         // false: a refusal is given as the content, where there is none
+  bool takes_refusals = true;         // false: a refusal is given as the content, if the message has no content
   std::string reasoning_field;        // under which the template reads reasoning; "" for those that it gets anyway
   std::string reasoning_part;         // type of a content part that carries reasoning; "" if none does
   bool reasoning_in_content = false;  // the template has no place for reasoning but the content, between its marks:
   std::string reasoning_open;         // what the model writes around reasoning; "" if it writes none
   std::string reasoning_close;
-  bool content_hides_calls = false;  // the template writes calls only where there is no content
-  bool needs_tool_list = false;      // where there are no tools, the template gets an empty list of them
+  bool content_hides_calls = false;  // the template writes calls only if there is no content
+  bool needs_tool_list = false;      // if there are no tools, the template gets an empty list of them
   ToolRules tools;
 };
 

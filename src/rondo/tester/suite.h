@@ -59,7 +59,7 @@ struct ParsedExpectation {
 
 struct BridgeExpectation {
   json::Array new_messages;
-  std::optional<std::string> appended;  // what follows the old text; if absent, that of a re-render
+  std::optional<std::string> appended;  // what follows the old text; if absent, what a re-render has there
   bool may_differ = false;              // the template may write earlier turns differently
 };
 

@@ -29,7 +29,7 @@ struct KnownRanks {
   std::string_view eos = {};
 };
 
-// Returns nullptr if the file is none of those.  `file_name` has no folders.
+// Returns nullptr if the file is not a known one.  `file_name` has no folders.
 [[nodiscard]] const KnownRanks* find_known_ranks(std::string_view file_name, std::size_t count);
 
 // Returns the pattern that transformers uses if nothing else is known.
