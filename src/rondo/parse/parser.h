@@ -114,7 +114,7 @@ class Parser {
   // Returns true once a stop was seen.  Later bytes belong to no message.
   [[nodiscard]] bool ended() const;
   // Returns whether the token `stop` ends the turn as the template ends it.  `text` is all that was fed before the stop.
-  // You may feed such a stop too.  What the template itself writes before it, such as a line end, is then not content.
+  // You may feed such a stop too.  What the template itself writes before it, such as a line end, is then no content.
   [[nodiscard]] bool ends_turn(std::string_view text, std::string_view stop) const;
   // Returns the text that the format writes to close everything that is open (a value, an argument, a call, the
   // reasoning), without the stop of the turn.
