@@ -51,7 +51,7 @@ struct Encoded {
   std::vector<std::int32_t> message_indices;  // the message an id belongs to; -1: none
   std::vector<std::uint8_t> content_mask;     // 1: a message's own data
   std::vector<std::uint8_t> sampled_mask;     // 1: the model itself would have written it
-  // sentences about raw turns: what was written to close them, and where a message differs from its raw turn
+  // sentences, such as: what was written to close a raw turn, or that the template leaves a message out (docs/batch.md)
   std::vector<std::string> notes;
   std::vector<std::string> shaped;  // sentences: where the template got a message in another form than you sent it
 };

@@ -68,7 +68,7 @@ class Rollout {
   [[nodiscard]] std::vector<std::uint8_t> sampled_mask() const;
   // Returns sentences: where the template got one of the first messages in another form than you sent it.
   [[nodiscard]] std::vector<std::string> shaped() const;
-  // Returns sentences about raw turns among the first messages, as Encoded::notes.
+  // Returns sentences about the first messages, as Encoded::notes.
   [[nodiscard]] std::vector<std::string> notes() const;
   // Returns the visible conversation as a JSON array.  The next extend() adds the message of a sampled turn.
   [[nodiscard]] std::string messages() const;

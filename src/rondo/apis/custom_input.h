@@ -12,7 +12,7 @@ class CustomInput {
   // Returns the text that is now certain.
   [[nodiscard]] std::string feed(std::string_view arguments);
   // Ends the arguments and returns what was held back.  Arguments of another form are themselves the text.  Arguments
-  // that end before the text are no text.
+  // that end before the text begins give no text.
   [[nodiscard]] std::string close();
 
  private:

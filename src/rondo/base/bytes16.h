@@ -1,4 +1,4 @@
-// Sixteen bytes at once, where the processor can: what scanners of text compare.  RONDO_BYTES16 is defined where there are any.
+// Sixteen bytes that scanners of text compare at once.  RONDO_BYTES16 is defined if the processor can do this.
 //
 //   for (; at + 16 <= text.size(); at += 16) {
 //     if (const unsigned found = Bytes16(text.data() + at).equal('"').mask(); found != 0) return at + std::countr_zero(found);
@@ -16,7 +16,7 @@
 #ifdef RONDO_BYTES16
 namespace rondo {
 
-// Also what a comparison finds: a byte of ones where it holds.
+// Also the result of a comparison: a byte has all bits set where the comparison holds.
 class Bytes16 {
  public:
 #if defined(__SSE2__)

@@ -33,7 +33,7 @@ class RegularFilesOnly {
 // Makes the folder and every missing folder above it.
 [[nodiscard]] Status make_folder(const std::string& path);
 
-// Returns whether there is something at `path`, be it a link that leads nowhere: reading it then says so.
+// Returns whether there is something at `path`.  A link that leads nowhere counts too; reading it then reports that.
 [[nodiscard]] bool exists(const std::string& path);
 [[nodiscard]] bool is_folder(const std::string& path);
 

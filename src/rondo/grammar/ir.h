@@ -90,7 +90,7 @@ class Grammar {
   NodeId token(NodeId item);
   // A node like `other`, which may be of another grammar, with these children in place of its own.
   //
-  // REQUIRES: `other` is no reference.
+  // REQUIRES: `other` is not a reference.
   NodeId like(const Node& other, const std::vector<NodeId>& children);
 
   // A rule is declared first, so it may refer to itself, and then defined once.  `name` is for people.  Printers make

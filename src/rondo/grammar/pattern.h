@@ -17,7 +17,7 @@ namespace rondo::grammar {
 // kUnsupported, and a message that names the construct, or with kInvalidArgument if the pattern is not valid.
 [[nodiscard]] Result<NodeId> pattern_content(const Speller& speller, std::string_view pattern);
 
-// Fails with kInvalidArgument if `pattern` is no regular expression.  One that is not supported is one.
+// Fails with kInvalidArgument if `pattern` is not a regular expression.  One that is not supported still counts as one.
 [[nodiscard]] Status check_pattern(std::string_view pattern);
 
 // Returns whether `text` matches `pattern`; false if the pattern is not supported.

@@ -1,6 +1,6 @@
 // Tells whether a JSON schema is one at all.
 //
-// What a grammar cannot express is no fault of the schema, nor is a keyword that nobody knows.
+// What a grammar cannot express is not a fault of the schema, nor is an unknown keyword.
 #pragma once
 
 #include <optional>

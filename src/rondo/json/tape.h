@@ -31,7 +31,8 @@ namespace rondo::json {
 
 [[nodiscard]] inline bool is_tape(std::string_view block) { return block.starts_with('\xFF'); }
 
-// Reads the one value of a tape.  Fails with kJson for what is no tape, or with kLimit beyond `max_depth`.  Values have no source.
+// Reads the one value of a tape.  Fails with kJson if the bytes are not a tape, or with kLimit beyond `max_depth`.
+// Values have no source.
 [[nodiscard]] Result<Value> parse_tape(std::string_view block, const ParseOptions& options = {});
 
 }  // namespace rondo::json

@@ -27,7 +27,7 @@ struct MarkerSets {
   MarkerSet section, after, between,
       recover;                         // before a section's first call, after a call, before the next, in a broken one
   MarkerSet key, parameter, follower;  // after a key, before a parameter, after a value
-  MarkerSet edges;                     // in a value: what opens and closes calls and is no mere punctuation
+  MarkerSet edges;                     // in a value: what opens and closes calls, except mere punctuation
   MarkerSet value;                     // the edges, and what ends the turn
   MarkerSet reasoning, reasoning_open;
   MarkerSet reasoning_section;  // in reasoning while a section of calls is open
