@@ -27,7 +27,7 @@ struct JsonCall {
   format::JsonRoles roles;
   CallText text;
   std::vector<format::CallPiece> pieces = {};  // for an id beside the object
-  // If the calls are a list, but `lead_turn` has its only call without one: the literals around that call.  Then
+  // If the calls are a list, but the only call of `lead_turn` is not in one: the literals around that call.  Then
   // `text.before` is not the list's: the text before the list ends `before_slot` bytes before the first slot of `turn`.
   std::optional<CallText> lone = {};
   std::size_t before_slot = 0;

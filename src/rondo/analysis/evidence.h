@@ -24,7 +24,7 @@ struct Parts {
   auto operator<=>(const Parts&) const = default;
 };
 
-// Returns whether the turn has its content, or its reasoning, inside of the JSON of its first call.
+// Returns whether the turn has its content, or its reasoning, inside the JSON of its first call.
 [[nodiscard]] bool is_in_call(const Turn& turn, SlotKind kind);
 // Makes a message with these parts.  Each of its calls has one parameter.
 [[nodiscard]] ProbeMessage message_of(const Parts& parts);

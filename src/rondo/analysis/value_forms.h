@@ -29,7 +29,7 @@ struct Seen {
 [[nodiscard]] std::string indented_line_end(const Seen& seen);
 
 // Returns the end that the texts after all values share.  Types whose parameters begin differently also close
-// differently; then the shared text begins with a whole mark, or inside the tag that repeats the key.
+// differently; then the shared text begins with a whole marker, or inside the tag that repeats the key.
 [[nodiscard]] std::string shared_after(const std::vector<Seen>& all, const Evidence& evidence);
 
 // Infers the forms of all types.  The text that all values share before them becomes `key_close`; `after` is the text

@@ -48,7 +48,7 @@ struct Written {
 [[nodiscard]] std::string opening_of(const std::string& close);
 // Returns `</x>` for `<x>`, and `[/X]` for `[X]`; "" if `open` is not such a tag of one word.
 [[nodiscard]] std::string closing_of(const std::string& open);
-// Returns whether `text` ends inside of an object of JSON that it has begun: in a string, or before a value.
+// Returns whether `text` ends inside an object of JSON that it has begun: in a string, or before a value.
 [[nodiscard]] bool is_inside_json(std::string_view text);
 // Returns whether two markers of several words differ in one word only, as `<|begin_of_x|>` and `<|end_of_x|>` do, or
 // `<|x_start|>` and `<|x_end|>`.

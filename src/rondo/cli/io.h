@@ -17,8 +17,8 @@ inline constexpr int kSuccess = 0;
 inline constexpr int kFailure = 1;
 inline constexpr int kUsage = 2;
 
-// To be called first.  Takes the places of standard descriptors that are closed, so that no file that is opened later is
-// written to in their stead.  Using one of them still fails.
+// Call this first.  Occupies the standard descriptors that are closed.  Otherwise a file that is opened later could get
+// such a descriptor, and output would be written into it.  Using one of them still fails.
 void hold_standard_descriptors();
 
 // Returns the bytes of a file, or of standard input for "-".
@@ -34,11 +34,12 @@ void hold_standard_descriptors();
 // Returns the JSON value in a file or on standard input.  The error's source is the path.
 [[nodiscard]] Result<json::Value> read_json(const std::string& path);
 
-// Whether `argument` is JSON itself: it starts with a bracket or brace, or is a value and no file's name.
+// Returns whether `argument` is JSON itself: it starts with a bracket or brace, or is a value and not the name of a
+// file.
 [[nodiscard]] bool is_inline_json(const std::string& argument);
 
-// Returns `argument` as JSON if it is, otherwise the JSON value in the file of that name.  `option` names the argument in
-// messages.
+// Returns the value of `argument` if it is JSON, otherwise the JSON value in the file of that name.  `option` names the
+// argument in messages.
 [[nodiscard]] Result<json::Value> json_argument(const std::string& argument, const std::string& option);
 
 // Returns an object as json_argument() does, or from lines `KEY=VALUE`.  A value that is not JSON is a text, except
@@ -48,8 +49,8 @@ void hold_standard_descriptors();
 // The beginning of a line with a note, which follows the output.
 inline constexpr std::string_view kNoteBegin = "note: ";
 
-// An array of ids: an object with `ids` or a table of tokens as other commands print them, JSON, numbers with white space
-// between them, or a file with one of these.
+// Returns an array of ids.  `argument` may be JSON, numbers with white space between them, an object with `ids` or a
+// table of tokens as other commands print them, or a file with one of these.
 [[nodiscard]] Result<json::Value> ids_argument(const std::string& argument, const std::string& option);
 
 // Makes the options of a service that knows the local time and caches tokenizers in cache_folder(), unless
@@ -80,13 +81,13 @@ void note(std::string_view text);
 // What is wrong with `--output -` beside --json.
 [[nodiscard]] Error both_on_output();
 
-// Fails if a text for `file` ("" and "-": no file), named `what`, would replace a file that holds anything else: texts of
-// its kind start with `start`, in small letters.
+// Fails if a text for `file` ("" and "-": no file) would replace a file with another kind of content.  Texts of this
+// kind start with `start`, in small letters.  `what` names the text in messages.
 [[nodiscard]] Status check_replaced(const std::string& file, const std::string& what, std::string_view start,
                                     const std::string& option);
 
-// Fails if a page for `file` ("" and "-": standard output) would go to a terminal, or would replace a file that is no
-// page.
+// Fails if a page for `file` ("" and "-": standard output) would go to a terminal, or would replace a file that is not
+// a page.
 [[nodiscard]] Status check_page_file(const std::string& file);
 
 // Writes `page` to `file`, unless check_page_file() fails.  Returns the exit status.

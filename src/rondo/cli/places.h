@@ -12,7 +12,7 @@
 
 namespace rondo::cli {
 
-// The positional arguments of a command that takes a model and other things.  The model may stand anywhere among them.
+// The positional arguments of a command that takes a model and other things.  The model may be anywhere among them.
 class Places {
  public:
   void add_model(CLI::App& command) { add(command, "MODEL", "as --model", "PATH"); }
@@ -20,8 +20,9 @@ class Places {
     command.add_option(name, given_.emplace_back(), help)->type_name(type);
   }
 
-  // Hands out what was given: the model unless an option has named it, and in order those `others` that have no value
-  // yet (see put_in_place()).  Throws CLI::ArgumentMismatch that `what` is given twice if something is left over.
+  // Assigns the given arguments: to the model unless an option has named it, and in order to those `others` that have
+  // no value yet (see put_in_place()).  If an argument is left over, throws CLI::ArgumentMismatch: `what` is given
+  // twice.
   void hand_out(std::string& model, const std::vector<OtherPlace>& others, const std::string& what,
                 Others kind = Others::kFiles) const {
     std::vector<std::string> given;

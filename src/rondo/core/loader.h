@@ -70,9 +70,9 @@ class Loader {
   [[nodiscard]] TemplateResult template_from_text(const std::string& source, const jinja::CompileOptions& options);
   // Loads a template from a file or model folder (docs/batch.md section 3).  Also fails with kNotFound.
   [[nodiscard]] TemplateResult template_from_file(const std::string& path, const jinja::CompileOptions& options);
-  // Returns the template named `name`: one of several that the model at `path` brings, for conversations with tools as
-  // for others; else one of rondo's own (core/families.h), for `kAutomatic` the one that fits the model.  Fails with
-  // kNotFound if there is no such name.
+  // Returns the template named `name`, for conversations with and without tools.  It is one of several that the model
+  // at `path` brings; otherwise one of rondo's own (core/families.h).  For `kAutomatic` it is the one of rondo's own
+  // that fits the model.  Fails with kNotFound if there is no such name.
   static constexpr std::string_view kAutomatic = "auto";
   [[nodiscard]] TemplateResult template_named(const std::string& name, const std::string& path,
                                               const jinja::CompileOptions& options);

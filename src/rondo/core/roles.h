@@ -38,7 +38,7 @@ struct UnknownRole {
 [[nodiscard]] std::string sentence(const UnknownRole& unknown);
 
 // Fail with kInvalidArgument and that sentence if misspelled_role() (unwritten_role()) finds a message.  check_roles()
-// also fails if a message has not the shape that chat::check_messages() demands.
+// also fails if a message does not have the shape that chat::check_messages() demands.
 [[nodiscard]] Status check_roles(const jinja::Template& chat_template, const json::Array& messages);
 [[nodiscard]] Status check_all_written(const jinja::Template& chat_template, const json::Array& messages,
                                        std::span<const std::int32_t> owners);

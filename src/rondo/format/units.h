@@ -9,14 +9,14 @@
 
 namespace rondo::format {
 
-// Stands in a marker of calls for a number that the template counts: `<call id="1">`, `<call id="2">`.
+// In a marker of calls, represents a number that the template counts: `<call id="1">`, `<call id="2">`.
 inline constexpr char kCounter = '\x1A';
 
 [[nodiscard]] bool is_space(char byte);
 [[nodiscard]] bool is_blank(std::string_view text);
 // Returns whether `byte` is an ASCII letter, a digit or an underscore.
 [[nodiscard]] bool is_word(char byte);
-// Returns whether `byte` may be in the name of a tag or attribute: such a byte, a hyphen, a colon or a dot.
+// Returns whether `byte` may be in the name of a tag or attribute: is_word(), or a hyphen, a colon or a dot.
 [[nodiscard]] bool is_tag_byte(char byte);
 // Returns `text` without white space at both ends.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
@@ -35,7 +35,7 @@ inline constexpr char kCounter = '\x1A';
 // Returns whether `text` has no brackets and begins or ends with a character that is not a word character: `%%done`.
 [[nodiscard]] bool is_mark(std::string_view text);
 
-// Returns whether ordinary text may contain the marker `text` by chance: no brackets around a word or a sign mark it.
+// Returns whether ordinary text may contain the marker `text` by chance: it has no brackets around a word or character.
 [[nodiscard]] bool is_plain(std::string_view text);
 
 // Returns the offsets at which `text` may be cut: 0, its end, around white space, and after closing brackets that no

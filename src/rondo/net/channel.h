@@ -2,7 +2,7 @@
 //
 // Reading costs no buffer while nothing comes.  What one task of the loop sends goes to the system at once when that task
 // ends: the head of an answer with its body, all events of a stream that arrived together.  All calls and callbacks are on
-// the loop's thread; no callback comes from inside of a call.
+// the loop's thread; no callback comes from inside a call.
 #pragma once
 
 #include <array>

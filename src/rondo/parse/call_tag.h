@@ -1,6 +1,6 @@
-// The tag that begins or ends a call, where it has attributes: `<call n="1" name="NAME">`, `[call id=ID]`, `</call#1>`.
-// Models leave out its id and its counter, write its attributes in another order, with other quotes, and with others
-// between them.  Internal to parse/.
+// The tag that begins or ends a call, if it has attributes: `<call n="1" name="NAME">`, `[call id=ID]`, `</call#1>`.
+// Models leave out its id and its counter.  They write its attributes in another order, with other quotes, or with
+// further attributes between them.  Internal to parse/.
 #pragma once
 
 #include <optional>

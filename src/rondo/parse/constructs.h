@@ -61,7 +61,7 @@ struct Thoughts {
   bool are_fresh = false;  // only white space came so far
   bool have_call = false;  // they contain an attempt or a call
   bool is_layout = false;  // after that call there was only white space
-  // Their opener is punctuation: whether it opens reasoning shows where the text that may close it stands.
+  // Their opener is punctuation.  The place of the text that may close it shows whether the opener opens reasoning.
   bool are_doubtful = false;
   const Marker* open = nullptr;
   std::size_t searched = 0;  // offset in the whole input before which that text is not
@@ -146,7 +146,7 @@ struct Nesting {
 
 struct Parameter {
   std::string key;
-  std::string key_open;         // of the forms that the value may have; "" where Parameters::open stood before the key
+  std::string key_open;         // of the forms that the value may have; "" if Parameters::open came before the key
   std::size_t value_begin = 0;  // offset in the call's arguments
   std::vector<const format::ValueForm*> forms;
   std::vector<std::unique_ptr<Marker>> closers;  // closers that contain the key

@@ -296,7 +296,7 @@ class Machine : private Reader {
   MatchKind bare_call_ends(std::size_t at);
   void end_without_arguments(std::size_t at, std::size_t end);
 
-  // nameless.cpp: calls and parameters without a name, in which nothing else stands
+  // nameless.cpp: calls and parameters without a name and without anything else in them
   [[nodiscard]] bool lacks_name(format::CallPiece::Kind kind, const std::string& text) const;
   bool nameless_call(std::size_t from, bool& wait);
   [[nodiscard]] bool is_empty_json() const;

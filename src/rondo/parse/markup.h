@@ -19,7 +19,7 @@ namespace rondo::parse {
 // A parameter's value that may be in the format's own markup.
 struct Markup {
   bool is_possible = false;
-  const format::ValueForm* tagged = nullptr;  // the value's form, where objects and arrays have marks of their own
+  const format::ValueForm* tagged = nullptr;  // the value's form, if objects and arrays have markers of their own
   std::ptrdiff_t depth = 0;                   // how many parts of the value that close as it does are open
   std::size_t seen = 0;                       // the offset in the whole input up to which they were counted
 
@@ -33,13 +33,13 @@ struct Markup {
                                                 const SchemaPlace& place) const;
 
   // Returns the text that closes the parts of `begun`, the beginning of such an object or array, and `close`, which ends
-  // the value and may have begun.  If the first mark is cut off, `is_list` tells which of the two it is.  Returns
-  // nullopt if `begun` is neither, or if parts have marks of their own.
+  // the value and may have begun.  If the first marker is cut off, `is_list` tells which of the two it is.  Returns
+  // nullopt if `begun` is neither, or if parts have markers of their own.
   [[nodiscard]] std::optional<std::string> closing(std::string_view begun, const format::Parameters& parameters,
                                                    std::string_view close, bool is_list) const;
 };
 
-// Returns the form of an object or array whose parts have marks of their own, if a value may have that form alone.
+// Returns the form of an object or array whose parts have markers of their own, if a value may have only that form.
 [[nodiscard]] const format::ValueForm* tagged_among(const std::vector<const format::ValueForm*>& forms);
 
 }  // namespace rondo::parse

@@ -114,14 +114,14 @@ class Parser {
   // Returns true once a stop was seen.  Later bytes belong to no message.
   [[nodiscard]] bool ended() const;
   // Returns whether the token `stop` ends the turn as the template ends it.  `text` is all that was fed before the stop.
-  // You may feed such a stop too.  What the template itself writes before it, such as a line end, is then no content.
+  // You may feed such a stop too.  Text that the template writes before it, such as a line end, is then not content.
   [[nodiscard]] bool ends_turn(std::string_view text, std::string_view stop) const;
   // Returns the text that the format writes to close everything that is open (a value, an argument, a call, the
   // reasoning), without the stop of the turn.
   [[nodiscard]] std::string closing_text() const;
-  // Returns true where closing_text() continues from the last byte: inside a value of JSON, or another value that its own
-  // brackets and quotes end, and inside the opener of a call.  Elsewhere the text may end with the beginning of a closing
-  // marker.
+  // Returns whether closing_text() continues from the last byte.  It does so inside a value of JSON, inside another
+  // value that its own brackets and quotes end, and inside the opener of a call.  Elsewhere the text may end with the
+  // beginning of a closing marker.
   [[nodiscard]] bool closes_from_end() const;
 
  private:

@@ -57,7 +57,7 @@ struct MessageRules {
   bool takes_refusals = true;         // false: a refusal is given as the content, if the message has no content
   std::string reasoning_field;        // under which the template reads reasoning; "" for those that it gets anyway
   std::string reasoning_part;         // type of a content part that carries reasoning; "" if none does
-  bool reasoning_in_content = false;  // the template has no place for reasoning but the content, between its marks:
+  bool reasoning_in_content = false;  // the template has no place for reasoning but the content, between its markers:
   std::string reasoning_open;         // what the model writes around reasoning; "" if it writes none
   std::string reasoning_close;
   bool content_hides_calls = false;  // the template writes calls only if there is no content

@@ -24,8 +24,9 @@ struct ToolRules {
   [[nodiscard]] bool operator==(const ToolRules&) const = default;
 };
 
-// Changes `tools`, a list of definitions, in place.  Other values, and definitions that are not objects, stay unchanged.
-// Returns sentences: "tools[0].function.description: given as an empty text".  Shaping shaped tools changes nothing.
+// Changes `tools`, a list of definitions, in place.  Other values stay unchanged, and so do definitions that are not
+// objects.  Returns sentences: "tools[0].function.description: given as an empty text".  Shaping shaped tools changes
+// nothing.
 std::vector<std::string> shape_tools(json::Value& tools, const ToolRules& rules);
 
 }  // namespace rondo::tmpl
