@@ -113,7 +113,7 @@ class Parser {
   [[nodiscard]] Place place() const;
   // Returns true once a stop was seen.  Later bytes belong to no message.
   [[nodiscard]] bool ended() const;
-  // Returns whether the token `stop` ends the turn as the template ends it.  `text` is all that was fed before the stop.
+  // Returns whether the token `stop` ends the turn as the template ends it.  `text` is all that was fed before it.
   // You may feed such a stop too.  Text that the template writes before it, such as a line end, is then not content.
   [[nodiscard]] bool ends_turn(std::string_view text, std::string_view stop) const;
   // Returns the text that the format writes to close everything that is open (a value, an argument, a call, the
