@@ -3,7 +3,7 @@
 add_library(rondo_public INTERFACE)
 target_include_directories(rondo_public INTERFACE ${CMAKE_SOURCE_DIR}/include)
 
-# What most sources include.  A source still names all that it uses: the headers are compiled alone without these.
+# What most sources include.  A header still names those of them that it uses: the lint looks that up.
 set(RONDO_PCH_HEADERS <algorithm> <array> <cstddef> <cstdint> <functional> <map> <memory> <optional> <set> <span> <string>
     <string_view> <unordered_map> <utility> <variant> <vector>)
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/pch.cpp CONTENT "")
