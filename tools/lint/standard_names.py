@@ -7,9 +7,10 @@ import functools
 import pathlib
 import re
 
+from tools.lint import members
+
 NAME = re.compile(r"\bstd::(\w+)")
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>]+)>", re.MULTILINE)
-COMMENT = re.compile(r"//.*$", re.MULTILINE)
 TABLE = pathlib.Path(__file__).with_name("standard_names.txt")
 
 
@@ -33,7 +34,7 @@ def missing(text, texts):
     """What a header with this text lacks; `texts`: its own, and those of all headers of the project that it includes."""
     included = {name for one in texts for name in INCLUDE.findall(one)}
     found = []
-    for name in sorted(set(NAME.findall(COMMENT.sub("", text)))):
+    for name in sorted(set(NAME.findall(members.without_text(text)))):
         known = table().get(name)
         if known is None:
             found.append(f"std::{name} is not in tools/lint/{TABLE.name}")
