@@ -255,7 +255,8 @@ NodeId CallBuilder::section_from(Start start, NodeId first_call, bool is_paralle
     } else if (!is_blank(calls.section_open)) {
       // No marker begins a call, so a model may write the section's opener again.
       Line again(grammar_);
-      again.marker(trimmed(calls.section_open)).space(space_before_name());
+      again.marker(trimmed(calls.section_open));
+      if (space_before_name() > 0) again.space(space_before_name());
       head.add(grammar_.optional(again.node())).space();
     }
     Line next(grammar_);

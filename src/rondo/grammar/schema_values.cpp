@@ -160,8 +160,9 @@ struct Limit {
 // Returns the lower or the upper bounds that a schema sets.
 std::vector<Limit> limits_of(const json::Value& schema, bool is_lower) {
   const json::Value* limit = schema.find(is_lower ? "minimum" : "maximum");
-  const json::Value* exclusive = schema.find(is_lower ? "exclusiveMinimum" : "exclusiveMaximum");
-  const bool is_flag = schema.is_true(is_lower ? "exclusiveMinimum" : "exclusiveMaximum");  // draft 4
+  const std::string_view keyword = is_lower ? "exclusiveMinimum" : "exclusiveMaximum";
+  const json::Value* exclusive = schema.find(keyword);
+  const bool is_flag = schema.is_true(keyword);  // draft 4
   std::vector<Limit> out;
   if (limit != nullptr && limit->is_number()) out.push_back({limit, is_flag});
   if (exclusive != nullptr && exclusive->is_number()) out.push_back({exclusive, true});

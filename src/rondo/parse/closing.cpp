@@ -58,7 +58,9 @@ std::string Machine::closing_text() const {
 std::string Machine::begun_name() const {
   if (call_.has_name) return call_.name;
   const std::vector<format::CallPiece>& pieces = syntax_->format->calls.pieces;
-  if (phase_ != Phase::kPieces || pieces[call_.piece].kind != format::CallPiece::Kind::kName) return "";
+  const bool is_at_name = phase_ == Phase::kPieces && call_.piece < pieces.size() &&
+                          pieces[call_.piece].kind == format::CallPiece::Kind::kName;
+  if (!is_at_name) return "";
   const std::string_view begun = std::string_view(buffer_).substr(std::min(skip_space(pos_), buffer_.size()));
   const std::vector<Marker>& markers = syntax_->piece_markers;
   const std::string_view next = call_.piece + 1 < markers.size() ? markers[call_.piece + 1].core() : std::string_view();
@@ -446,13 +448,12 @@ std::string Machine::after_arguments_closing() const {
   return rest_of_open_call(phase_ == Phase::kPieces ? call_.piece : syntax_->behind_arguments());
 }
 
-// Returns the rest of the open call from `piece` on, with what is known of it.
+// Returns the rest of the open call from `piece` on, with what is known of it.  A name that has begun is there already.
 std::string Machine::rest_of_open_call(std::size_t piece) const {
   const format::Calls& calls = syntax_->format->calls;
   const std::string name = begun_name();
-  const bool is_written =
-      !call_.has_name && !name.empty() && calls.pieces[piece].kind == format::CallPiece::Kind::kName;
-  return rest_of_call(calls, is_written ? piece + 1 : piece, format::escaped(name, calls.name_escapes),
+  const bool has_begun = !call_.has_name && !name.empty();
+  return rest_of_call(calls, has_begun ? piece + 1 : piece, format::escaped(name, calls.name_escapes),
                       call_.id.value_or(""));
 }
 

@@ -163,14 +163,10 @@ TEST_CASE("bug: a parameter with a tag of its type was closed as one of another 
 }
 
 TEST_CASE("bug: a call that only the stop closes counted as cut off between two parameters") {
-  Format format = testing::base();
-  format.calls.present = true;
+  Format format = calls_in_tags_of_parameters();
   format.calls.call_open = "\n[[call]]\nname = \"";
   format.calls.call_close = "";
-  format.calls.pieces = {{format::CallPiece::Kind::kName, ""},
-                         {format::CallPiece::Kind::kLiteral, "\"\n[args]"},
-                         {format::CallPiece::Kind::kArguments, ""}};
-  format.calls.arguments = format::ArgumentStyle::kParameters;
+  format.calls.pieces[1].text = "\"\n[args]";
   format.calls.parameters.open = "\n@";
   format.calls.parameters.key_close = " = ";
   format.calls.parameters.close = ";";
