@@ -297,6 +297,32 @@ TEST_CASE("bug: a value that nothing closes ended behind no stop if a bracket in
   CHECK(read(format, "<|c|>search<|k|>q<|v|>[1, 2]<|e|>", false) == R"( |  | search {"q":[1,2]})");
 }
 
+TEST_CASE("bug: of a name in an id, the signs before it that contain a colon were a part of the name") {
+  // The message's own id stands in the result, so the call must have it too: it is the text with the counter.
+  const auto format_with = [](const std::string& call) {
+    return analysis::analyse(
+               *jinja::Template::compile(
+                    "{% for m in messages %}<|{{ m.role }}|>{% if m.role == 'tool' %}({{ m.tool_call_id }})"
+                    "{% endif %}{{ m.content }}{% for c in m.tool_calls or [] %}" +
+                        call + "{% endfor %}<|e|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}",
+                    {}, "invented")
+                    .value(),
+               {})
+        .value();
+  };
+  const std::string id = "::do::{{ c.function.name }}#{{ loop.index0 }}";
+  const auto marked = format_with("<call>" + id + "::/do::{{ c.function.arguments | tojson }}</call>");
+  CHECK(read(marked, R"(<call>::do::search#0::/do::{"q": "x"}</call><|e|>)", true) == R"( |  | search {"q": "x"})");
+  CHECK(read(marked, R"(<call>::do::search#0::/do::{"q": "x"}</call><|e|>)", false) == R"( |  | search {"q": "x"})");
+  // Where nothing else marks the call, the signs do, and white space before them does not change that.
+  for (const char* space : {"", " "}) {
+    const auto bare = format_with(space + id + "{{ c.function.arguments | tojson }}::/do::");
+    CHECK(bare->calls.call_open == space + std::string("::do::"));
+    CHECK(read(bare, space + std::string(R"(::do::search#0{"q": "x"}::/do::<|e|>)"), true) ==
+          R"( |  | search {"q": "x"})");
+  }
+}
+
 TEST_CASE("bug: the first word of an answer vanished behind a prompt without a header") {
   const std::string source =
       "{% for m in messages %}{{ m.role + '\\n' + m.content + '<|e|>\\n' }}{% endfor %}"

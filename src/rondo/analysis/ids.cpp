@@ -72,7 +72,7 @@ void find_counted_piece(const Turn& followed, format::Calls& calls) {
     // it is this one.
     const std::string made = mark + std::string(probe::kFirstTool) + counted + token->text;
     const bool is_repeated = contains(followed.behind, made);
-    if (!is_repeated && mark == front) mark.clear();  // the call is recognised by it
+    if (!is_repeated && trimmed(mark) == trimmed(front)) mark.clear();  // the call is recognised by it
     if (is_repeated || contains(followed.behind, probe::call_id(0))) {
       front.resize(front.size() - mark.size());
       name->kind = PieceKind::kNameInId;

@@ -164,14 +164,19 @@ std::size_t counter_begin(std::string_view id) {
 
 }  // namespace
 
-// Returns the name in an id such as `functions.NAME:0`: without its counter, and without the word before the first dot
-// or colon unless a tool is called so.  What is behind a colon is no counter if it is the name of a tool.  Returns "" if
-// there is no name.
+// Returns the name in an id such as `functions.NAME:0`: without its counter, and without the text that the template
+// writes in front of the name or, if that is missing, the word before the first dot or colon, unless a tool is called so.
+// What is behind a colon is no counter if it is the name of a tool.  Returns "" if there is no name.
 std::string Machine::name_in_id(const std::string& id) const {
   static constexpr std::string_view kBefore = ".:";
   std::string whole = id.substr(0, counter_begin(id));
   if (syntax_->tool(whole) != nullptr) return whole;
-  const auto behind_front = [](const std::string& text) { return text.substr(text.find_first_of(kBefore) + 1); };
+  const auto& pieces = syntax_->format->calls.pieces;
+  const auto piece = std::ranges::find(pieces, CallPiece::Kind::kNameInId, &CallPiece::kind);
+  const std::string own = piece == pieces.end() ? "" : piece->front;
+  const auto behind_front = [&own](const std::string& text) {
+    return text.substr(!own.empty() && text.starts_with(own) ? own.size() : text.find_first_of(kBefore) + 1);
+  };
   const std::string name = behind_front(whole);
   if (syntax_->tool(name) == nullptr && syntax_->tool(behind_front(id)) != nullptr) return behind_front(id);
   return name.find_first_not_of(kBefore) == std::string::npos ? "" : name;
