@@ -103,6 +103,7 @@ std::string to_valid(std::string_view text) {
 }
 
 std::size_t complete_prefix(std::string_view text) {
+  if (text.empty() || byte_at(text, text.size() - 1) < 0x80) return text.size();
   // A sequence has at most four bytes, so only the last three positions can hold an unfinished lead byte.
   const std::size_t first = text.size() > 3 ? text.size() - 3 : 0;
   for (std::size_t at = first; at < text.size(); ++at) {

@@ -104,12 +104,6 @@ std::string unescaped_text(std::string_view written, std::span<const Escape> esc
   return unescaped(is_quoted ? written.substr(1, written.size() - 2) : written, escapes);
 }
 
-std::size_t plain_size(std::string_view written, std::span<const Escape> escapes) {
-  std::size_t size = written.size();
-  for (const Escape& escape : escapes) size = std::min(size, written.substr(0, size).find(escape.written.front()));
-  return size;
-}
-
 std::size_t unit_size(std::string_view written, std::span<const Escape> escapes) {
   return first_unit(written, escapes).size;
 }

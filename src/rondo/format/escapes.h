@@ -26,7 +26,10 @@ namespace rondo::format {
 [[nodiscard]] std::string unescaped_text(std::string_view written, std::span<const Escape> escapes);
 
 // Returns how many bytes at the start of `written` begin no escape.
-[[nodiscard]] std::size_t plain_size(std::string_view written, std::span<const Escape> escapes);
+[[nodiscard]] inline std::size_t plain_size(std::string_view written, std::span<const Escape> escapes) {
+  for (const Escape& escape : escapes) written = written.substr(0, written.find(escape.written.front()));
+  return written.size();
+}
 
 // Returns the size of the first unit of `written`: an escape's size, otherwise 1.
 //

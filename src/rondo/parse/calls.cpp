@@ -261,11 +261,10 @@ bool Machine::commit(std::size_t upto) {
   Event event{EventKind::kCallStart,          raw(head_), raw(upto), call_.name,
               message_.tool_calls.size() - 1, call_.id,   false};
   head_ = std::max(head_, upto);
-  push(std::move(event));
+  prompt_.inline_open.clear();
+  append(new_events(), std::move(event));
   return true;
 }
-
-bool Machine::has_escaped_arguments() const { return !syntax_->format->calls.argument_escapes.empty(); }
 
 // Returns the JSON character at `at` and the number of bytes that stand for it; nullopt if an escape may have begun
 // there.
@@ -483,7 +482,8 @@ void Machine::end_call(std::size_t raw_end) {
   call_.is_reported = false;
   call().raw_end = raw_end;
   judge_call();
-  push({EventKind::kCallEnd, raw(head_), raw(head_), "", message_.tool_calls.size() - 1, std::nullopt, false});
+  append(new_events(),
+         {EventKind::kCallEnd, raw(head_), raw(head_), "", message_.tool_calls.size() - 1, std::nullopt, false});
 }
 
 // Returns whether a call may follow another where nothing marks it, and no list tells the names of tools: inside of a

@@ -373,7 +373,7 @@ void Machine::report_thought() {
   const std::string thought = std::exchange(envelope_.thought, {});
   if (thought.empty() || (message_.reasoning && message_.reasoning->ends_with(thought))) return;
   if (!message_.reasoning && !inline_reasoning_) message_.reasoning.emplace();
-  push({EventKind::kReasoning, raw(head_), raw(head_), thought, last_call(), std::nullopt, false});
+  report(EventKind::kReasoning, raw(head_), raw(head_), thought);
 }
 
 // Reports a call whose arguments were complete before the text was known to be a call.  Returns false if it turned out

@@ -29,12 +29,11 @@ bool is_prose(std::string_view opener) {
          });
 }
 
-// Returns whether `next` only continues what `last` reports.
-bool is_continued(const Event& last, const Event& next) {
-  const bool has_text =
-      next.kind == EventKind::kContent || next.kind == EventKind::kReasoning || next.kind == EventKind::kArguments;
-  return (has_text || next.kind == EventKind::kMarker) && last.kind == next.kind && last.end == next.begin &&
-         last.call == next.call && last.of_reasoning == next.of_reasoning;
+// Returns whether an event of `kind` that begins at `begin` only continues what `last` reports.
+bool is_continued(const Event& last, EventKind kind, std::size_t begin, std::size_t call, bool of_reasoning) {
+  const bool has_text = kind == EventKind::kContent || kind == EventKind::kReasoning || kind == EventKind::kArguments;
+  return (has_text || kind == EventKind::kMarker) && last.kind == kind && last.end == begin && last.call == call &&
+         last.of_reasoning == of_reasoning;
 }
 
 }  // namespace
@@ -104,7 +103,7 @@ std::size_t Machine::plain_prefix(std::string_view text) const {
     size = syntax_->sets.reasoning.plain_prefix(text);
     size = format::plain_size(text.substr(0, size), escapes_of(EventKind::kReasoning));
   } else if (phase_ == Phase::kValue && parameter_.is_streaming) {
-    size = std::min(parameter_.closer_set.plain_prefix(text), syntax_->sets.value.plain_prefix(text));
+    size = syntax_->sets.value.plain_prefix(text.substr(0, parameter_.closer_set.plain_prefix(text)));
     size = format::plain_size(text.substr(0, size), parameter_.escapes);
   } else if (is_reading_json_arguments()) {
     size = scanner_.plain_prefix(text);
@@ -117,15 +116,15 @@ void Machine::take_plain(std::string_view text) {
   pass(0);
   const std::size_t begin = raw(0);
   pass(text.size());
-  Event event{EventKind::kArguments, begin, raw(0), "", last_call(), std::nullopt, false};
-  if (phase_ == Phase::kTop) event.kind = EventKind::kContent;
-  if (phase_ == Phase::kReasoning) event.kind = EventKind::kReasoning;
   if (phase_ == Phase::kValue) {
-    json::append_escaped(event.text, text, false);
-  } else {
-    event.text = text;
+    std::string escaped;
+    json::append_escaped(escaped, text, false);
+    return report(EventKind::kArguments, begin, raw(0), escaped);
   }
-  push(std::move(event));
+  EventKind kind = EventKind::kArguments;
+  if (phase_ == Phase::kTop) kind = EventKind::kContent;
+  if (phase_ == Phase::kReasoning) kind = EventKind::kReasoning;
+  report(kind, begin, raw(0), text);
 }
 
 // Returns whether the text that comes next is passed on unchanged as the arguments of a call.
@@ -233,7 +232,8 @@ std::span<const format::Escape> Machine::escapes_of(EventKind kind) const {
   const format::Format& format = *syntax_->format;
   if (kind == EventKind::kArguments) return format.calls.argument_escapes;
   if (kind == EventKind::kReasoning && !inline_reasoning_) return format.reasoning.escapes;
-  const bool is_own = kind == EventKind::kContent && (top_.is_wrapped || is_blank(format.content.open));
+  if (kind != EventKind::kContent || format.content.escapes.empty()) return {};
+  const bool is_own = top_.is_wrapped || is_blank(format.content.open);
   return is_own ? std::span<const format::Escape>(format.content.escapes) : std::span<const format::Escape>();
 }
 
@@ -514,23 +514,25 @@ void Machine::emit(EventKind kind, std::size_t end) {
   const std::string_view written = std::string_view(buffer_).substr(head_, end - head_);
   switch (kind) {
     case EventKind::kArguments:
-      return emit(kind, end, has_escaped_arguments() ? arguments_text(head_, end) : std::string(written));
     case EventKind::kContent:
-    case EventKind::kReasoning: return emit(kind, end, format::unescaped(written, escapes_of(kind)));
+    case EventKind::kReasoning: {
+      const std::span<const format::Escape> escapes = escapes_of(kind);
+      return escapes.empty() ? emit(kind, end, written) : emit(kind, end, format::unescaped(written, escapes));
+    }
     default: return emit(kind, end, "");
   }
 }
 
-void Machine::emit(EventKind kind, std::size_t end, std::string text) {
-  Event event{kind, raw(head_), raw(end), std::move(text), last_call(), std::nullopt, false};
+void Machine::emit(EventKind kind, std::size_t end, std::string_view text) {
+  const std::size_t begin = raw(head_);
   head_ = std::max(head_, end);
   pos_ = std::max(pos_, head_);
-  push(std::move(event));
+  report(kind, begin, raw(end), text);
 }
 
 // Appends an event.  Merges it with the last one if it only continues that.
-void Machine::append(std::vector<Event>& events, Event event) {
-  if (!events.empty() && is_continued(events.back(), event)) {
+void Machine::append(std::vector<Event>& events, Event&& event) {
+  if (!events.empty() && is_continued(events.back(), event.kind, event.begin, event.call, event.of_reasoning)) {
     events.back().end = event.end;
     events.back().text += event.text;
   } else {
@@ -539,28 +541,31 @@ void Machine::append(std::vector<Event>& events, Event event) {
 }
 
 // Reports the prompt's opener of reasoning that is kept in the content.  It is reported with the first reasoning after
-// it.  If content or a call comes first, push() drops it.
+// it.  If content or a call comes first, it is dropped.
 void Machine::say_inline_open() {
   if (prompt_.inline_open.empty()) return;
-  push({EventKind::kContent, 0, 0, std::exchange(prompt_.inline_open, {}), 0, std::nullopt, false});
+  report(EventKind::kContent, 0, 0, std::exchange(prompt_.inline_open, {}));
 }
 
-void Machine::push(Event event) {
-  if (event.kind == EventKind::kReasoning && inline_reasoning_) {
+void Machine::report(EventKind kind, std::size_t begin, std::size_t end, std::string_view text) {
+  if (kind == EventKind::kReasoning && inline_reasoning_) {
     say_inline_open();
-    event.kind = EventKind::kContent;
-  } else if (event.kind == EventKind::kContent || event.kind == EventKind::kCallStart) {
+    kind = EventKind::kContent;
+  } else if (kind == EventKind::kContent) {
     prompt_.inline_open.clear();
   }
-  if (event.kind == EventKind::kContent) message_.content += event.text;
-  if (event.kind == EventKind::kReasoning) *message_.reasoning += event.text;
-  if (event.kind == EventKind::kArguments) call().arguments += event.text;
-  append(held_ ? held_->events : reported_.events, std::move(event));
-}
-
-std::size_t Machine::raw(std::size_t at) const {
-  const std::size_t absolute = base_ + at;
-  return absolute > prompt_.bytes ? absolute - prompt_.bytes : 0;
+  if (kind == EventKind::kContent) message_.content += text;
+  if (kind == EventKind::kReasoning) *message_.reasoning += text;
+  if (kind == EventKind::kArguments) call().arguments += text;
+  std::vector<Event>& events = new_events();
+  if (events.empty() || !is_continued(events.back(), kind, begin, last_call(), false)) {
+    Event& event = events.emplace_back();
+    event.kind = kind;
+    event.begin = begin;
+    event.call = last_call();
+  }
+  events.back().end = end;
+  events.back().text += text;
 }
 
 void Machine::complain(std::size_t at, std::string what) {

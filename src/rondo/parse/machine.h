@@ -122,14 +122,20 @@ class Machine : private Reader {
   void finish_call();
   void finish_arguments();
   void emit(EventKind kind, std::size_t end);
-  void emit(EventKind kind, std::size_t end, std::string text);
+  void emit(EventKind kind, std::size_t end, std::string_view text);
   void say_inline_open();
-  void push(Event event);
-  static void append(std::vector<Event>& events, Event event);
+  // Adds `text` to the message and reports it, as an event of its own or as more of the last one.
+  void report(EventKind kind, std::size_t begin, std::size_t end, std::string_view text);
+  [[nodiscard]] std::vector<Event>& new_events() { return held_ ? held_->events : reported_.events; }
+  static void append(std::vector<Event>& events, Event&& event);
   [[nodiscard]] std::size_t last_call() const {
     return message_.tool_calls.empty() ? 0 : message_.tool_calls.size() - 1;
   }
-  [[nodiscard]] std::size_t raw(std::size_t at) const;
+  // Returns the offset in the sampled text of `at`, which is an offset in the buffer.
+  [[nodiscard]] std::size_t raw(std::size_t at) const {
+    const std::size_t absolute = base_ + at;
+    return absolute > prompt_.bytes ? absolute - prompt_.bytes : 0;
+  }
   void complain(std::size_t at, std::string what);
 
   // prompt_start.cpp
@@ -264,7 +270,7 @@ class Machine : private Reader {
     char byte = 0;
     std::size_t size = 1;
   };
-  [[nodiscard]] bool has_escaped_arguments() const;
+  [[nodiscard]] bool has_escaped_arguments() const { return !syntax_->format->calls.argument_escapes.empty(); }
   [[nodiscard]] std::optional<JsonUnit> json_unit(std::size_t at) const;
   [[nodiscard]] std::optional<JsonUnit> next_json_unit(bool is_escaped);
   [[nodiscard]] std::string arguments_text(std::size_t begin, std::size_t end) const;

@@ -11,18 +11,6 @@ constexpr std::size_t kDropAfterBytes = 4096;  // dropping less is not worth mov
 
 }  // namespace
 
-void Reader::take(char byte, bool may_start) {
-  buffer_ += byte;
-  if (starts_) starts_->append(may_start);
-}
-
-void Reader::pass(std::size_t size) {
-  base_ += buffer_.size() + size;
-  buffer_.clear();
-  if (starts_) starts_->clear();
-  head_ = pos_ = 0;
-}
-
 void Reader::drop_reported() {
   if (head_ <= kDropAfterBytes || head_ <= buffer_.size() / 2) return;
   buffer_.erase(0, head_);
@@ -46,7 +34,8 @@ std::size_t Reader::skip_space(std::size_t at) const {
 }
 
 std::size_t Reader::whole_characters(std::size_t end) const {
-  if (end < buffer_.size() || is_end_ || end <= head_) return end;
+  if (end < buffer_.size() || is_end_ || end <= head_ || static_cast<unsigned char>(buffer_[end - 1]) < 0x80)
+    return end;
   const std::size_t from = end - head_ > 4 ? end - 4 : head_;
   const std::string_view last = std::string_view(buffer_).substr(from, end - from);
   std::size_t skip = 0;  // the first of the four bytes may be inside a character

@@ -22,9 +22,17 @@ class Reader {
   ~Reader() = default;
 
   // Appends a byte.  `may_start`: an added token may begin with it.
-  void take(char byte, bool may_start);
+  void take(char byte, bool may_start) {
+    buffer_ += byte;
+    if (starts_) starts_->append(may_start);
+  }
   // Forgets the buffer, and passes over `size` bytes that are reported without going through it.
-  void pass(std::size_t size);
+  void pass(std::size_t size) {
+    base_ += buffer_.size() + size;
+    buffer_.clear();
+    if (starts_) starts_->clear();
+    head_ = pos_ = 0;
+  }
   // Drops reported bytes from the front of the buffer, if they are worth moving the rest.
   void drop_reported();
   // Returns the end of the white space at `at`.

@@ -175,7 +175,7 @@ void Machine::emit_reasoning_marker(std::size_t end) {
   Event event{EventKind::kMarker, raw(head_), raw(end), "", last_call(), std::nullopt, true};
   head_ = end;
   pos_ = std::max(pos_, head_);
-  push(std::move(event));
+  append(new_events(), std::move(event));
 }
 
 // Returns whether the reasoning contains a call that counts unless the reasoning is closed after it.
