@@ -297,6 +297,29 @@ TEST_CASE("bug: a value that nothing closes ended behind no stop if a bracket in
   CHECK(read(format, "<|c|>search<|k|>q<|v|>[1, 2]<|e|>", false) == R"( |  | search {"q":[1,2]})");
 }
 
+TEST_CASE("bug: JSON that a template writes piece by piece was read only with the template's own spaces") {
+  const auto format = format_of(
+      "{% for c in m.tool_calls %}<|to|>{{ c.function.name }}<|json|>{{ '{\"name\":\"' ~ c.function.name ~ "
+      "'\",\"args\":' ~ (c.function.arguments | tojson) ~ '}' }}<|/to|>{% endfor %}");
+  const std::string call = R"( |  | search {"q": "x"})";
+  const std::string open = "<|to|>search<|json|>";
+  CHECK(read(format, open + R"({"name":"search","args":{"q": "x"}}<|/to|><|e|>)", true) == call);
+  CHECK(read(format, open + R"({ "name" : "search" , "args" : {"q": "x"} }<|/to|><|e|>)", true) == call);
+  CHECK(read(format, open + "{\n  \"name\": \"search\",\n  \"args\": {\"q\": \"x\"}\n}\n<|/to|><|e|>", true) == call);
+  // Of a close that is missing, the bracket is no content.
+  CHECK(read(format, open + R"({"name":"search","args":{"q": "x"}}<|e|>)", true) == call);
+  CHECK(read(format, open + R"({"name":"search","args":{"q": "x"}})", true) == call);
+}
+
+TEST_CASE("bug: a line end before the close of content was content if the close of reasoning matched both") {
+  const auto format = format_of(
+      "{% if m.reasoning_content %}<|say|>muse<|s|>{{ m.reasoning_content | tojson }}<|/say|>{% endif %}"
+      "{% if m.content %}<|say|>answer<|s|>{{ m.content }}{{ '\\n' }}<|/say|>{% endif %}");
+  CHECK(format->reasoning.close == "\"<|/say|>");
+  CHECK(read(format, "<|say|>answer<|s|>a \"b\"\n<|/say|><|e|>", false) == " | a \"b\" |");
+  CHECK(read(format, "<|say|>answer<|s|>a \"b\"<|/say|><|e|>", false) == " | a \"b\" |");
+}
+
 TEST_CASE("bug: of a name in an id, the signs before it that contain a colon were a part of the name") {
   // The message's own id stands in the result, so the call must have it too: it is the text with the counter.
   const auto format_with = [](const std::string& call) {

@@ -163,9 +163,10 @@ MatchKind Machine::content_ends(const MarkerSet::Found& found) const {
 
 // If the close of reasoning ends with that of the open content, what it has before that is content.
 bool Machine::ends_content(const MarkerSet::Found& found) {
-  const std::string_view close = format::trimmed(content_close());
-  if (!top_.is_wrapped || close.empty() || !found.marker->core().ends_with(close)) return false;
-  emit(EventKind::kContent, pos_ - close.size());
+  const Marker close(content_close());
+  if (!top_.is_wrapped || close.empty() || !found.marker->core().ends_with(close.core())) return false;
+  const std::size_t end = pos_ - close.core().size();
+  emit(EventKind::kContent, end - close.own_lead(std::string_view(buffer_).substr(head_, end - head_)));
   emit(EventKind::kMarker, pos_);
   top_.is_wrapped = false;
   top_.is_blank = top_.is_layout = true;

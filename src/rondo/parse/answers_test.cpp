@@ -203,7 +203,7 @@ TEST_CASE("bug: brackets in front of a stop vanished from text that nothing had 
   format.stops.content = {"]}<|end|>"};
   const auto whole = share(format);
   CHECK(in_any_chunks(whole, R"({"say": "x", "acts": []}<|end|>)", {}) == "C(x)");
-  CHECK(in_any_chunks(whole, R"({ "say": "x", "acts": []}<|end|>)", {}) == R"(C({ "say": "x", "acts": []}))");
+  CHECK(in_any_chunks(whole, R"({"tell": "x", "acts": []}<|end|>)", {}) == R"(C({"tell": "x", "acts": []}))");
   CHECK(in_any_chunks(whole, "see [a[1]}<|end|>", {}) == "C(see [a[1]})");
 }
 

@@ -467,10 +467,20 @@ MatchKind Machine::call_close(std::size_t at) {
     begin_attempt(section_.is_open, attempt_.opening);
     (void)start_body();
     return MatchKind::kFull;
-  } else if (found.kind == MatchKind::kNone) {
-    complain(raw(at), "a tool call is not closed");
+  } else {
+    if (found.kind == MatchKind::kNone) complain(raw(at), "a tool call is not closed");
+    take_brackets_of_close(at);
   }
   return MatchKind::kNone;
+}
+
+// Takes the brackets at `at` with which the close of a call begins, where the rest of it is missing.
+void Machine::take_brackets_of_close(std::size_t at) {
+  const std::string& close = syntax_->call_close.core();
+  const std::size_t size = close.find_first_not_of("}])");
+  if (size == 0 || size == std::string::npos || buffer_.compare(at, size, close, 0, size) != 0) return;
+  pos_ = at + size;
+  emit(EventKind::kMarker, pos_);
 }
 
 void Machine::set_status(chat::CallStatus status) {

@@ -284,6 +284,7 @@ class Machine : private Reader {
   bool break_call(chat::CallStatus status, const char* why);
   bool after_call();
   MatchKind call_close(std::size_t at);
+  void take_brackets_of_close(std::size_t at);
   [[nodiscard]] std::size_t next_object_at(std::size_t at) const;
   [[nodiscard]] std::size_t behind_brackets(std::size_t at, const Marker& close) const;
   MatchKind brackets_between(std::size_t at);

@@ -42,6 +42,16 @@ bool is_beside_token(std::string_view text, std::size_t at) {
   return before.ends_with('|') || before.ends_with("\xEF\xBD\x9C");
 }
 
+// Returns whether text before and at `at` is JSON that may have white space between the two: a bracket, comma or colon
+// beside a quote.
+bool is_joint_of_json(std::string_view text, std::size_t at) {
+  if (at == 0) return false;
+  constexpr std::string_view kBefore = "{[,:";
+  constexpr std::string_view kBehind = ":,}]";
+  return (text[at] == '"' && kBefore.find(text[at - 1]) != std::string_view::npos) ||
+         (text[at - 1] == '"' && kBehind.find(text[at]) != std::string_view::npos);
+}
+
 // Returns the size of the gap at the start of `text`: white space, as far as a marker may contain it.
 std::size_t gap_at(std::string_view text) {
   std::size_t size = 0;
@@ -103,8 +113,8 @@ std::size_t find_token(std::string_view text, std::span<const std::string> token
 
 }  // namespace
 
-// Cuts the text into chunks between which white space is allowed: at unit boundaries, around control tokens, and at
-// white space of its own.
+// Cuts the text into chunks between which white space is allowed: at unit boundaries, around control tokens, in JSON, and
+// at white space of its own.
 Marker::Marker(std::string_view text, std::span<const std::string> tokens) {
   const std::string_view core = format::trimmed(text);
   if (core.empty()) {
@@ -123,7 +133,8 @@ Marker::Marker(std::string_view text, std::span<const std::string> tokens) {
   has_token_ = token != std::string_view::npos;
   std::string chunk;
   for (std::size_t i = 0; i < core.size(); ++i) {
-    const bool is_cut = std::binary_search(cuts_.begin(), cuts_.end(), i) || is_beside_token(core, i);
+    const bool is_cut =
+        std::binary_search(cuts_.begin(), cuts_.end(), i) || is_beside_token(core, i) || is_joint_of_json(core, i);
     if ((is_cut || is_space(core[i])) && !chunk.empty()) chunks_.push_back(std::exchange(chunk, {}));
     if (i == token) {
       token_chunk_ = chunks_.size();

@@ -36,8 +36,9 @@ struct Match {
   std::size_t size = 0;
 };
 
-// A marker's text without the white space at its ends.  Between its units, around control tokens, and wherever the text
-// itself has white space, up to 64 bytes of white space match, or none.  A counter (format::kCounter) matches any number.
+// A marker's text without the white space at its ends.  Between its units, around control tokens, beside the quotes of
+// JSON, and wherever the text itself has white space, up to 64 bytes of white space match, or none.  A counter
+// (format::kCounter) matches any number.
 class Marker {
  public:
   Marker() = default;
