@@ -297,6 +297,16 @@ TEST_CASE("bug: a value that nothing closes ended behind no stop if a bracket in
   CHECK(read(format, "<|c|>search<|k|>q<|v|>[1, 2]<|e|>", false) == R"( |  | search {"q":[1,2]})");
 }
 
+TEST_CASE("bug: escapes in content stayed as they were where the stop is what closes content") {
+  const std::string source =
+      "{% for m in messages %}<|{{ m.role }}|>{% if m.role == 'assistant' %}{% if m.content %}<say>{{ m.content | e }}"
+      "</say>{% endif %}{% else %}{{ m.content }}{% endif %}{% endfor %}"
+      "{% if add_generation_prompt %}<|assistant|>{% endif %}";
+  const auto format = analysis::analyse(*jinja::Template::compile(source, {}, "invented").value(), {}).value();
+  CHECK(format->content.close.empty());
+  CHECK(read(format, "<say>a &#34;b&#34; &lt; c</say>", false) == " | a \"b\" < c |");
+}
+
 TEST_CASE("bug: JSON that a template writes piece by piece was read only with the template's own spaces") {
   const auto format = format_of(
       "{% for c in m.tool_calls %}<|to|>{{ c.function.name }}<|json|>{{ '{\"name\":\"' ~ c.function.name ~ "

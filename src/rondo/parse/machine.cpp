@@ -227,13 +227,14 @@ bool Machine::absorb_trail() {
   return size > 0 && trail_.text.empty();
 }
 
-// Returns the escapes in the text that is read as `kind`.
+// Returns the escapes in the text that is read as `kind`.  Content without its opener has none; where nothing closes
+// content, that is not known.
 std::span<const format::Escape> Machine::escapes_of(EventKind kind) const {
   const format::Format& format = *syntax_->format;
   if (kind == EventKind::kArguments) return format.calls.argument_escapes;
   if (kind == EventKind::kReasoning && !inline_reasoning_) return format.reasoning.escapes;
   if (kind != EventKind::kContent || format.content.escapes.empty()) return {};
-  const bool is_own = top_.is_wrapped || is_blank(format.content.open);
+  const bool is_own = top_.is_wrapped || is_blank(format.content.open) || is_blank(format.content.close);
   return is_own ? std::span<const format::Escape>(format.content.escapes) : std::span<const format::Escape>();
 }
 
