@@ -29,7 +29,7 @@ endif()
 # Several sources of a folder are compiled as one: headers and templates, most of the work, are read once for all of them.
 # Off for daily work, where one file changes at a time.
 option(RONDO_UNITY "Compile the sources of a folder together." ON)
-set(RONDO_UNITY_SIZE 10 CACHE STRING "How many sources of a folder are compiled together at most.")
+set(RONDO_UNITY_SIZE 40 CACHE STRING "How many sources of a folder are compiled together at most.")
 option(RONDO_PCH "Compile the standard library's headers once for all sources." ON)
 # A class with members of types from an anonymous namespace is seen in the same file only, which such a file includes.
 if(RONDO_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -8,7 +8,7 @@
 namespace rondo::core {
 namespace {
 
-constexpr const char* kTrims = R"({%- for m in messages %}
+constexpr const char* kTrimmingTemplate = R"({%- for m in messages %}
 {{- '[[' + m.role + '>>' + (m.content or '') | trim + '~fin~' }}
 {%- endfor %}
 {%- if add_generation_prompt %}{{ '[[assistant>>' }}{% endif %})";
@@ -50,9 +50,9 @@ TEST_CASE("check names the template's file where it is one") {
 }
 
 TEST_CASE("check and fix work without a tokenizer, and fail without a template") {
-  const Source source{.path = testing::kFolder, .chat_template = kTrims};
+  const Source source{.path = testing::kFolder, .chat_template = kTrimmingTemplate};
   const auto model = std::make_shared<const Model>(
-      Model::Parts{"", Loader().template_from_text(kTrims, {}).value(), nullptr, {}, false});
+      Model::Parts{"", Loader().template_from_text(kTrimmingTemplate, {}).value(), nullptr, {}, false});
   Call call;
   const auto report = check(*model, call, {.model = "trims", .scenarios = {}});
   REQUIRE(report.ok());
