@@ -282,7 +282,7 @@ MarkerSet::Found MarkerSet::at(std::string_view text, std::size_t at, bool is_en
   if (!first_[static_cast<unsigned char>(text[at])]) return found;
   const std::string_view rest = text.substr(at);
   for (const Entry& entry : entries_) {
-    if (!entry.marker->may_follow(text.substr(0, at))) continue;
+    if (!entry.marker->may_begin(rest) || !entry.marker->may_follow(text.substr(0, at))) continue;
     const Match match = entry.marker->match(rest, is_end, starts);
     if (match.kind == MatchKind::kNone) continue;
     if (match.kind == MatchKind::kPartial) {

@@ -80,6 +80,14 @@ class Marker {
   [[nodiscard]] std::optional<std::string_view> missing_behind(std::string_view text,
                                                                const TokenStarts* starts = nullptr) const;
 
+  // Returns false if the first two bytes of `text` already tell that the marker is not at its start.
+  //
+  // REQUIRES: neither the marker nor `text` is empty.
+  [[nodiscard]] bool may_begin(std::string_view text) const {
+    const std::string& own = chunks_.front();
+    return is_varied_ || (own[0] == text[0] && (own.size() < 2 || text.size() < 2 || own[1] == text[1]));
+  }
+
   // Returns whether the marker may begin after `before`.
   [[nodiscard]] bool may_follow(std::string_view before) const {
     return line_lead_ == 0 || own_lead(before) >= line_lead_;
