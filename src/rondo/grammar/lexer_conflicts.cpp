@@ -17,10 +17,11 @@
 namespace rondo::grammar {
 namespace {
 
-constexpr std::size_t kMostSteps = 150'000;    // of the search
-constexpr std::size_t kMostBits = 1UL << 28U;  // of the tables
-constexpr std::size_t kLongestWords = 2048;    // characters in the markers of one text
-constexpr std::uint32_t kMostCopies = 3;       // of a part that must be repeated; more are any number
+constexpr std::size_t kMostSteps = 150'000;     // of the search
+constexpr std::size_t kMostAsked = 1UL << 23U;  // ... and how often states are asked in them
+constexpr std::size_t kMostBits = 1UL << 28U;   // of the tables
+constexpr std::size_t kLongestWords = 2048;     // characters in the markers of one text
+constexpr std::uint32_t kMostCopies = 3;        // of a part that must be repeated; more are any number
 
 using StateSet = std::vector<std::uint32_t>;  // sorted
 
@@ -99,18 +100,17 @@ class LexemeAutomata {
 
   // Adds all states that need no character, and sorts.
   [[nodiscard]] StateSet closed(StateSet set) const {
-    std::set<std::uint32_t> seen(set.begin(), set.end());
+    ++round_;
+    seen_.resize(states_.size());
+    StateSet out;
     while (!set.empty()) {
       const std::uint32_t at = set.back();
       set.pop_back();
-      for (const std::uint32_t next : states_[at].free) {
-        if (seen.insert(next).second) set.push_back(next);
-      }
-    }
-    StateSet out;
-    for (const std::uint32_t at : seen) {
+      if (std::exchange(seen_[at], round_) == round_) continue;
       if (!states_[at].moves.empty() || states_[at].accepts != kNoLexeme) out.push_back(at);
+      set.insert(set.end(), states_[at].free.begin(), states_[at].free.end());
     }
+    std::ranges::sort(out);
     return out;
   }
 
@@ -239,6 +239,8 @@ class LexemeAutomata {
   std::vector<State> states_;
   std::vector<Lexeme> lexemes_;
   std::map<NodeId, std::size_t> ids_;
+  mutable std::vector<std::size_t> seen_;  // by state: the last round of closed() that came to it
+  mutable std::size_t round_ = 0;
 };
 
 using Bits = std::vector<std::uint64_t>;
@@ -424,10 +426,17 @@ class ConflictSearch {
       const StateSet at = std::move(open.back());
       open.pop_back();
       if (at.empty() || !seen.insert(at).second) continue;
-      if (++steps_ > kMostSteps) return;
       look_behind(at, followers);
-      for (const char32_t one : telling_characters(at, {})) open.push_back(automata_.step(at, one));
+      const std::set<char32_t> characters = telling_characters(at, {});
+      if (is_too_much(at.size() * characters.size())) return;
+      for (const char32_t one : characters) open.push_back(automata_.step(at, one));
     }
+  }
+
+  // Counts a step that asks `asked` times where a state goes on.
+  [[nodiscard]] bool is_too_much(std::size_t asked) {
+    asked_ += asked;
+    return ++steps_ > kMostSteps || asked_ > kMostAsked;
   }
 
   // One character of each kind that the states tell apart.
@@ -462,9 +471,10 @@ class ConflictSearch {
       if (ended.contains(follower) && LexemeAutomata::is_in_pieces(grammar_.node(automata_.lexeme(follower).node)))
         continue;
       const StateSet& start = automata_.lexeme(places_.lexeme(place)).start;
-      if (++steps_ > kMostSteps) return;
+      const std::set<char32_t> characters = telling_characters(at, start);
+      if (is_too_much((at.size() + start.size()) * characters.size())) return;
       if (shares_first_byte(at, start)) note(at);
-      for (const char32_t one : telling_characters(at, start)) {
+      for (const char32_t one : characters) {
         const StateSet on = automata_.step(at, one);
         if (!differs(on, ended, start, automata_.step(start, one))) continue;
         const bool is_split = std::ranges::any_of(ended, [this](std::size_t lexeme) { return is_character(lexeme); });
@@ -574,6 +584,7 @@ class ConflictSearch {
   std::map<std::pair<std::size_t, std::size_t>, bool> absorbed_;
   std::set<NodeId> found_;
   std::size_t steps_ = 0;
+  std::size_t asked_ = 0;  // how often a state was asked where it goes on with a character
 };
 
 }  // namespace
