@@ -161,6 +161,28 @@ TEST_CASE("bug: reasoning that the prompt opened and nobody wrote was an opener 
   CHECK(said("</muse>\n\n<|say|>Hi<|said|>") == "C(<muse>\n</muse>\n\nHi)");
 }
 
+TEST_CASE("bug: the prompt's opener in the content was reported at the start, although text stood before it") {
+  Format format;
+  format.header = "[bot]";
+  format.reasoning = {true, "<|part|>muse<|text|>", "<|part_end|>", false};
+  format.content.open = "<|part|>say<|text|>";
+  format.stops = {.content = {"<|done|>"}, .history_close = {"<|part_end|>"}};
+  Options options;
+  options.inline_reasoning = true;
+  options.prompt_tail = "[bot]<|part|>muse<|text|>";
+  Parser parser(share(format), options);
+  std::size_t end = 0;
+  std::string content;
+  for (const char byte : std::string("<|part|>say<|text|><|part|>muse<|text|>hm")) {
+    for (const Event& event : parser.feed(std::string(1, byte))) {
+      CHECK(event.begin == end);
+      end = event.end;
+      content += event.text;
+    }
+  }
+  CHECK(content == "<|part|>muse<|text|><|part|>muse<|text|>hm");
+}
+
 TEST_CASE("bug: the prompt's tail ended in reasoning with a heading of other words, which is kept in the content") {
   Format format = *blocks();
   format.calls.call_open = "<|to|>tools.";

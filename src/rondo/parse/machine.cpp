@@ -542,15 +542,15 @@ void Machine::append(std::vector<Event>& events, Event&& event) {
 }
 
 // Reports the prompt's opener of reasoning that is kept in the content.  It is reported with the first reasoning after
-// it.  If content or a call comes first, it is dropped.
-void Machine::say_inline_open() {
+// it, which begins at `at`.  If content or a call comes first, it is dropped.
+void Machine::say_inline_open(std::size_t at) {
   if (prompt_.inline_open.empty()) return;
-  report(EventKind::kContent, 0, 0, std::exchange(prompt_.inline_open, {}));
+  report(EventKind::kContent, at, at, std::exchange(prompt_.inline_open, {}));
 }
 
 void Machine::report(EventKind kind, std::size_t begin, std::size_t end, std::string_view text) {
   if (kind == EventKind::kReasoning && inline_reasoning_) {
-    say_inline_open();
+    say_inline_open(begin);
     kind = EventKind::kContent;
   } else if (kind == EventKind::kContent) {
     prompt_.inline_open.clear();

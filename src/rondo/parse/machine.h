@@ -123,7 +123,7 @@ class Machine : private Reader {
   void finish_arguments();
   void emit(EventKind kind, std::size_t end);
   void emit(EventKind kind, std::size_t end, std::string_view text);
-  void say_inline_open();
+  void say_inline_open(std::size_t at);
   // Adds `text` to the message and reports it, as an event of its own or as more of the last one.
   void report(EventKind kind, std::size_t begin, std::size_t end, std::string_view text);
   [[nodiscard]] std::vector<Event>& new_events() { return held_ ? held_->events : reported_.events; }

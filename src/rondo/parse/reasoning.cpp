@@ -168,7 +168,7 @@ bool Machine::reasoning_marker(const MarkerSet::Found& found) {
 
 void Machine::emit_reasoning_marker(std::size_t end) {
   if (inline_reasoning_) {
-    say_inline_open();
+    say_inline_open(raw(head_));
     return emit(EventKind::kContent, end);
   }
   if (end <= head_) return;
