@@ -36,6 +36,18 @@ bool is_continued(const Event& last, EventKind kind, std::size_t begin, std::siz
          last.of_reasoning == of_reasoning;
 }
 
+// Returns the last event if one of `kind` that begins at `begin` only continues it, otherwise such a new one.
+Event& event_at(std::vector<Event>& events, EventKind kind, std::size_t begin, std::size_t call, bool of_reasoning) {
+  if (events.empty() || !is_continued(events.back(), kind, begin, call, of_reasoning)) {
+    Event& event = events.emplace_back();
+    event.kind = kind;
+    event.begin = begin;
+    event.call = call;
+    event.of_reasoning = of_reasoning;
+  }
+  return events.back();
+}
+
 }  // namespace
 
 // Parses the prompt's tail.  If that is not the beginning of this turn, starts over with only the reasoning that it
@@ -533,12 +545,10 @@ void Machine::emit(EventKind kind, std::size_t end, std::string_view text) {
 
 // Appends an event.  Merges it with the last one if it only continues that.
 void Machine::append(std::vector<Event>& events, Event&& event) {
-  if (!events.empty() && is_continued(events.back(), event.kind, event.begin, event.call, event.of_reasoning)) {
-    events.back().end = event.end;
-    events.back().text += event.text;
-  } else {
-    events.push_back(std::move(event));
-  }
+  Event& to = event_at(events, event.kind, event.begin, event.call, event.of_reasoning);
+  to.end = event.end;
+  to.text += event.text;
+  to.id = std::move(event.id);
 }
 
 // Reports the prompt's opener of reasoning that is kept in the content.  It is reported with the first reasoning after
@@ -558,15 +568,9 @@ void Machine::report(EventKind kind, std::size_t begin, std::size_t end, std::st
   if (kind == EventKind::kContent) message_.content += text;
   if (kind == EventKind::kReasoning) *message_.reasoning += text;
   if (kind == EventKind::kArguments) call().arguments += text;
-  std::vector<Event>& events = new_events();
-  if (events.empty() || !is_continued(events.back(), kind, begin, last_call(), false)) {
-    Event& event = events.emplace_back();
-    event.kind = kind;
-    event.begin = begin;
-    event.call = last_call();
-  }
-  events.back().end = end;
-  events.back().text += text;
+  Event& event = event_at(new_events(), kind, begin, last_call(), false);
+  event.end = end;
+  event.text += text;
 }
 
 void Machine::complain(std::size_t at, std::string what) {
