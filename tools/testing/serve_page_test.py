@@ -141,9 +141,10 @@ def tokens(browser, check, server, session):
 
 
 def live(browser, check, server):
-    before = browser.ask("Number(document.querySelector('#totals div:nth-child(3) dd').textContent)")
+    # The server is asked how many turns there are: the page may not have looked since the last one.
+    known = sum(session["turns"] for session in json.loads(server.ask("/rondo/v1/sessions")[1])["sessions"])
     server.talk("edited", 1)
-    check(until(browser, f"Number(document.querySelector('#totals div:nth-child(3) dd').textContent) === {before + 1}"),
+    check(until(browser, f"Number(document.querySelector('#totals div:nth-child(3) dd').textContent) === {known + 1}"),
           "a turn that is asked for meanwhile appears")
 
 
