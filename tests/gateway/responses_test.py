@@ -485,6 +485,21 @@ class Compliance(Case):
             self.client.responses.create(model="m", input=[{"role": "user", "content": [
                 {"type": "input_image", "image_url": "data:image/png;base64,AAAA"}]}])
 
+    def test_media_may_be_noted(self):
+        parts = [{"type": "input_text", "text": "What do you see?"}, {"type": "input_image", "image_url": "data:image/png;base64,AAAA"},
+                 {"type": "input_file", "filename": "a.pdf", "file_data": "data:application/pdf;base64,JVBERi0="},
+                 {"type": "input_text", "text": "hello"}]
+        with gateway("--media", "note") as url:
+            reply = self.openai.OpenAI(base_url=url + "/v1", api_key="k", max_retries=0).responses.with_raw_response.create(
+                model="m", input=[{"role": "user", "content": parts}])
+            self.assertEqual(reply.parse().status, "completed")
+            for place in ("input[0].content[1]", "input[0].content[2]"):
+                self.assertIn(place, reply.headers["warning"])
+            shown = served.post(url + "/v1/responses/render", {"input": [{"role": "user", "content": parts}]})
+        text = bytes(one for one in shown["token_ids"] if one < 256).decode()  # without the letters that are one id together
+        self.assertIn("[image left out", text)
+        self.assertIn('[file "a.pdf" left out', text)
+
     def test_multi_turn(self):
         body = self.body(input=[*self.user("My name is Alice."),
                                 {"type": "message", "role": "assistant", "content": "Hello Alice!"}, *self.user("hello")])

@@ -113,28 +113,6 @@ void read_common(Fields& fields, GenerateRequest& out) {
   read_sampling(fields, out.sampling);
 }
 
-// The field of a content part: "messages[1].content[0]".  Parts of results are in another list than parts of texts.
-std::string part_place(const GenerateRequest& request, std::size_t message, std::size_t part) {
-  const bool is_result = request.messages[message].find_string("role") == "tool";
-  if (request.api == chat::Api::kMessages && is_result) return place_of(request, message, "content");
-  const char* list = request.api == chat::Api::kResponses && is_result ? "output[" : "content[";
-  return place_of(request, message, list + std::to_string(part) + "]");
-}
-
-// The place of a part that is not text and cannot become token ids.
-std::string media_place(const GenerateRequest& request) {
-  const json::Array& messages = request.messages;
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    const json::Value* content = messages[i].find("content");
-    if (content == nullptr || !content->is_array()) continue;
-    for (std::size_t j = 0; j < content->as_array().size(); ++j) {
-      const auto type = content->as_array()[j].find_string("type");
-      if (type && *type != "text" && *type != "refusal") return part_place(request, i, j);
-    }
-  }
-  return "";
-}
-
 // If two tools have the same name, the first one counts, unless the client could not tell which one a call means.
 void check_tools(GenerateRequest& out, std::optional<Fault>& fault) {
   std::unordered_map<std::string_view, const chat::ApiTool*> known;
@@ -211,6 +189,7 @@ std::optional<Fault> translate(json::Value body, const ReadOptions& options, Gen
   out.cache_marks = std::move(request.cache_marks);
   out.echoed = std::move(request.echoed);
   take_notes(request, out);
+  if (options.media == Media::kNote) note_media(out);
   out.media = media_place(out);
   if (options.refuse_unknown_tools && !request.left_out_tools.empty())
     return invalid("tools", "the tool `" + request.left_out_tools.front() + "` is not known here", "unsupported_value");

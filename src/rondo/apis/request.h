@@ -159,9 +159,16 @@ struct GenerateRequest {
 // Returns the value of a header; "" if there is none.  Names are in lower case.
 using HeaderLookup = std::function<std::string(std::string_view)>;
 
+// What becomes of content that is not text.
+enum class Media : std::uint8_t {
+  kKeep,  // it stays, and `media` names it
+  kNote,  // a sentence that tells the model what was left out takes its place
+};
+
 struct ReadOptions {
   bool refuse_unknown_tools = false;         // a tool that only a vendor's server can run is a fault
   std::vector<std::int32_t> input_places{};  // as in ResponsesState
+  Media media = Media::kKeep;
 };
 
 // Parses the body of a request.

@@ -27,6 +27,11 @@ void check_responses_body(Fields& fields, const ReadOptions& options);
 void check_items(Fields& fields, std::string_view key, std::span<const std::int32_t> places = {},
                  std::string_view earlier = {});
 
+// Returns the field of the first content part that is not text, which token ids cannot carry; "" if there is none.
+[[nodiscard]] std::string media_place(const GenerateRequest& request);
+// Puts a sentence for the model in the place of each such part, and a warning for the client into the request.
+void note_media(GenerateRequest& request);
+
 // Checks that each result with an id answers a call before it.  Responses has check_results() for that.
 [[nodiscard]] std::optional<Fault> check_answered_calls(const GenerateRequest& request);
 

@@ -6,6 +6,7 @@
 
 #include "chat/api_parts.h"
 #include "chat/conversation.h"
+#include "chat/files.h"
 #include "chat/reasoning_fields.h"
 #include "json/print.h"
 
@@ -84,7 +85,7 @@ void translate_custom_calls(json::Value& message) {
   }
 }
 
-// Translates texts that other APIs give other types.
+// Translates texts that other APIs give other types, and files that hold text.
 void translate_parts(json::Value& message) {
   json::Value* content = message.as_object().find("content");
   if (content == nullptr || !content->is_array()) return;
@@ -94,6 +95,8 @@ void translate_parts(json::Value& message) {
       part.as_object().set("type", "text");
     } else if (type == "refusal") {
       part = text_part(part.find_string("refusal").value_or(""));
+    } else if (std::optional<std::string> text = text_of_file(part)) {
+      part = text_part(*text);
     }
   }
 }

@@ -4,6 +4,7 @@
 
 #include "chat/api_parts.h"
 #include "chat/conversation.h"
+#include "chat/files.h"
 #include "json/print.h"
 
 namespace rondo::chat {
@@ -47,10 +48,15 @@ std::optional<std::string> text_of(const json::Value& block) {
     return text;
   }
   const json::Value* source = type == "document" ? block.find("source") : nullptr;
-  const std::string_view kind = source == nullptr ? "" : source->find_string("type").value_or("");
-  if (kind != "text" && kind != "content") return std::nullopt;
+  if (source == nullptr) return std::nullopt;
+  const std::string_view kind = source->find_string("type").value_or("");
+  std::optional<std::string> content;
+  if (kind == "text") content = first_text(*source, {"data"});
+  if (kind == "content") content = lines_of(source->find("content"));
+  if (kind == "base64") content = text_of_data(first_text(*source, {"media_type"}), first_text(*source, {"data"}));
+  if (!content) return std::nullopt;
   add_line(text, first_text(block, {"context"}));
-  add_line(text, kind == "text" ? first_text(*source, {"data"}) : lines_of(source->find("content")));
+  add_line(text, *content);
   return text;
 }
 

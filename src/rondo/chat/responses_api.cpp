@@ -5,6 +5,7 @@
 
 #include "chat/api_parts.h"
 #include "chat/conversation.h"
+#include "chat/files.h"
 #include "json/print.h"
 
 namespace rondo::chat {
@@ -24,6 +25,8 @@ json::Value content_from(const json::Value* content) {
       parts.push_back(text_part(part.find_string("refusal").value_or("")));
     } else if (type == "input_image") {
       parts.push_back(image_part(first_text(part, {"image_url", "file_id"})));
+    } else if (const auto text = text_of_file(part)) {
+      parts.push_back(text_part(*text));
     } else {
       parts.push_back(part);
     }

@@ -81,6 +81,7 @@ gateway::ServiceOptions service_options_of(const ServeSettings& settings) {
   gateway::ServiceOptions options;
   options.strict_model = settings.strict_model;
   options.refuse_unknown_tools = settings.unknown_tools == "error";
+  if (settings.media == "note") options.media = apis::Media::kNote;
   using Events = apis::ReasoningEvents;
   options.reasoning_events = settings.reasoning_events == "summary"         ? Events::kSummary
                              : settings.reasoning_events == "openresponses" ? Events::kOpenResponses

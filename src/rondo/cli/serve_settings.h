@@ -53,6 +53,7 @@ struct ServeSettings {
   std::vector<std::string> cors;
   bool strict_model = false;
   std::string unknown_tools = "ignore";
+  std::string media = "pass";
   std::string reasoning_events = "text";
   std::string retention = "all";
   std::string now;    // "": the clock

@@ -65,6 +65,7 @@ struct ServiceOptions {
   render::Retention retention = render::Retention::kAll;
   bool strict_model = false;  // refuse other names even if there is only one model
   bool refuse_unknown_tools = false;
+  apis::Media media = apis::Media::kKeep;  // kept media goes to engines that serve the same API, else it is refused
   // How Responses streams report reasoning if the request does not say.
   apis::ReasoningEvents reasoning_events = apis::ReasoningEvents::kText;
   // The names (`Host`, without the port) under which this server may be reached.  Requests for other names are refused,

@@ -271,7 +271,8 @@ apis::Outcome<ReadRequest> read_parts(Service::State& state, chat::Api api, cons
   out.bytes = parts.text.size();
   auto request = apis::read(api, std::move(body).value(), parts.headers,
                             {.refuse_unknown_tools = state.parts.options.refuse_unknown_tools,
-                             .input_places = parts.places.empty() ? out.input.places : parts.places});
+                             .input_places = parts.places.empty() ? out.input.places : parts.places,
+                             .media = state.parts.options.media});
   if (!request.ok()) return request.fault();
   out.request = std::move(request).value();
   if (out.request.messages.empty()) {

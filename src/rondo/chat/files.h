@@ -1,0 +1,20 @@
+// Files that a request carries in its messages.  Those that hold text become text, which every template can show.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "json/value.h"
+
+namespace rondo::chat {
+
+// Returns the text that `data`, in base64, is of the media type `type` ("text/plain", "application/json; charset=utf-8").
+// Returns nullopt if such a type is not text, if `data` is not base64, or if its bytes are not UTF-8.
+[[nodiscard]] std::optional<std::string> text_of_data(std::string_view type, std::string_view data);
+
+// Returns the text of a content part that is a file (`file` of the Chat API, `input_file` of Responses) and brings its
+// text: the file's name, if it has one, a line end, and the content.  Returns nullopt for everything else.
+[[nodiscard]] std::optional<std::string> text_of_file(const json::Value& part);
+
+}  // namespace rondo::chat
