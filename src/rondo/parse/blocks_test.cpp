@@ -77,6 +77,24 @@ TEST_CASE("bug: the first of two headings in a row was read, and a call made of 
   CHECK(in_any_chunks(f, "<|channel|>commentary to=find<|body|>{}") == "C() find{}");
 }
 
+TEST_CASE("bug: a block that a heading addressed to the model itself was a call") {
+  Format format = *blocks();
+  format.calls.call_open = " to=tools.";
+  format.reasoning.open = "<|channel|>analysis<|body|>";
+  format.content.open = "<|channel|>final<|body|>";
+  format.calls.heading_close = "<|body|>";
+  const auto f = share(format);
+  CHECK(in_any_chunks(f,
+                      "<|channel|>commentary to=bot<|channel|>analysis<|body|>hm<|end|><|start|>bot"
+                      "<|channel|>commentary to=bot<|channel|>final<|body|>Hi") == "R(hm) C(Hi)");
+  CHECK(in_any_chunks(f, "<|channel|>commentary to=bot<|body|>Hi") == "C(Hi)");
+  CHECK(in_any_chunks(f, "<|channel|>commentary to=botany<|body|>{}") == "C() botany{}");
+  Options options;
+  options.tools = testing::tools();
+  const std::string other = "<|channel|>commentary to=tools.find<|channel|>final<|body|>{}";
+  CHECK(testing::run(f, options, {other}) == "C() find{}");
+}
+
 // The format of blocks() with words in front of the recipient, such as <|part|>muse<|body|>R<|end|>.
 Format parts() {
   Format format = *blocks();

@@ -77,6 +77,13 @@ std::string text_behind_name(const format::Calls& calls) {
   return out;
 }
 
+// Returns whether `name` is what the header of the model's own turns calls the model.  A block for it goes to no tool.
+bool is_model(std::string_view name, const format::Format& format) {
+  const std::string_view header = format::trimmed(format.header);
+  const std::size_t before = header.find_last_of(kWordEnds);
+  return !name.empty() && before != std::string_view::npos && header.substr(before + 1) == name;
+}
+
 // Returns the name of the tool at the start of `words`, as written.
 std::string heading_name(std::string_view words, const format::Calls& calls) {
   std::string name(words.substr(0, words.find_first_of(" \t\r\n|<")));
@@ -171,23 +178,27 @@ MatchKind Machine::heading_open(std::string_view text) const {
   return may_begin && !is_end_ ? MatchKind::kPartial : MatchKind::kNone;
 }
 
-// Returns whether the words of a heading say to whom the block goes.
+// Returns whether the words of a heading say to whom else the block goes.
 bool Machine::names_recipient(std::string_view words) const {
   const std::string_view bare = without_prefix_word(syntax_->call_open.core());
-  return !bare.empty() && words.find(bare) != std::string_view::npos;
+  const std::size_t found = bare.empty() ? std::string_view::npos : words.find(bare);
+  if (found == std::string_view::npos) return false;
+  const format::Format& format = *syntax_->format;
+  return !is_model(heading_name(words.substr(found + bare.size()), format.calls), format);
 }
 
 // Returns the recipient of a block, with the words after it, if the block is a call whose opener lacks its last word;
-// "" otherwise.  A block for a tool is a call.  A block for anything else is one unless its heading is that of reasoning
-// or an answer with the recipient that the format writes there.
+// "" otherwise.  A block for a tool is a call.  A block for anything else is one unless it is for the model itself, or its
+// heading is that of reasoning or an answer with the recipient that the format writes there.
 std::string_view Machine::recipient(std::string_view words) const {
   const format::Format& format = *syntax_->format;
   const std::string_view bare = without_prefix_word(syntax_->call_open.core());
   const std::size_t found = bare.empty() ? std::string_view::npos : words.find(bare);
   if (found == std::string_view::npos) return "";
   const std::string_view rest = words.substr(found + bare.size());
-  const bool is_known = options().tools && syntax_->is_known_tool(format::unescaped(heading_name(rest, format.calls),
-                                                                                    format.calls.name_escapes));
+  const std::string name = heading_name(rest, format.calls);
+  const bool is_known = options().tools && syntax_->is_known_tool(format::unescaped(name, format.calls.name_escapes));
+  if (!is_known && is_model(name, format)) return "";
   const auto is_own = [&](const std::string& open) {
     return open.find(bare) != std::string::npos && begins_like(words, open, format.calls.heading_close);
   };
