@@ -235,18 +235,30 @@ TEST_CASE("gateway: a session's name may come in percents") {
   CHECK(gateway.ask("GET", "/rondo/v1/sessions/my%20agent%2F1").json().find("turns")->as_array().size() == 2);
 }
 
+TEST_CASE("gateway: a base address without the version is served") {
+  Gateway gateway;
+  const std::string chat = R"({"messages": [{"role": "user", "content": "hello"}]})";
+  CHECK(gateway.post("/chat/completions", chat).status == 200);
+  CHECK(gateway.post("/s/one/chat/completions", chat).status == 200);
+  CHECK(gateway.ask("GET", "/rondo/v1/sessions/one").status == 200);
+  CHECK(gateway.ask("GET", "/models").status == 200);
+  CHECK(gateway.post("/responses", R"({"input": "hello"})").status == 200);
+  CHECK(gateway.ask("DELETE", "/chat/completions").status == 405);
+  CHECK(gateway.post("/sessions", "{}").status == 404);
+}
+
 TEST_CASE("gateway: a wrong base address is told which address was meant") {
   Gateway gateway;
-  for (const auto& [path, meant] : {std::pair<std::string, std::string>{"/chat/completions", "/v1/chat/completions"},
-                                    {"/v1/v1/chat/completions", "/v1/chat/completions"},
-                                    {"/v1/chat/completions/chat/completions", "/v1/chat/completions"},
-                                    {"/v1/chat/completions/", "/v1/chat/completions"},
-                                    {"/api/v1/messages", "/v1/messages"},
-                                    {"/messages/count_tokens", "/v1/messages/count_tokens"},
-                                    {"/v1/v1/models/some/name", "/v1/models/some/name"},
-                                    {"/v1/responses/resp_1/", "/v1/responses/resp_1"},
-                                    {"/rondo/v1/sessions/", "/rondo/v1/sessions"},
-                                    {"/v1/health", "/health"}}) {
+  for (const auto& [path, meant] :
+       {std::pair<std::string, std::string>{"/v1/v1/chat/completions", "/v1/chat/completions"},
+        {"/v1/chat/completions/chat/completions", "/v1/chat/completions"},
+        {"/v1/chat/completions/", "/v1/chat/completions"},
+        {"/api/v1/messages", "/v1/messages"},
+        {"/api/messages/count_tokens", "/v1/messages/count_tokens"},
+        {"/v1/v1/models/some/name", "/v1/models/some/name"},
+        {"/v1/responses/resp_1/", "/v1/responses/resp_1"},
+        {"/rondo/v1/sessions/", "/rondo/v1/sessions"},
+        {"/v1/health", "/health"}}) {
     const Answer answer = gateway.post(path, "{}");
     CHECK(answer.status == 404);
     CHECK(answer.error() == "there is no such address: " + path + ", but there is " + meant +

@@ -348,15 +348,23 @@ bool is_address(std::string_view path) {
          std::any_of(kRoutes.begin(), kRoutes.end(), [path](const Route& route) { return fits(path, route.path); });
 }
 
-// The address that a client with a wrong base address meant: with too short a prefix (no `/v1`), too long a prefix, or
-// a slash at the end.  "" if there is none.
+// The same address with the version before it, if that is one: clients whose base address lacks `/v1` are served too.
+std::optional<std::string> versioned(std::string_view path) {
+  constexpr std::size_t kLongestPath = 256;
+  if (path.size() > kLongestPath || is_address(path)) return std::nullopt;
+  std::string out = "/v1" + std::string(path);
+  return is_address(out) ? std::optional(std::move(out)) : std::nullopt;
+}
+
+// The address that a client with a wrong base address meant: with too long a prefix, or a slash at the end.  "" if there
+// is none.
 std::string meant_address(std::string_view path) {
   constexpr std::size_t kLongestPath = 256;
   if (path.size() > kLongestPath) return "";
   while (path.ends_with('/')) path.remove_suffix(1);
   while (!path.empty()) {
     if (is_address(path)) return std::string(path);
-    if (const std::string versioned = "/v1" + std::string(path); is_address(versioned)) return versioned;
+    if (auto out = versioned(path)) return *std::move(out);
     path.remove_prefix(std::min(path.find('/', 1), path.size()));
   }
   return "";
@@ -484,6 +492,7 @@ std::optional<net::Reply> Service::admit(net::ServerRequest& request) {
   visit->request_id = request_id_of(*state_, request);
   request.note = visit;
   take_session(request);
+  if (auto path = versioned(request.path)) request.path = *std::move(path);
   const chat::Api api = api_of(request);
   request.answer_headers.add("x-request-id", visit->request_id);
   if (api == chat::Api::kMessages) request.answer_headers.add("request-id", visit->request_id);
