@@ -4,6 +4,7 @@
 #include "apis/listings.h"
 #include "apis/request_parts.h"
 #include "chat/api_parts.h"
+#include "grammar/pattern.h"
 
 namespace rondo::apis {
 namespace {
@@ -27,19 +28,17 @@ void check_calls(Fields& message) {
   }
 }
 
-void read_chat_format(Fields& fields, AnswerFormat& out) {
-  Fields format = fields.inside("response_format");
-  const auto type = format.word("type", {"text", "json_object", "json_schema"});
-  if (fields.any("response_format") != nullptr && format.any("type") == nullptr) format.refuse_missing("type");
-  if (!type || *type == "text") return;
-  out.field = "response_format";
-  out.kind = *type == "json_object" ? AnswerFormat::Kind::kJson : AnswerFormat::Kind::kSchema;
-  if (out.kind == AnswerFormat::Kind::kJson) return;
-  Fields schema = format.inside("json_schema");
-  read_schema(schema, out);
+// Takes `schema`, which `fields` have under `key`.  `is_text`: it describes a string whose text is the answer.
+void take_schema(Fields& fields, std::string_view key, json::Value schema, bool is_text, AnswerFormat& out) {
+  check_schema(fields, key, schema);
+  out.kind = AnswerFormat::Kind::kSchema;
+  out.is_text = is_text;
+  out.is_strict = true;
+  out.schema = std::move(schema);
+  out.field = fields.path(key);
 }
 
-// A schema under the names that vLLM has for it.  Returns whether it is there.
+// A schema under a name of other servers, as an object or as text.  Returns whether it is there.
 bool read_guide(Fields& fields, std::string_view key, AnswerFormat& out) {
   const json::Value* guide = fields.any(key);
   if (guide == nullptr) return false;
@@ -51,27 +50,75 @@ bool read_guide(Fields& fields, std::string_view key, AnswerFormat& out) {
   }
   if (!schema.is_object() && !schema.is_bool())
     return fields.refuse(key, "must be a JSON schema", "invalid_type"), false;
-  check_schema(fields, key, schema);
-  out.kind = AnswerFormat::Kind::kSchema;
-  out.is_strict = true;
-  out.schema = std::move(schema);
-  out.field = fields.path(key);
+  take_schema(fields, key, std::move(schema), false, out);
   return true;
 }
 
+// A regular expression for the whole answer.
+bool read_regex(Fields& fields, std::string_view key, AnswerFormat& out) {
+  const auto given = fields.text(key);
+  if (!given) return false;
+  const std::string pattern = "^(?:" + *given + ")$";
+  const Status status = grammar::check_pattern(pattern);
+  if (!status.ok() && status.error().code == ErrorCode::kInvalidArgument)
+    return fields.refuse(key, "is not a regular expression: " + status.error().message), false;
+  take_schema(fields, key, json::Object{{"type", "string"}, {"pattern", pattern}}, true, out);
+  return true;
+}
+
+// The answers that may be chosen from.
+bool read_choice(Fields& fields, std::string_view key, AnswerFormat& out) {
+  constexpr std::size_t kMostAnswers = 4096;
+  const json::Array* choices = fields.array(key, kMostAnswers);
+  if (choices == nullptr) return false;
+  const auto is_text = [](const json::Value& choice) { return choice.is_string(); };
+  if (choices->empty() || !std::ranges::all_of(*choices, is_text))
+    return fields.refuse(key, "must have texts to choose from", "invalid_type"), false;
+  take_schema(fields, key, json::Object{{"type", "string"}, {"enum", *choices}}, true, out);
+  return true;
+}
+
+void read_chat_format(Fields& fields, AnswerFormat& out) {
+  Fields format = fields.inside("response_format");
+  const auto type = format.word("type", {"text", "json_object", "json_schema"});
+  if (fields.any("response_format") != nullptr && format.any("type") == nullptr) format.refuse_missing("type");
+  if (!type || *type == "text") return;
+  out.field = "response_format";
+  out.kind = *type == "json_object" ? AnswerFormat::Kind::kJson : AnswerFormat::Kind::kSchema;
+  if (out.kind == AnswerFormat::Kind::kJson) {
+    (void)read_guide(format, "schema", out);
+    return;
+  }
+  Fields schema = format.inside("json_schema");
+  read_schema(schema, out);
+}
+
+// What the answer has to look like, under the names that vLLM, SGLang and llama-server have for it.  The first counts.
 void read_guides(Fields& fields, GenerateRequest& out) {
   Fields outputs = fields.inside("structured_outputs");
-  note_left_out(outputs, {"regex", "choice", "grammar", "structural_tag"}, out.warnings);
-  note_left_out(fields,
-                {"guided_regex", "guided_choice", "guided_grammar", "grammar", "json_schema", "regex", "ebnf",
-                 "bad_words", "allowed_token_ids"},
-                out.warnings);
-  if (out.format.kind != AnswerFormat::Kind::kText) {
-    note_left_out(fields, {"guided_json"}, out.warnings, "`response_format` took its place");
-    return note_left_out(outputs, {"json", "json_object"}, out.warnings, "`response_format` took its place");
+  note_left_out(outputs, {"grammar", "structural_tag"}, out.warnings);
+  note_left_out(fields, {"guided_grammar", "grammar", "ebnf", "bad_words", "allowed_token_ids"}, out.warnings);
+  using Reader = bool (*)(Fields&, std::string_view, AnswerFormat&);
+  struct Guide {
+    Fields* in;
+    std::string_view key;
+    Reader read;
+  };
+  for (const Guide& guide : {Guide{&fields, "guided_json", read_guide}, Guide{&outputs, "json", read_guide},
+                             Guide{&fields, "json_schema", read_guide}, Guide{&fields, "guided_regex", read_regex},
+                             Guide{&outputs, "regex", read_regex}, Guide{&fields, "regex", read_regex},
+                             Guide{&fields, "guided_choice", read_choice}, Guide{&outputs, "choice", read_choice}}) {
+    if (out.format.kind == AnswerFormat::Kind::kText) {
+      (void)guide.read(*guide.in, guide.key, out.format);
+    } else {
+      note_left_out(*guide.in, {guide.key}, out.warnings, "`" + out.format.field + "` took its place");
+    }
   }
-  if (read_guide(fields, "guided_json", out.format) || read_guide(outputs, "json", out.format)) return;
-  if (outputs.is_set("json_object")) out.format.kind = AnswerFormat::Kind::kJson;
+  if (out.format.kind != AnswerFormat::Kind::kText)
+    return note_left_out(outputs, {"json_object"}, out.warnings, "`" + out.format.field + "` took its place");
+  if (!outputs.is_set("json_object")) return;
+  out.format.kind = AnswerFormat::Kind::kJson;
+  out.format.field = outputs.path("json_object");
 }
 
 void read_stop_ids(Fields& fields, GenerateRequest& out) {

@@ -61,6 +61,7 @@ struct AnswerFormat {
   Kind kind = Kind::kText;
   std::string name;
   json::Value schema;
+  bool is_text = false;  // the answer is the text of the string that the schema describes
   bool is_strict = false;
   std::string field;  // of the request, that says so
 };

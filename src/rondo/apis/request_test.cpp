@@ -293,8 +293,10 @@ TEST_CASE("bug: fields without an effect were passed over without a word") {
   CHECK(chat(R"("prediction": {"type": "content", "content": "x"})") == Warnings{"`prediction` was left out"});
   CHECK(chat(R"("min_tokens": 5, "ignore_eos": true)") ==
         Warnings{"`min_tokens` was left out", "`ignore_eos` was left out"});
+  CHECK(chat(R"("structured_outputs": {"grammar": "root ::= x"}, "guided_grammar": "root ::= x")") ==
+        Warnings{"`structured_outputs.grammar` was left out", "`guided_grammar` was left out"});
   CHECK(chat(R"("structured_outputs": {"regex": "a+"}, "guided_choice": ["a"])") ==
-        Warnings{"`structured_outputs.regex` was left out", "`guided_choice` was left out"});
+        Warnings{"`guided_choice` was left out: `structured_outputs.regex` took its place"});
   CHECK(chat(R"("response_format": {"type": "json_object"}, "guided_json": {"type": "object"})") ==
         Warnings{"`guided_json` was left out: `response_format` took its place"});
   CHECK(chat(R"("modalities": ["text"], "min_tokens": 0, "ignore_eos": false, "stop_token_ids": [], "prediction": null,
@@ -319,7 +321,7 @@ TEST_CASE("bug: fields without an effect were passed over without a word") {
         Warnings{"`context_management` was left out"});
 }
 
-TEST_CASE("schemas and ends under the names that vLLM has for them") {
+TEST_CASE("schemas and ends under the names that other servers have for them") {
   const auto schema = [](const std::string& members) {
     const GenerateRequest out = request(kChat, chat_with(members));
     CHECK(out.warnings.empty());
@@ -330,11 +332,32 @@ TEST_CASE("schemas and ends under the names that vLLM has for them") {
   CHECK(schema(R"("guided_json": {"type": "object"})") == R"({"type":"object"})");
   CHECK(schema(R"("guided_json": "{\"type\": \"object\"}")") == R"({"type":"object"})");
   CHECK(schema(R"("structured_outputs": {"json": {"type": "array"}})") == R"({"type":"array"})");
+  CHECK(schema(R"("json_schema": {"type": "object"})") == R"({"type":"object"})");
+  CHECK(schema(R"("response_format": {"type": "json_object", "schema": {"const": 42}})") == R"({"const":42})");
   CHECK(request(kChat, chat_with(R"("structured_outputs": {"json_object": true})")).format.kind ==
         AnswerFormat::Kind::kJson);
   CHECK(refusal(kChat, chat_with(R"("guided_json": "{")")) == "guided_json: `guided_json` is no JSON");
   CHECK(refused_member(kChat, chat_with(R"("structured_outputs": {"json": 5})")) == "structured_outputs.json");
   CHECK(request(kChat, chat_with(R"("stop_token_ids": [7, 9])")).stop_ids == std::vector<std::int32_t>{7, 9});
+}
+
+TEST_CASE("bug: regular expressions and lists of answers, as vLLM and SGLang take them, had no effect") {
+  const auto text = [](const std::string& members) {
+    const GenerateRequest out = request(kChat, chat_with(members));
+    CHECK(out.warnings.empty());
+    CHECK(out.format.is_text);
+    return out.format.field + " " + json::to_compact(out.format.schema);
+  };
+  for (const std::string name : {"guided_regex", "regex"})
+    CHECK(text('"' + name + R"(": "a|b")") == name + R"( {"type":"string","pattern":"^(?:a|b)$"})");
+  CHECK(text(R"("structured_outputs": {"choice": ["a", "b"]})") ==
+        R"(structured_outputs.choice {"type":"string","enum":["a","b"]})");
+  CHECK(text(R"("guided_choice": ["a"])") == R"(guided_choice {"type":"string","enum":["a"]})");
+  CHECK(refused_member(kChat, chat_with(R"("guided_choice": [])")) == "guided_choice");
+  CHECK(refused_member(kChat, chat_with(R"("guided_choice": ["a", 1])")) == "guided_choice");
+  CHECK(refused_member(kChat, chat_with(R"("structured_outputs": {"choice": "a"})")) == "structured_outputs.choice");
+  CHECK(refused_member(kChat, chat_with(R"("regex": "(")")) == "regex");
+  CHECK(refused_member(kChat, chat_with(R"("guided_regex": 5)")) == "guided_regex");
 }
 
 TEST_CASE("bug: what was wrong with items that came before a request was named as a field that it does not have") {

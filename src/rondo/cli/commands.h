@@ -65,6 +65,7 @@ struct JinjaArguments {
 struct AskedArguments {
   std::string tool_choice = "auto";  // "auto", "none", "required" or a tool's name
   std::string schema;                // for the answer
+  bool text_answer = false;          // the answer is the text of the schema's string
   bool no_parallel = false;
 };
 

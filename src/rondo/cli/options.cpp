@@ -148,6 +148,7 @@ void add_asked(CLI::App& command, AskedArguments& arguments) {
   command.add_option("--tool-choice", arguments.tool_choice, "auto, none, required, or the name of one tool")
       ->capture_default_str();
   json_option(command, "--schema", arguments.schema, "the JSON schema of the answer: JSON or a file with it");
+  command.add_flag("--text-answer", arguments.text_answer, "the answer is the text of that schema's string, not JSON");
   command.add_flag("--no-parallel", arguments.no_parallel, "one tool call at most");
 }
 

@@ -132,6 +132,7 @@ Status add_asked(json::Object& request, const AskedArguments& arguments) {
     request.set("tool_choice", choice);
   }
   if (arguments.no_parallel) request.set("parallel_tool_calls", false);
+  if (arguments.text_answer) request.set("response_text", true);
   return add_json(request, "response_schema", arguments.schema, "--schema");
 }
 

@@ -22,6 +22,7 @@ grammar::TurnOptions turn_options(const GrammarRequest& request) {
   out.tools = request.tools;
   out.parallel_calls = request.asked.parallel_tool_calls;
   out.response_schema = request.asked.response_schema;
+  out.is_text_answer = request.asked.is_text_answer;
   switch (request.asked.tool_choice) {
     case ToolChoice::kAuto: break;
     case ToolChoice::kNone: out.choice = grammar::ToolChoice::kNone; break;
@@ -173,6 +174,7 @@ Asked read_asked(Fields& fields) {
   } else if (schema != nullptr) {
     out.response_schema = json::Value(fields.object("response_schema"));
   }
+  out.is_text_answer = fields.flag("response_text", false);
   return out;
 }
 
@@ -198,7 +200,7 @@ parse::Options parse_options(const Asked& asked, bool has_tools) {
   out.parallel_calls = asked.parallel_tool_calls;
   out.must_call = asked.tool_choice == ToolChoice::kRequired || asked.tool_choice == ToolChoice::kNamed;
   out.only_tool = asked.tool_name;
-  out.json_answer = asked.response_schema.has_value();
+  out.json_answer = asked.response_schema.has_value() && !asked.is_text_answer;
   return out;
 }
 

@@ -27,9 +27,11 @@ struct Asked {
   bool is_direct = false;      // see grammar::TurnOptions
   bool ends_by_token = false;  // see grammar::TurnOptions
   std::optional<json::Value> response_schema;
+  bool is_text_answer = false;  // see grammar::TurnOptions
 };
 
-// Reads the fields `parallel_tool_calls`, `tool_choice` (a word or {"name": function}) and `response_schema`.
+// Reads the fields `parallel_tool_calls`, `tool_choice` (a word or {"name": function}), `response_schema`, and
+// `response_text`: whether the answer is the text of a string instead of JSON.
 [[nodiscard]] Asked read_asked(Fields& fields);
 
 // Fails with kInvalidArgument if a tool is asked for by name and no tool has that name, as make_grammar() does.

@@ -57,6 +57,7 @@ class ConstraintMaker {
                         : choice.mode == ChoiceMode::kRequired ? core::ToolChoice::kRequired
                                                                : core::ToolChoice::kAuto;
     if (request_.format.kind == FormatKind::kSchema) asked.response_schema = request_.format.schema;
+    asked.is_text_answer = request_.format.is_text;
     if (request_.format.kind == FormatKind::kJson) asked.response_schema = json::Object{{"type", "object"}};
     core::Call held;
     held.has_messages = false;

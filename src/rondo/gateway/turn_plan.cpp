@@ -67,6 +67,7 @@ std::optional<apis::Fault> TurnRun::prepare_choices() {
     if (is_one) asked.tool_name = request.tool_choice.only.front();
   }
   if (request.format.kind == apis::AnswerFormat::Kind::kSchema) asked.response_schema = request.format.schema;
+  asked.is_text_answer = request.format.is_text;
   core::ParseCall parsing;
   parsing.options = core::parse_options(asked, request.tools.has_value());
   parsing.prompt_ids = plan_.ids;

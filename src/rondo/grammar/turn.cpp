@@ -98,7 +98,11 @@ class TurnBuilder {
   NodeId rest_of_reasoning() {
     Line line(g_);
     line.add(g_.token(g_.text(call_words_, trimmed(format_.reasoning.close))));
-    line.space(ends_with_word(format_.reasoning.close) ? 1 : 0);
+    if (options_.is_text_answer) {
+      line.add(optional_text(white_end(format_.reasoning.close)));
+    } else {
+      line.space(ends_with_word(format_.reasoning.close) ? 1 : 0);
+    }
     if (is_blank(format_.header)) return line.node();
     Line header(g_);
     header.marker(trimmed(format_.header)).space(ends_with_word(format_.header) ? 1 : 0);
@@ -202,6 +206,7 @@ class TurnBuilder {
   enum Opener : std::uint8_t { kWhole, kRest };
 
   NodeId answer(Opener opener) {
+    if (options_.is_text_answer) return text_answer(opener);
     const std::string_view open = trimmed(format_.content.open);
     const std::size_t size = opener == kRest ? begun(open) : 0;
     Line line(g_);
@@ -219,6 +224,44 @@ class TurnBuilder {
     return line.add(stop()).node();
   }
 
+  // An answer that is not JSON: white space would be part of it, so there is none but the template's own.
+  NodeId text_answer(Opener opener) {
+    const std::string_view content = format_.content.open;
+    const std::string_view open = trimmed(content);
+    const std::size_t size = opener == kRest ? begun(open) : 0;
+    Line line(g_);
+    if (open.empty()) {
+      line.add(optional_text(content));
+    } else {
+      const NodeId marked = Line(g_)
+                                .add(optional_text(size > 0 ? "" : content.substr(0, content.find(open))))
+                                .marker(open.substr(size))
+                                .add(optional_text(white_end(content)))
+                                .node();
+      line.add(size > 0 ? marked : g_.optional(marked));
+    }
+    line.add(answer_value());
+    const std::string_view close = trimmed(format_.content.close);
+    if (!close.empty()) {
+      const std::size_t lead = format_.content.close.find(close);
+      line.add(g_.optional(Line(g_).add(optional_text(format_.content.close.substr(0, lead))).marker(close).node()));
+    }
+    if (options_.ends_by_token) return line.node();
+    std::vector<NodeId> ways{g_.empty()};
+    for (const std::string& text : format_.stops.content) {
+      if (!is_blank(text)) ways.push_back(g_.literal(text));
+    }
+    return line.add(g_.choice(ways)).node();
+  }
+
+  NodeId optional_text(std::string_view text) { return text.empty() ? g_.empty() : g_.optional(g_.literal(text)); }
+
+  // The white space at the end of `text`.
+  static std::string_view white_end(std::string_view text) {
+    const std::string_view words = trimmed(text);
+    return words.empty() ? text : text.substr(text.rfind(words) + words.size());
+  }
+
   // The answer itself.
   NodeId answer_value() {
     if (value_) return *value_;
@@ -226,7 +269,8 @@ class TurnBuilder {
     const json::Value& document = options_.response_schema ? *options_.response_schema : kAnything;
     SchemaCompiler schema(g_, document, "the response schema", context_);
     const EscapedText as_written(g_, format_.content.escapes);
-    value_ = schema.value(schema.root(), Speller(g_, Spelling::json()), "answer");
+    const Spelling spelling = options_.is_text_answer ? Spelling::bare() : Spelling::json();
+    value_ = schema.value(schema.root(), Speller(g_, spelling), "answer");
     is_exhausted_ = is_exhausted_ || schema.is_exhausted();
     return *value_;
   }

@@ -46,6 +46,8 @@ struct TurnOptions {
   // Otherwise ordinary tokens could spell the stop, and it would be in the answer.
   bool ends_by_token = false;
   std::optional<json::Value> response_schema;
+  // The answer is the text of the string that `response_schema` describes, not JSON.
+  bool is_text_answer = false;
   std::string prompt_tail;  // the end of the prompt; tells whether reasoning is open
   Laziness laziness = Laziness::kAnyTrigger;
 };

@@ -325,12 +325,13 @@ nb::object check(const ModelObject& self, nb::handle kwargs, nb::handle now,
 }
 
 nb::object grammar(const ModelObject& self, nb::handle messages, nb::handle prompt_ids, nb::handle tools,
-                   nb::handle response_schema, nb::handle tool_choice, bool parallel_tool_calls,
+                   nb::handle response_schema, bool response_text, nb::handle tool_choice, bool parallel_tool_calls,
                    const std::string& language, nb::handle kwargs) {
   const Ids prompt(prompt_ids.is_none() ? nb::object(nb::tuple()) : nb::borrow(prompt_ids), "prompt_ids");
   Call call = read_answer_call({messages, tools, nb::none(), kwargs, nb::none(), false, nb::none(), "text"});
   json::Object asked{{"tool_choice", to_json(tool_choice, "tool_choice")},
                      {"parallel_tool_calls", parallel_tool_calls},
+                     {"response_text", response_text},
                      {"format", language}};
   if (!response_schema.is_none()) asked.set("response_schema", to_json(response_schema, "response_schema"));
   core::Fields fields(asked);
@@ -402,17 +403,17 @@ void bind_parse(nb::module_& module, nb::class_<ModelObject>& model) {
                    "kwargs: dict[str, typing.Any] | None = None, tool_choice: str = 'auto', "
                    "parallel_tool_calls: bool = True, reasoning: str = 'split') -> StreamParser"))
       .def("grammar", &grammar, nb::kw_only(), "messages"_a = nb::none(), "prompt_ids"_a = nb::none(),
-           "tools"_a = nb::none(), "response_schema"_a = nb::none(), "tool_choice"_a = "auto",
-           "parallel_tool_calls"_a = true, "format"_a = "gbnf", "kwargs"_a = nb::none(),
+           "tools"_a = nb::none(), "response_schema"_a = nb::none(), "response_text"_a = false,
+           "tool_choice"_a = "auto", "parallel_tool_calls"_a = true, "format"_a = "gbnf", "kwargs"_a = nb::none(),
            R"(What the model may write, for an engine that samples under constraints.
 
-format: "gbnf", "structural_tag" or "lark".  tool_choice: "auto", "none", "required" or {"name": function}.  What the prompt
-has opened already is read off prompt_ids, else messages.  A dict of grammar (text, "" where there is nothing to constrain),
+format: "gbnf", "structural_tag" or "lark".  tool_choice: "auto", "none", "required" or {"name": function}.  response_text:
+the answer is the text of the string that response_schema describes, such as one of its `enum`, not JSON.  What the prompt has opened already is read off prompt_ids, else messages.  A dict of grammar (text, "" where there is nothing to constrain),
 lazy, triggers and warnings.)",
            nb::sig(
                "def grammar(self, *, messages: rondo.types.Messages | None = None, prompt_ids: rondo.types.Ids | None "
                "= None, tools: rondo.types.Objects | None = None, "
-               "response_schema: dict[str, typing.Any] | None = None, "
+               "response_schema: dict[str, typing.Any] | None = None, response_text: bool = False, "
                "tool_choice: str | dict[str, str] = 'auto', parallel_tool_calls: bool = True, "
                "format: str = 'gbnf', kwargs: dict[str, typing.Any] | None = None) -> dict[str, typing.Any]"))
       .def(

@@ -100,7 +100,7 @@ class CaseReader {
   void read_asked() {
     json::Object asked;
     const json::Value* place = nullptr;
-    for (const std::string_view key : {"tool_choice", "parallel_tool_calls", "response_schema"}) {
+    for (const std::string_view key : {"tool_choice", "parallel_tool_calls", "response_schema", "response_text"}) {
       const json::Value* found = reader_.find(key);
       if (found == nullptr) continue;
       asked.set(key, *found);
