@@ -530,7 +530,9 @@ TEST_CASE("reasoning in parts of the content, or in lists beside it, is the mess
   const std::string sealed = R"("content":[{"type":"reasoning","encrypted":"s"}])";
   CHECK(message_of(sealed) == R"({"role":"assistant",)" + sealed + "}");
   for (const char* list : {R"("thinking_blocks":[{"type":"thinking","thinking":"a","signature":"s"}])",
-                           R"("reasoning_details":[{"type":"reasoning.text","text":"a"}])"}) {
+                           R"("reasoning_details":[{"type":"reasoning.text","text":"a"}])",
+                           // bug: a summary vanished
+                           R"("reasoning_details":[{"type":"reasoning.summary","summary":"a"}])"}) {
     const std::string beside = R"("content":"x",)" + std::string(list);
     CHECK(message_of(beside) == R"({"role":"assistant",)" + beside + R"(,"reasoning_content":"a"})");
     // Such a list repeats the text.
