@@ -33,8 +33,17 @@ void read_messages_format(Fields& fields, AnswerFormat& out) {
   out.is_strict = true;
 }
 
-void check_block(Fields& block) {
+// The blocks that only some messages have.  In others they would not become a part of the prompt.
+bool may_have(std::string_view role, std::string_view type) {
+  if (type == "tool_result") return role == "user";
+  return role != "assistant" || (type != "image" && type != "document" && type != "search_result");
+}
+
+void check_block(Fields& block, std::string_view role) {
   const std::string type = block.text("type").value_or("");
+  if (!may_have(role, type))
+    return block.refuse("type",
+                        "is `" + type + "`, which messages with the role `" + std::string(role) + "` cannot have");
   const auto needs = [&](std::string_view key, bool is_fine) {
     if (!is_fine) block.refuse(key, "is missing or of the wrong type", "missing_required_parameter");
   };
@@ -59,7 +68,7 @@ void check_message(Fields& message) {
   if (message.failed() || !content->is_array()) return;
   // A reply may have been empty; what others say would vanish.
   if (content->as_array().empty() && role != "assistant") return message.refuse("content", "must not be empty");
-  message.each("content", kMostMessages, [](Fields& block, std::size_t) { check_block(block); });
+  message.each("content", kMostMessages, [&](Fields& block, std::size_t) { check_block(block, *role); });
 }
 
 // Notes the first result that is marked as an error.
