@@ -143,6 +143,15 @@ TEST_CASE("bug: a result in Chat without any call before it was taken") {
   CHECK(chat(R"({"role": "function", "name": "f", "content": "r"})").ok());
 }
 
+TEST_CASE("bug: a message of Responses with the role of a result was taken for one, without any call before it") {
+  for (const std::string role : {"tool", "function"}) {
+    const auto read_it = read(Api::kResponses, testing::parsed(R"({"input": [{"role": "user", "content": "a"},
+        {"role": ")" + role + R"(", "content": "r"}]})"));
+    CHECK(refused(read_it, "input[1].role") ==
+          "`input[1].role` must not be `" + role + "`: a result is an item of the type `function_call_output`");
+  }
+}
+
 TEST_CASE("functions are tools, and `function_call` chooses one") {
   const auto chat = [](const std::string& members) { return asked(Api::kChat, members); };
   const std::string functions =
