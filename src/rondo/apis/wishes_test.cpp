@@ -1,6 +1,7 @@
 // What a request asks for in fields that few clients send.
 #include <doctest/doctest.h>
 
+#include "apis/completions.h"
 #include "apis/request.h"
 #include "json/parse.h"
 
@@ -25,12 +26,20 @@ Texts warnings(const Outcome<GenerateRequest>& read) {
 std::string refusal(const Outcome<GenerateRequest>& read) { return read.ok() ? "taken" : read.fault().message; }
 
 TEST_CASE("bug: constraints under other servers' names, and wishes in empty objects, were passed over") {
-  for (const std::string field : {R"("grammar": "root ::= x")", R"("json_schema": {"type": "object"})",
-                                  R"("regex": "a+")", R"("ebnf": "root ::= x")", R"("bad_words": ["x"])",
-                                  R"("allowed_token_ids": [1])", R"("prompt_logprobs": 1)", R"("echo": true)"}) {
+  for (const std::string field :
+       {R"("grammar": "root ::= x")", R"("json_schema": {"type": "object"})", R"("regex": "a+")",
+        R"("ebnf": "root ::= x")", R"("bad_words": ["x"])", R"("allowed_token_ids": [1])", R"("prompt_logprobs": 1)",
+        R"("echo": true)", R"("include_stop_str_in_output": true)", R"("truncate_prompt_tokens": 5)",
+        R"("use_beam_search": true)"}) {
     const std::string name = field.substr(1, field.find('"', 1) - 1);
     CHECK(warnings(chat(field)) == Texts{"`" + name + "` was left out"});
+    if (name == "echo" || name == "prompt_logprobs") continue;
+    const auto completion = read_completion(json::parse(R"({"prompt": "x", )" + field + "}").value());
+    REQUIRE(completion.ok());
+    CHECK(completion.value().warnings == Texts{"`" + name + "` was left out"});
   }
+  CHECK(warnings(chat(R"("chat_template": "x")")) ==
+        Texts{"`chat_template` was left out: the model's own took its place"});
   CHECK(warnings(chat(R"("web_search_options": {})")) ==
         Texts{"`web_search_options` was left out: nothing here searches the web"});
   CHECK(warnings(chat(R"("store": true)")) == Texts{"`store` was left out: there is no list of completions"});
