@@ -121,6 +121,30 @@ TEST_CASE("bug: reasoning without its text was said to be left out although it s
   CHECK(ask(input).warnings() == "299 rondo \"the encrypted reasoning at input[1] was left out\"");
 }
 
+TEST_CASE("bug: renders and counts did not find the replies that a request shows by their ids") {
+  Gateway gateway;
+  const auto ids = gateway.model->tokenize("(*mull hm mull*)One~fin~", true).value();
+  gateway.engine.on_begin = [ids](testing::Scripted::Run& run) {
+    run.say(ids);
+    run.end(engine::StopReason::kStopToken);
+  };
+  json::Array input{json::Object{{"role", "user"}, {"content", "a"}}};
+  const auto body = [&] { return R"({"input": )" + json::to_compact(json::Value(input)) + "}"; };
+  const json::Value reply = gateway.post("/v1/responses", body()).json();
+  for (json::Value item : reply.find("output")->as_array()) {
+    if (item.find_string("type") == "reasoning") item.as_object().erase("content");
+    input.push_back(std::move(item));
+  }
+  input.emplace_back(json::Object{{"role", "user"}, {"content", "b"}});
+  input.front().as_object().set("content", "something else");  // only the ids tell which reply it is
+  const std::string rendered = gateway.text_of(gateway.post("/v1/responses/render", body()), "token_ids");
+  CHECK(rendered.find("hm") != std::string::npos);
+  const json::Value counted = gateway.post("/v1/responses/input_tokens", body()).json();
+  REQUIRE(gateway.post("/v1/responses", body()).status == 200);
+  CHECK(rendered == gateway.model->detokenize(gateway.engine.prompts.back(), false).value());
+  CHECK(counted.find("input_tokens")->to_int64() == static_cast<std::int64_t>(gateway.engine.prompts.back().size()));
+}
+
 TEST_CASE("bug: documents vanished where the template has no place for them") {
   const std::string documents = R"("documents": [{"title": "t", "text": "d"}])";
   CHECK(Gateway().chat(documents).warnings() ==

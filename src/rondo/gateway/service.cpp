@@ -100,7 +100,7 @@ void complete(State& state, Exchange exchange) {
   read_then_run<apis::CompletionRequest>(state, kApi, std::move(exchange), read, run);
 }
 
-// The prompt's ids.  Nothing is generated, and what the client echoes of earlier replies has no effect.
+// The prompt's ids, as a request for a reply would send them.
 apis::Outcome<std::vector<spans::TokenId>> prompt_ids(State& state, ReadRequest& read) {
   if (!read.request.media.empty()) return not_text(read.request.media);
   if (!read.request.opens_reply && !read.request.continue_final) {
@@ -110,8 +110,7 @@ apis::Outcome<std::vector<spans::TokenId>> prompt_ids(State& state, ReadRequest&
     return std::move(encoded).value().ids;
   }
   const spans::Scope scope = state.parts.spans->scope(read.visit->tenant, read.model->name);
-  read.request.echoed.clear();
-  auto prompt = make_prompt(state, read, scope, std::nullopt);
+  auto prompt = make_prompt(state, read, scope);
   if (!prompt.ok()) return prompt.fault();
   return prompt.value().plan.ids.get();
 }
