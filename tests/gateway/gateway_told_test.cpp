@@ -235,6 +235,27 @@ TEST_CASE("bug: a result with an id that no call has was taken for another call'
         "have a corresponding `tool_use` block in the previous message.");
 }
 
+TEST_CASE("bug: tokens of a character that the end of a reply cut off had no log probabilities") {
+  Gateway gateway;
+  const auto whole = gateway.model->tokenize("H\xe6\xbc\xa2", false).value();
+  REQUIRE(whole.size() == 4);
+  const auto tokens = [&](engine::StopReason reason) {
+    gateway.engine.on_begin = [&whole, reason](testing::Scripted::Run& run) {
+      run.say({whole.begin(), whole.end() - 1});
+      run.end(reason);
+    };
+    const json::Value reply = gateway.chat(R"("logprobs": true)").json();
+    const json::Value& choice = reply.find("choices")->as_array().at(0);
+    CHECK(choice.find("message")->find_string("content") == "H\uFFFD");
+    std::string out;
+    for (const json::Value& token : choice.find("logprobs")->find("content")->as_array())
+      out += std::string(*token.find_string("token")) + " ";
+    return out;
+  };
+  CHECK(tokens(engine::StopReason::kLength) == "H bytes:\\xe6 bytes:\\xbc ");
+  CHECK(tokens(engine::StopReason::kStopToken) == "H bytes:\\xe6 bytes:\\xbc ");
+}
+
 TEST_CASE("bug: ids of completions began with `chatcmpl_` and `cmpl_`, where the API has a hyphen") {
   Gateway gateway;
   const auto id_of = [](const Answer& answer) { return std::string(answer.json().find_string("id").value_or("")); };
