@@ -256,6 +256,16 @@ TEST_CASE("bug: tokens of a character that the end of a reply cut off had no log
   CHECK(tokens(engine::StopReason::kStopToken) == "H bytes:\\xe6 bytes:\\xbc ");
 }
 
+TEST_CASE("bug: the fields of a completion's prompt and of ids without a text were not named") {
+  Gateway gateway;
+  gateway.engine.on_begin = [](testing::Scripted::Run& run) {
+    run.end(engine::StopReason::kCancelled, Error(ErrorCode::kLimit, "too long"));
+  };
+  CHECK(param_of(gateway.post("/v1/completions", R"({"prompt": "a"})")) == "prompt");
+  CHECK(param_of(gateway.chat("")) == "messages");
+  CHECK(param_of(gateway.post("/detokenize", R"({"tokens": [99999999]})")) == "tokens");
+}
+
 TEST_CASE("bug: ids of completions began with `chatcmpl_` and `cmpl_`, where the API has a hyphen") {
   Gateway gateway;
   const auto id_of = [](const Answer& answer) { return std::string(answer.json().find_string("id").value_or("")); };

@@ -181,7 +181,11 @@ net::Reply detokenize(State& state, const net::ServerRequest& http) {
   const ServedModel* model = state.find_model(name);
   if (model == nullptr) return fault_reply(chat::Api::kChat, apis::model_not_found(name));
   const auto text = model->model->detokenize(ids.value(), false);
-  if (!text.ok()) return fault_reply(chat::Api::kChat, apis::fault_of(text.error()));
+  if (!text.ok()) {
+    apis::Fault fault = apis::fault_of(text.error());
+    fault.param = "tokens";
+    return fault_reply(chat::Api::kChat, fault);
+  }
   return json_reply(200, apis::detokenize_body(text.value()));
 }
 
