@@ -284,31 +284,6 @@ TEST_CASE("bug: a message of Messages without a block vanished") {
             .empty());
 }
 
-TEST_CASE("bug: results, images and documents in an assistant's message of Messages were left out of the prompt") {
-  const auto said_by = [](const std::string& role, const std::string& block) {
-    return refusal(kMessages, R"({"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": [
-        {"type": "tool_use", "id": "a", "name": "f", "input": {}}]}, {"role": ")" +
-                                  role + R"(", "content": [)" + block + "]}]}");
-  };
-  const auto told = [](const std::string& role, const std::string& type) {
-    const std::string place = "messages[2].content[0].type";
-    return place + ": `" + place + "` is `" + type + "`, which messages with the role `" + role + "` cannot have";
-  };
-  const std::string result = R"({"type": "tool_result", "tool_use_id": "a", "content": "r"})";
-  CHECK(said_by("user", result).empty());
-  for (const std::string role : {"assistant", "system"}) CHECK(said_by(role, result) == told(role, "tool_result"));
-  const std::string document = R"({"type": "document", "source": {"type": "text", "data": "d"}})";
-  const std::string found = R"({"type": "search_result", "title": "t", "source": "s", "content": []})";
-  CHECK(said_by("assistant", R"({"type": "image", "source": {"type": "url", "url": "u"}})") ==
-        told("assistant", "image"));
-  CHECK(said_by("assistant", document) == told("assistant", "document"));
-  CHECK(said_by("assistant", found) == told("assistant", "search_result"));
-  CHECK(said_by("user", document).empty());
-  CHECK(said_by("user", found).empty());
-  // What a vendor's server ran is part of its reply.
-  CHECK(said_by("assistant", R"({"type": "web_search_tool_result", "tool_use_id": "s", "content": []})").empty());
-}
-
 std::vector<std::string> warnings_of(chat::Api api, const std::string& body) { return request(api, body).warnings; }
 
 TEST_CASE("bug: fields without an effect were passed over without a word") {
