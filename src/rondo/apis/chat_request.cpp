@@ -85,6 +85,9 @@ void read_stop_ids(Fields& fields, GenerateRequest& out) {
 // Notes what has no effect.
 void note_unread(Fields& fields, GenerateRequest& out) {
   note_left_out(fields, {"audio"}, out.warnings, "replies are text");
+  fields.each("messages", kMostMessages, [&out](Fields& message, std::size_t) {
+    note_left_out(message, {"audio"}, out.warnings, "no replies with audio are kept here");
+  });
   // An empty object asks for a search, too.
   if (fields.any("web_search_options") != nullptr)
     out.warnings.emplace_back("`web_search_options` was left out: nothing here searches the web");

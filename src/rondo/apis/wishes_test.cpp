@@ -46,6 +46,13 @@ TEST_CASE("bug: constraints under other servers' names, and wishes in empty obje
   CHECK(warnings(chat(R"("store": false, "echo": false, "bad_words": [], "grammar": null)")).empty());
 }
 
+TEST_CASE("bug: an assistant's reference to audio vanished without a word") {
+  const auto read_it = read_text(Api::kChat, R"({"messages": [{"role": "user", "content": "x"},
+      {"role": "assistant", "audio": {"id": "audio_1"}}, {"role": "assistant", "content": "y", "audio": null},
+      {"role": "user", "content": "x"}]})");
+  CHECK(warnings(read_it) == Texts{"`messages[1].audio` was left out: no replies with audio are kept here"});
+}
+
 TEST_CASE("bug: `top_logprobs` alone and a user's message without content were taken") {
   CHECK(refusal(chat(R"("top_logprobs": 2)")) == "`top_logprobs` needs `logprobs`");
   CHECK(refusal(chat(R"("top_logprobs": 2, "logprobs": true)")) == "taken");
