@@ -85,6 +85,24 @@ void note_errors(Fields& fields, std::vector<std::string>& warnings) {
   });
 }
 
+// Notes the first document or search result that is to be cited.
+void note_citations(Fields& fields, std::vector<std::string>& warnings) {
+  bool is_noted = false;
+  const auto read_block = [&](Fields& block, std::size_t) {
+    const std::string type = block.text("type").value_or("");
+    if (is_noted || (type != "document" && type != "search_result")) return;
+    Fields citations = block.inside("citations");
+    if (!citations.is_set("enabled")) return;
+    is_noted = true;
+    warnings.push_back("`" + block.path("citations") + "` was left out: replies have no citations");
+  };
+  fields.each("messages", kMostMessages, [&](Fields& message, std::size_t) {
+    const json::Value* content = message.any("content");
+    const bool is_users = message.text("role") == "user";
+    if (is_users && content != nullptr && content->is_array()) message.each("content", kMostMessages, read_block);
+  });
+}
+
 // A conversation has something that a user says.  Only then can the reply be begun by the client.
 void check_beginning(Fields& fields) {
   const json::Array* messages = fields.array("messages", kMostMessages);
@@ -164,6 +182,7 @@ void read_messages_fields(Fields& fields, GenerateRequest& out) {
   }
   note_left_out(fields, {"mcp_servers", "context_management", "container"}, out.warnings);
   note_errors(fields, out.warnings);
+  note_citations(fields, out.warnings);
   // The API has no field for it: a final assistant message is continued.
   const json::Array* messages = fields.array("messages", kMostMessages);
   out.continue_final = messages != nullptr && !messages->empty() && messages->back().find_string("role") == "assistant";

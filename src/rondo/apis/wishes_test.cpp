@@ -46,6 +46,19 @@ TEST_CASE("bug: constraints under other servers' names, and wishes in empty obje
   CHECK(warnings(chat(R"("store": false, "echo": false, "bad_words": [], "grammar": null)")).empty());
 }
 
+TEST_CASE("bug: citations were asked for, and nothing said that replies have none") {
+  const auto asked = [](const std::string& citations) {
+    return warnings(read_text(Api::kMessages, R"({"max_tokens": 9, "messages": [{"role": "user", "content": [
+        {"type": "document", "source": {"type": "text", "data": "d"}, "citations": )" +
+                                                  citations + R"(}, {"type": "text", "text": "x", "citations": []}]}, {"role": "assistant",
+        "content": [{"type": "text", "text": "y", "citations": []}]}, {"role": "user", "content": "x"}]})"));
+  };
+  CHECK(asked(R"({"enabled": true})") ==
+        Texts{"`messages[0].content[0].citations` was left out: replies have no citations"});
+  CHECK(asked(R"({"enabled": false})").empty());
+  CHECK(asked("null").empty());
+}
+
 TEST_CASE("bug: an assistant's reference to audio vanished without a word") {
   const auto read_it = read_text(Api::kChat, R"({"messages": [{"role": "user", "content": "x"},
       {"role": "assistant", "audio": {"id": "audio_1"}}, {"role": "assistant", "content": "y", "audio": null},
