@@ -48,9 +48,10 @@ TEST_CASE("bug: constraints under other servers' names, and wishes in empty obje
 
 TEST_CASE("bug: citations were asked for, and nothing said that replies have none") {
   const auto asked = [](const std::string& citations) {
-    return warnings(read_text(Api::kMessages, R"({"max_tokens": 9, "messages": [{"role": "user", "content": [
+    return warnings(read_text(
+        Api::kMessages, R"({"max_tokens": 9, "messages": [{"role": "user", "content": [
         {"type": "document", "source": {"type": "text", "data": "d"}, "citations": )" +
-                                                  citations + R"(}, {"type": "text", "text": "x", "citations": []}]}, {"role": "assistant",
+                            citations + R"(}, {"type": "text", "text": "x", "citations": []}]}, {"role": "assistant",
         "content": [{"type": "text", "text": "y", "citations": []}]}, {"role": "user", "content": "x"}]})"));
   };
   CHECK(asked(R"({"enabled": true})") ==
