@@ -387,8 +387,9 @@ TEST_CASE("gateway: paths mean what they say, and nothing else") {
         "/v1/models/%2e%2e", "/rondo/v1/sessions/..%2f..%2fmetrics", "/rondo/v1/sessions/../../../metrics",
         "/v1/responses/../models", "/v1/models%00", "/s/x/../v1/models", "/s/", "/s/x"})
     CHECK_MESSAGE(status(target, ann) == "404", target);
-  CHECK(status("http://127.0.0.1/health") == "200");  // an absolute target is its path
-  CHECK(status("http://evil.example/v1/models") == "401");
+  CHECK(status("http://127.0.0.1/health") == "200");  // an absolute target is its path, and its name is the server's
+  CHECK(status("http://127.0.0.1/v1/models") == "401");
+  CHECK(status("http://evil.example/v1/models") == "403");
   CHECK(status("*") == "401");
   for (const char* target : {"/a b", "/\x01", "/\xc3\xa4", "v1/models", "/v1/models#x", ""})
     CHECK_MESSAGE(status(target, ann) == "400", target);

@@ -121,6 +121,30 @@ TEST_CASE("bug: reasoning without its text was said to be left out although it s
   CHECK(ask(input).warnings() == "299 rondo \"the encrypted reasoning at input[1] was left out\"");
 }
 
+TEST_CASE("bug: renders and counts did not find the replies that a request shows by their ids") {
+  Gateway gateway;
+  const auto ids = gateway.model->tokenize("(*mull hm mull*)One~fin~", true).value();
+  gateway.engine.on_begin = [ids](testing::Scripted::Run& run) {
+    run.say(ids);
+    run.end(engine::StopReason::kStopToken);
+  };
+  json::Array input{json::Object{{"role", "user"}, {"content", "a"}}};
+  const auto body = [&] { return R"({"input": )" + json::to_compact(json::Value(input)) + "}"; };
+  const json::Value reply = gateway.post("/v1/responses", body()).json();
+  for (json::Value item : reply.find("output")->as_array()) {
+    if (item.find_string("type") == "reasoning") item.as_object().erase("content");
+    input.push_back(std::move(item));
+  }
+  input.emplace_back(json::Object{{"role", "user"}, {"content", "b"}});
+  input.front().as_object().set("content", "something else");  // only the ids tell which reply it is
+  const std::string rendered = gateway.text_of(gateway.post("/v1/responses/render", body()), "token_ids");
+  CHECK(rendered.find("hm") != std::string::npos);
+  const json::Value counted = gateway.post("/v1/responses/input_tokens", body()).json();
+  REQUIRE(gateway.post("/v1/responses", body()).status == 200);
+  CHECK(rendered == gateway.model->detokenize(gateway.engine.prompts.back(), false).value());
+  CHECK(counted.find("input_tokens")->to_int64() == static_cast<std::int64_t>(gateway.engine.prompts.back().size()));
+}
+
 TEST_CASE("bug: documents vanished where the template has no place for them") {
   const std::string documents = R"("documents": [{"title": "t", "text": "d"}])";
   CHECK(Gateway().chat(documents).warnings() ==
@@ -209,6 +233,37 @@ TEST_CASE("bug: a result with an id that no call has was taken for another call'
         "`messages[2].content[0]`: unexpected `tool_use_id` found in `tool_result` blocks: t2. Each `tool_result` "
         "block must "
         "have a corresponding `tool_use` block in the previous message.");
+}
+
+TEST_CASE("bug: tokens of a character that the end of a reply cut off had no log probabilities") {
+  Gateway gateway;
+  const auto whole = gateway.model->tokenize("H\xe6\xbc\xa2", false).value();
+  REQUIRE(whole.size() == 4);
+  const auto tokens = [&](engine::StopReason reason) {
+    gateway.engine.on_begin = [&whole, reason](testing::Scripted::Run& run) {
+      run.say({whole.begin(), whole.end() - 1});
+      run.end(reason);
+    };
+    const json::Value reply = gateway.chat(R"("logprobs": true)").json();
+    const json::Value& choice = reply.find("choices")->as_array().at(0);
+    CHECK(choice.find("message")->find_string("content") == "H\uFFFD");
+    std::string out;
+    for (const json::Value& token : choice.find("logprobs")->find("content")->as_array())
+      out += std::string(*token.find_string("token")) + " ";
+    return out;
+  };
+  CHECK(tokens(engine::StopReason::kLength) == "H bytes:\\xe6 bytes:\\xbc ");
+  CHECK(tokens(engine::StopReason::kStopToken) == "H bytes:\\xe6 bytes:\\xbc ");
+}
+
+TEST_CASE("bug: the fields of a completion's prompt and of ids without a text were not named") {
+  Gateway gateway;
+  gateway.engine.on_begin = [](testing::Scripted::Run& run) {
+    run.end(engine::StopReason::kCancelled, Error(ErrorCode::kLimit, "too long"));
+  };
+  CHECK(param_of(gateway.post("/v1/completions", R"({"prompt": "a"})")) == "prompt");
+  CHECK(param_of(gateway.chat("")) == "messages");
+  CHECK(param_of(gateway.post("/detokenize", R"({"tokens": [99999999]})")) == "tokens");
 }
 
 TEST_CASE("bug: ids of completions began with `chatcmpl_` and `cmpl_`, where the API has a hyphen") {

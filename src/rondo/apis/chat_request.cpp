@@ -132,11 +132,18 @@ void read_stop_ids(Fields& fields, GenerateRequest& out) {
 // Notes what has no effect.
 void note_unread(Fields& fields, GenerateRequest& out) {
   note_left_out(fields, {"audio"}, out.warnings, "replies are text");
+  fields.each("messages", kMostMessages, [&out](Fields& message, std::size_t) {
+    note_left_out(message, {"audio"}, out.warnings, "no replies with audio are kept here");
+  });
   // An empty object asks for a search, too.
   if (fields.any("web_search_options") != nullptr)
     out.warnings.emplace_back("`web_search_options` was left out: nothing here searches the web");
   note_left_out(fields, {"store"}, out.warnings, "there is no list of completions");
-  note_left_out(fields, {"prediction", "min_tokens", "ignore_eos", "prompt_logprobs", "echo"}, out.warnings);
+  note_left_out(fields,
+                {"prediction", "min_tokens", "ignore_eos", "prompt_logprobs", "echo", "include_stop_str_in_output",
+                 "truncate_prompt_tokens", "use_beam_search"},
+                out.warnings);
+  note_left_out(fields, {"chat_template"}, out.warnings, "the model's own took its place");
   const json::Array* modalities = fields.array("modalities", kMostWords);
   const auto is_other = [](const json::Value& modality) { return modality != json::Value("text"); };
   if (modalities != nullptr && std::ranges::any_of(*modalities, is_other))

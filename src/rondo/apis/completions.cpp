@@ -170,7 +170,11 @@ Outcome<CompletionRequest> read_completion(const json::Value& body) {
   for (const std::string_view key : {"best_of", "suffix", "structured_outputs", "response_format"}) {
     if (fields.any(key) != nullptr) out.warnings.push_back("`" + std::string(key) + "` was left out");
   }
-  note_left_out(fields, {"stop_token_ids", "min_tokens", "ignore_eos", "guided_json"}, out.warnings);
+  note_left_out(fields,
+                {"stop_token_ids", "min_tokens", "ignore_eos", "include_stop_str_in_output", "truncate_prompt_tokens",
+                 "use_beam_search", "guided_json", "guided_regex", "guided_choice", "guided_grammar", "grammar",
+                 "json_schema", "regex", "ebnf", "bad_words", "allowed_token_ids"},
+                out.warnings);
   if (out.prompts.size() * out.choices > kMostChoices) fields.refuse("prompt", "asks for too many choices");
   if (fault) return *std::move(fault);
   return out;

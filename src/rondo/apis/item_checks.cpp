@@ -23,6 +23,8 @@ void check_item(Fields& item) {
   if (type == "message" || type.empty()) {
     const std::string role = item.text("role").value_or("");
     if (role.empty()) item.refuse_missing("role");
+    if (role == "tool" || role == "function")
+      item.refuse("role", "must not be `" + role + "`: a result is an item of the type `function_call_output`");
     // A reply may have nothing but calls, which are other items.
     if (role != "assistant" && item.any("content") == nullptr) item.refuse_missing("content");
     check_content(item, "content");

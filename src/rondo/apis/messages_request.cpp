@@ -33,8 +33,17 @@ void read_messages_format(Fields& fields, AnswerFormat& out) {
   out.is_strict = true;
 }
 
-void check_block(Fields& block) {
+// The blocks that only some messages have.  In others they would not become a part of the prompt.
+bool may_have(std::string_view role, std::string_view type) {
+  if (type == "tool_result") return role == "user";
+  return role != "assistant" || (type != "image" && type != "document" && type != "search_result");
+}
+
+void check_block(Fields& block, std::string_view role) {
   const std::string type = block.text("type").value_or("");
+  if (!may_have(role, type))
+    return block.refuse("type",
+                        "is `" + type + "`, which messages with the role `" + std::string(role) + "` cannot have");
   const auto needs = [&](std::string_view key, bool is_fine) {
     if (!is_fine) block.refuse(key, "is missing or of the wrong type", "missing_required_parameter");
   };
@@ -59,7 +68,7 @@ void check_message(Fields& message) {
   if (message.failed() || !content->is_array()) return;
   // A reply may have been empty; what others say would vanish.
   if (content->as_array().empty() && role != "assistant") return message.refuse("content", "must not be empty");
-  message.each("content", kMostMessages, [](Fields& block, std::size_t) { check_block(block); });
+  message.each("content", kMostMessages, [&](Fields& block, std::size_t) { check_block(block, *role); });
 }
 
 // Notes the first result that is marked as an error.
@@ -73,6 +82,24 @@ void note_errors(Fields& fields, std::vector<std::string>& warnings) {
   fields.each("messages", kMostMessages, [&](Fields& message, std::size_t) {
     const json::Value* content = message.any("content");
     if (content != nullptr && content->is_array()) message.each("content", kMostMessages, read_result);
+  });
+}
+
+// Notes the first document or search result that is to be cited.
+void note_citations(Fields& fields, std::vector<std::string>& warnings) {
+  bool is_noted = false;
+  const auto read_block = [&](Fields& block, std::size_t) {
+    const std::string type = block.text("type").value_or("");
+    if (is_noted || (type != "document" && type != "search_result")) return;
+    Fields citations = block.inside("citations");
+    if (!citations.is_set("enabled")) return;
+    is_noted = true;
+    warnings.push_back("`" + block.path("citations") + "` was left out: replies have no citations");
+  };
+  fields.each("messages", kMostMessages, [&](Fields& message, std::size_t) {
+    const json::Value* content = message.any("content");
+    const bool is_users = message.text("role") == "user";
+    if (is_users && content != nullptr && content->is_array()) message.each("content", kMostMessages, read_block);
   });
 }
 
@@ -155,6 +182,7 @@ void read_messages_fields(Fields& fields, GenerateRequest& out) {
   }
   note_left_out(fields, {"mcp_servers", "context_management", "container"}, out.warnings);
   note_errors(fields, out.warnings);
+  note_citations(fields, out.warnings);
   // The API has no field for it: a final assistant message is continued.
   const json::Array* messages = fields.array("messages", kMostMessages);
   out.continue_final = messages != nullptr && !messages->empty() && messages->back().find_string("role") == "assistant";

@@ -131,6 +131,7 @@ TEST_CASE("bug: a conversation took items that no response could be made from") 
   };
   CHECK(refused(R"({"type": "message", "role": "user", "content": 5})") == "items[1].content");
   CHECK(refused(R"({"role": 3, "content": "x"})") == "items[1].role");
+  CHECK(refused(R"({"role": "tool", "content": "x"})") == "items[1].role");
   CHECK(refused(R"({"role": "user", "content": [{"type": "input_text"}]})") == "items[1].content[0].text");
   CHECK(refused(R"({"type": "function_call", "name": "f"})") == "items[1].call_id");
   CHECK(refused(R"({"type": "function_call", "call_id": "a", "name": "f", "arguments": {}})") == "items[1].arguments");

@@ -143,6 +143,40 @@ TEST_CASE("bug: a result in Chat without any call before it was taken") {
   CHECK(chat(R"({"role": "function", "name": "f", "content": "r"})").ok());
 }
 
+TEST_CASE("bug: results, images and documents in an assistant's message of Messages were left out of the prompt") {
+  const auto said_by = [](const std::string& role, const std::string& block) {
+    return read(Api::kMessages, testing::parsed(R"({"max_tokens": 9, "messages": [{"role": "user", "content": "x"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]}, {"role": ")" +
+                                                role + R"(", "content": [)" + block + "]}]}"));
+  };
+  const std::string place = "messages[2].content[0].type";
+  const auto told = [&](const std::string& role, const std::string& type) {
+    return "`" + place + "` is `" + type + "`, which messages with the role `" + role + "` cannot have";
+  };
+  const std::string result = R"({"type": "tool_result", "tool_use_id": "a", "content": "r"})";
+  CHECK(said_by("user", result).ok());
+  for (const std::string role : {"assistant", "system"})
+    CHECK(refused(said_by(role, result), place) == told(role, "tool_result"));
+  const std::string image = R"({"type": "image", "source": {"type": "url", "url": "u"}})";
+  const std::string document = R"({"type": "document", "source": {"type": "text", "data": "d"}})";
+  const std::string found = R"({"type": "search_result", "title": "t", "source": "s", "content": []})";
+  CHECK(refused(said_by("assistant", image), place) == told("assistant", "image"));
+  CHECK(refused(said_by("assistant", document), place) == told("assistant", "document"));
+  CHECK(refused(said_by("assistant", found), place) == told("assistant", "search_result"));
+  for (const std::string& block : {image, document, found}) CHECK(said_by("user", block).ok());
+  // What a vendor's server ran is part of its reply.
+  CHECK(said_by("assistant", R"({"type": "web_search_tool_result", "tool_use_id": "s", "content": []})").ok());
+}
+
+TEST_CASE("bug: a message of Responses with the role of a result was taken for one, without any call before it") {
+  for (const std::string role : {"tool", "function"}) {
+    const auto read_it = read(Api::kResponses, testing::parsed(R"({"input": [{"role": "user", "content": "a"},
+        {"role": ")" + role + R"(", "content": "r"}]})"));
+    CHECK(refused(read_it, "input[1].role") ==
+          "`input[1].role` must not be `" + role + "`: a result is an item of the type `function_call_output`");
+  }
+}
+
 TEST_CASE("functions are tools, and `function_call` chooses one") {
   const auto chat = [](const std::string& members) { return asked(Api::kChat, members); };
   const std::string functions =

@@ -1,6 +1,7 @@
 // What a request asks for in fields that few clients send.
 #include <doctest/doctest.h>
 
+#include "apis/completions.h"
 #include "apis/request.h"
 #include "json/parse.h"
 
@@ -25,15 +26,44 @@ Texts warnings(const Outcome<GenerateRequest>& read) {
 std::string refusal(const Outcome<GenerateRequest>& read) { return read.ok() ? "taken" : read.fault().message; }
 
 TEST_CASE("bug: constraints under other servers' names, and wishes in empty objects, were passed over") {
-  for (const std::string field : {R"("grammar": "root ::= x")", R"("ebnf": "root ::= x")", R"("bad_words": ["x"])",
-                                  R"("allowed_token_ids": [1])", R"("prompt_logprobs": 1)", R"("echo": true)"}) {
+  for (const std::string field :
+       {R"("grammar": "root ::= x")", R"("ebnf": "root ::= x")", R"("bad_words": ["x"])", R"("allowed_token_ids": [1])",
+        R"("prompt_logprobs": 1)", R"("echo": true)", R"("include_stop_str_in_output": true)",
+        R"("truncate_prompt_tokens": 5)", R"("use_beam_search": true)"}) {
     const std::string name = field.substr(1, field.find('"', 1) - 1);
     CHECK(warnings(chat(field)) == Texts{"`" + name + "` was left out"});
+    if (name == "echo" || name == "prompt_logprobs") continue;
+    const auto completion = read_completion(json::parse(R"({"prompt": "x", )" + field + "}").value());
+    REQUIRE(completion.ok());
+    CHECK(completion.value().warnings == Texts{"`" + name + "` was left out"});
   }
+  CHECK(warnings(chat(R"("chat_template": "x")")) ==
+        Texts{"`chat_template` was left out: the model's own took its place"});
   CHECK(warnings(chat(R"("web_search_options": {})")) ==
         Texts{"`web_search_options` was left out: nothing here searches the web"});
   CHECK(warnings(chat(R"("store": true)")) == Texts{"`store` was left out: there is no list of completions"});
   CHECK(warnings(chat(R"("store": false, "echo": false, "bad_words": [], "grammar": null)")).empty());
+}
+
+TEST_CASE("bug: citations were asked for, and nothing said that replies have none") {
+  const auto asked = [](const std::string& citations) {
+    return warnings(read_text(
+        Api::kMessages, R"({"max_tokens": 9, "messages": [{"role": "user", "content": [
+        {"type": "document", "source": {"type": "text", "data": "d"}, "citations": )" +
+                            citations + R"(}, {"type": "text", "text": "x", "citations": []}]}, {"role": "assistant",
+        "content": [{"type": "text", "text": "y", "citations": []}]}, {"role": "user", "content": "x"}]})"));
+  };
+  CHECK(asked(R"({"enabled": true})") ==
+        Texts{"`messages[0].content[0].citations` was left out: replies have no citations"});
+  CHECK(asked(R"({"enabled": false})").empty());
+  CHECK(asked("null").empty());
+}
+
+TEST_CASE("bug: an assistant's reference to audio vanished without a word") {
+  const auto read_it = read_text(Api::kChat, R"({"messages": [{"role": "user", "content": "x"},
+      {"role": "assistant", "audio": {"id": "audio_1"}}, {"role": "assistant", "content": "y", "audio": null},
+      {"role": "user", "content": "x"}]})");
+  CHECK(warnings(read_it) == Texts{"`messages[1].audio` was left out: no replies with audio are kept here"});
 }
 
 TEST_CASE("bug: `top_logprobs` alone and a user's message without content were taken") {

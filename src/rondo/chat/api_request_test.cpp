@@ -530,7 +530,9 @@ TEST_CASE("reasoning in parts of the content, or in lists beside it, is the mess
   const std::string sealed = R"("content":[{"type":"reasoning","encrypted":"s"}])";
   CHECK(message_of(sealed) == R"({"role":"assistant",)" + sealed + "}");
   for (const char* list : {R"("thinking_blocks":[{"type":"thinking","thinking":"a","signature":"s"}])",
-                           R"("reasoning_details":[{"type":"reasoning.text","text":"a"}])"}) {
+                           R"("reasoning_details":[{"type":"reasoning.text","text":"a"}])",
+                           // bug: a summary vanished
+                           R"("reasoning_details":[{"type":"reasoning.summary","summary":"a"}])"}) {
     const std::string beside = R"("content":"x",)" + std::string(list);
     CHECK(message_of(beside) == R"({"role":"assistant",)" + beside + R"(,"reasoning_content":"a"})");
     // Such a list repeats the text.
@@ -539,6 +541,20 @@ TEST_CASE("reasoning in parts of the content, or in lists beside it, is the mess
   }
   CHECK(messages_of(R"({"messages": [{"role": "user", "content": [{"type": "input_text", "text": "x"}]}]})") ==
         R"([{"role":"user","content":[{"type":"text","text":"x"}]}])");
+}
+
+TEST_CASE("bug: a result of a vendor's tool without its call became the result of a call that nobody made") {
+  const ApiRequest request = read_request(json::parse(R"({"input": [{"role": "user", "content": "a"},
+      {"type": "computer_call_output", "call_id": "1", "output": {"type": "computer_screenshot", "image_url": "u"}},
+      {"type": "tool_search_output", "id": "tso_1", "call_id": null, "tools": []},
+      {"type": "local_shell_call", "id": "l", "call_id": "2", "action": {"type": "exec"}},
+      {"type": "local_shell_call_output", "id": "2", "output": "b"}]})")
+                                              .value())
+                                 .value();
+  REQUIRE(request.messages.size() == 3);
+  CHECK(request.messages[2].find_string("content") == "b");
+  CHECK(request.notes == std::vector<std::string>{"an item `computer_call_output` at input[1] was left out",
+                                                  "an item `tool_search_output` at input[2] was left out"});
 }
 
 TEST_CASE("calls and results from before there were tools are read as today's") {

@@ -3,7 +3,7 @@
 namespace rondo::chat {
 
 std::optional<std::string> reasoning_in(const json::Value& block) {
-  for (const std::string_view key : {"thinking", "reasoning", "text"}) {
+  for (const std::string_view key : {"thinking", "reasoning", "text", "summary"}) {
     const json::Value* found = block.find(key);
     if (found != nullptr && found->is_string()) return std::string(found->as_string());
     if (found == nullptr || !found->is_array()) continue;

@@ -74,19 +74,23 @@ class ResponsesTranslation {
       reason(item, index);
     } else if (type == "function_call") {
       place_call(index, "arguments");
+      calls_.insert(first_text(item, {"call_id", "id"}));
       assistant_.call(function_call(first_text(item, {"call_id", "id"}), name_of(item),
                                     std::string(item.find_string("arguments").value_or(""))));
       assistant_.echo(EchoedKey::Kind::kItem, first_text(item, {"id"}));
     } else if (type == "custom_tool_call") {
       place_call(index, "input");
+      calls_.insert(first_text(item, {"call_id", "id"}));
       assistant_.call(custom_call(first_text(item, {"call_id", "id"}), name_of(item), first_text(item, {"input"})));
       assistant_.echo(EchoedKey::Kind::kItem, first_text(item, {"id"}));
     } else if (type == "local_shell_call") {
       const json::Value* action = item.find("action");
       place_call(index, "action");
+      calls_.insert(first_text(item, {"call_id"}));
+      calls_.insert(first_text(item, {"id"}));  // results name either
       assistant_.call(function_call(first_text(item, {"call_id", "id"}), "local_shell",
                                     action == nullptr ? "{}" : json::to_python(*action, {})));
-    } else if (type.ends_with("_output") && !left_out_.contains(first_text(item, {"call_id"}))) {
+    } else if (answers_a_call(item, type)) {
       flush();
       place_texts(item.find("output"), index, "output");
       out_.messages.push_back(json::Object{{"role", "tool"},
@@ -111,6 +115,15 @@ class ResponsesTranslation {
   ApiRequest& out() { return out_; }
 
  private:
+  // A result of a tool that only a vendor's server can run answers no call here, unless its call is one of those that
+  // templates can express.
+  [[nodiscard]] bool answers_a_call(const json::Value& item, std::string_view type) const {
+    if (type == "function_call_output" || type == "custom_tool_call_output")
+      return !left_out_.contains(first_text(item, {"call_id"}));
+    const std::string call = first_text(item, {"call_id", "id"});
+    return type.ends_with("_output") && !call.empty() && calls_.contains(call);
+  }
+
   static std::string name_of(const json::Value& call) {
     return flat_name(first_text(call, {"namespace"}), first_text(call, {"name"}));
   }
@@ -174,6 +187,7 @@ class ResponsesTranslation {
   ApiRequest out_;
   AssistantParts assistant_;
   std::int32_t last_item_ = -1;     // that was read completely
+  std::set<std::string> calls_;     // that became calls of messages
   std::set<std::string> left_out_;  // calls that templates cannot express; their results are left out too
 };
 

@@ -133,6 +133,7 @@ void CompletionRun::Prompt::on_end(const engine::Outcome& ended) {
   if (ended.error && std::ranges::any_of(choices, [](const Choice& choice) { return !choice.has_ended; })) {
     run->state_->metrics.engine_failed();
     run->fault_ = fault_of_engine(chat::Api::kChat, *ended.error, run->asked_.served, ids.size());
+    if (run->fault_->param == "messages") run->fault_->param = "prompt";  // what this address calls it
   }
   for (std::size_t i = 0; i < choices.size(); ++i) {
     choices[i].inexact = ended.choices[i].inexact;

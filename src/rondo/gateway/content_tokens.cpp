@@ -13,7 +13,9 @@ void ContentTokens::parsed(std::span<const parse::Event> events) {
   for (const parse::Event& event : events) {
     const bool is_content = event.kind == parse::EventKind::kContent;
     for (Token& token : waiting_) {
-      if (token.begin >= event.end || token.begin == token.end) break;
+      if (token.begin >= event.end) break;
+      // The end of the text wrote something for a character that was cut off.
+      if (token.begin == token.end) token.end = event.end;
       if (is_content && !token.content && token.end > event.begin)
         token.content = content_bytes_ + (token.begin > event.begin ? token.begin - event.begin : 0);
       token.is_certain = token.end <= event.end;

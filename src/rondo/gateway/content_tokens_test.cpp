@@ -65,5 +65,19 @@ TEST_CASE("content tokens: each token of a character that comes in several count
   CHECK(shown(tokens, 3) == "a|b|c|");
 }
 
+TEST_CASE("bug: the tokens of a character that the end of the text cut off had no log probabilities") {
+  ContentTokens tokens;
+  tokens.sampled({.text = "x"}, 0, 1);
+  parse::Event event = event_of(kContent, 0, 1);
+  tokens.parsed({&event, 1});
+  CHECK(shown(tokens, 1) == "x|");
+  tokens.sampled({.text = "a"}, 1, 1);
+  tokens.sampled({.text = "b"}, 1, 1);
+  CHECK(shown(tokens, 1).empty());
+  event = event_of(kContent, 1, 4);  // U+FFFD
+  tokens.parsed({&event, 1});
+  CHECK(shown(tokens, 4) == "a|b|");
+}
+
 }  // namespace
 }  // namespace rondo::gateway

@@ -16,9 +16,12 @@ constexpr std::size_t kRoomShare = 4;
 
 class PromptMaker {
  public:
-  PromptMaker(Service::State& state, ReadRequest& read, const spans::Scope& scope,
-              const std::optional<spans::Digest>& session)
-      : state_(state), read_(read), scope_(scope), session_(session) {}
+  PromptMaker(Service::State& state, ReadRequest& read, const spans::Scope& scope)
+      : state_(state), read_(read), scope_(scope) {
+    const apis::SessionHints& hints = read.request.session;
+    const std::string& named = hints.session.empty() ? hints.group : hints.session;
+    if (!named.empty()) session_ = spans::Spans::session(scope, named);
+  }
 
   apis::Outcome<Prompt> run() {
     note_documents();
@@ -115,14 +118,13 @@ class PromptMaker {
   Service::State& state_;
   ReadRequest& read_;
   const spans::Scope& scope_;
-  const std::optional<spans::Digest>& session_;
+  std::optional<spans::Digest> session_;  // that the client names
 };
 
 }  // namespace
 
-apis::Outcome<Prompt> make_prompt(Service::State& state, ReadRequest& read, const spans::Scope& scope,
-                                  const std::optional<spans::Digest>& session) {
-  return PromptMaker(state, read, scope, session).run();
+apis::Outcome<Prompt> make_prompt(Service::State& state, ReadRequest& read, const spans::Scope& scope) {
+  return PromptMaker(state, read, scope).run();
 }
 
 }  // namespace rondo::gateway

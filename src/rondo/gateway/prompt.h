@@ -1,8 +1,6 @@
 // Makes the prompt of a request.  Private to gateway/.
 #pragma once
 
-#include <optional>
-
 #include "gateway/state.h"
 #include "spans/planner.h"
 
@@ -13,9 +11,8 @@ struct Prompt {
   spans::Plan plan;
 };
 
-// Plans the prompt, from kept turns of the `session` too.  A Responses request with `truncation: "auto"` loses its
-// oldest messages if the prompt is too long for the engine, and gets a warning.
-[[nodiscard]] apis::Outcome<Prompt> make_prompt(Service::State& state, ReadRequest& read, const spans::Scope& scope,
-                                                const std::optional<spans::Digest>& session);
+// Plans the prompt, from kept turns too; those of the session that the request names come first.  A Responses request
+// with `truncation: "auto"` loses its oldest messages if the prompt is too long for the engine, and gets a warning.
+[[nodiscard]] apis::Outcome<Prompt> make_prompt(Service::State& state, ReadRequest& read, const spans::Scope& scope);
 
 }  // namespace rondo::gateway

@@ -100,7 +100,7 @@ void complete(State& state, Exchange exchange) {
   read_then_run<apis::CompletionRequest>(state, kApi, std::move(exchange), read, run);
 }
 
-// The prompt's ids.  Nothing is generated, and what the client echoes of earlier replies has no effect.
+// The prompt's ids, as a request for a reply would send them.
 apis::Outcome<std::vector<spans::TokenId>> prompt_ids(State& state, ReadRequest& read) {
   if (!read.request.media.empty()) return not_text(read.request.media);
   if (!read.request.opens_reply && !read.request.continue_final) {
@@ -110,8 +110,7 @@ apis::Outcome<std::vector<spans::TokenId>> prompt_ids(State& state, ReadRequest&
     return std::move(encoded).value().ids;
   }
   const spans::Scope scope = state.parts.spans->scope(read.visit->tenant, read.model->name);
-  read.request.echoed.clear();
-  auto prompt = make_prompt(state, read, scope, std::nullopt);
+  auto prompt = make_prompt(state, read, scope);
   if (!prompt.ok()) return prompt.fault();
   return prompt.value().plan.ids.get();
 }
@@ -182,7 +181,11 @@ net::Reply detokenize(State& state, const net::ServerRequest& http) {
   const ServedModel* model = state.find_model(name);
   if (model == nullptr) return fault_reply(chat::Api::kChat, apis::model_not_found(name));
   const auto text = model->model->detokenize(ids.value(), false);
-  if (!text.ok()) return fault_reply(chat::Api::kChat, apis::fault_of(text.error()));
+  if (!text.ok()) {
+    apis::Fault fault = apis::fault_of(text.error());
+    fault.param = "tokens";
+    return fault_reply(chat::Api::kChat, fault);
+  }
   return json_reply(200, apis::detokenize_body(text.value()));
 }
 

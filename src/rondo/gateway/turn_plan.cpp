@@ -26,11 +26,7 @@ std::string_view id_prefix(chat::Api api) {
 
 apis::Outcome<engine::Request> TurnRun::prepare() {
   scope_.emplace(state_->parts.spans->scope(read_.visit->tenant, read_.model->name));
-  const apis::SessionHints& hints = read_.request.session;
-  const std::string& named = hints.session.empty() ? hints.group : hints.session;
-  std::optional<spans::Digest> session;
-  if (!named.empty()) session = spans::Spans::session(*scope_, named);
-  auto prompt = make_prompt(*state_, read_, *scope_, session);
+  auto prompt = make_prompt(*state_, read_, *scope_);
   if (!prompt.ok()) return prompt.fault();
   call_ = std::move(prompt.value().asked.call);
   reasoning_budget_ = prompt.value().asked.reasoning.budget;

@@ -54,17 +54,22 @@ Result<int> read_version(std::string_view text) {
   return bad("the first line is no HTTP");
 }
 
-// Only the part after the authority, if the target is absolute.
-Result<std::string> read_target(std::string_view target) {
+// What a request asks for: of an absolute target the part after the authority, and that.
+struct Target {
+  std::string path;
+  std::string authority{};
+};
+
+Result<Target> read_target(std::string_view target) {
   for (const char letter : target) {
     const auto code = static_cast<unsigned char>(letter);
     if (code <= 0x20 || code >= 0x7F || letter == '#') return bad("the target has a character that is not escaped");
   }
-  if (target.starts_with('/') || target == "*") return std::string(target);
+  if (target.starts_with('/') || target == "*") return Target{.path = std::string(target)};
   if (target.starts_with("http://") || target.starts_with("https://")) {
     Result<Url> url = Url::parse(target);
     if (!url.ok()) return url.error();
-    return std::move(url.value().target);
+    return Target{.path = url.value().target, .authority = url.value().authority()};
   }
   return bad("the target does not begin with `/`");
 }
@@ -133,12 +138,14 @@ Result<RequestHead> read_request(std::string_view head, std::size_t most_fields)
   request.minor = minor.value();
   request.method = line.substr(0, method_end);
   if (!check_header({request.method, ""}).ok()) return bad("the method is not a word");
-  Result<std::string> target = read_target(line.substr(method_end + 1, target_end - method_end - 1));
+  Result<Target> target = read_target(line.substr(method_end + 1, target_end - method_end - 1));
   if (!target.ok()) return target.error();
-  request.target = std::move(target).value();
+  request.target = std::move(target.value().path);
   if (const Status status = read_fields(head, most_fields, request.headers); !status.ok()) return status.error();
   const std::size_t hosts = request.headers.count("host");
   if (hosts > 1 || (hosts == 0 && request.minor == 1)) return bad("not exactly one `Host`");
+  // RFC 9112, 3.2.2: the name in the target counts, whatever `Host` says.
+  if (!target.value().authority.empty()) request.headers.set("Host", std::move(target.value().authority));
   return request;
 }
 

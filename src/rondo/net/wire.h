@@ -24,7 +24,7 @@ struct RequestHead {
   std::string method;
   std::string target;  // begins with `/`, or is `*`
   int minor = 1;       // the minor version of HTTP/1.x
-  Headers headers;
+  Headers headers;     // if the target was absolute, `Host` is the name in it
 };
 
 struct ResponseHead {

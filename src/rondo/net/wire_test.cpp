@@ -37,7 +37,10 @@ constexpr wire::Framing kChunked{wire::Framing::Kind::kChunked, 0};
 
 TEST_CASE("wire: heads of requests") {
   CHECK(request("GET /a?b=c HTTP/1.1\r\nHost: x\r\nAccept:  a b \t\r\n\r\n") == "GET /a?b=c 1 [Host=x] [Accept=a b]");
-  CHECK(request("GET http://h:80/a HTTP/1.1\r\nHost: x\r\n\r\n") == "GET /a 1 [Host=x]");
+  // bug: the name in an absolute target was ignored, and `Host` counted
+  CHECK(request("GET http://h:80/a HTTP/1.1\r\nHost: x\r\n\r\n") == "GET /a 1 [Host=h]");
+  CHECK(request("GET http://h:81 HTTP/1.1\r\nA: b\r\nhost: x\r\n\r\n") == "GET / 1 [A=b] [Host=h:81]");
+  CHECK(request("GET http://[::1]/ HTTP/1.0\r\n\r\n") == "GET / 0 [Host=[::1]]");
   CHECK(request("OPTIONS * HTTP/1.0\r\n\r\n") == "OPTIONS * 0");
   struct Row {
     std::string head;
