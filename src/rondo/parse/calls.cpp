@@ -398,10 +398,7 @@ bool Machine::recover() {
   const bool is_text = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters || call_.has_arguments;
   const MarkerSet& set = thoughts_.have_call ? syntax_->sets.reasoning_recover : syntax_->sets.recover;
   if (!scan(set, is_text ? EventKind::kArguments : EventKind::kMarker, found)) return false;
-  if (found.id == kReasoningClose) {  // the call before it was only a thought
-    call_.is_reported = false;
-    return reasoning_marker(found);
-  }
+  if (found.id == kReasoningClose) return thought_ends(found);
   pos_ = head_;
   phase_ = Phase::kAfterCall;
   const std::size_t behind = syntax_->behind_arguments();

@@ -158,6 +158,7 @@ class Machine : private Reader {
   bool reasoning_start();
   bool reasoning_after_call();
   bool reasoning_marker(const MarkerSet::Found& found);
+  bool thought_ends(const MarkerSet::Found& found);
   void emit_reasoning_marker(std::size_t end);
   [[nodiscard]] bool has_meant_call() const;
   void hold();

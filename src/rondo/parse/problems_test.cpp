@@ -126,6 +126,18 @@ TEST_CASE("a value that quotes a tag is none that swallowed one") {
         R"({"q":"a <p= n>"} malformed; swallowed_tag of q: the value of `q` holds the tag of `n`)");
 }
 
+TEST_CASE("bug: behind a parameter that cannot be read, a call that was only thought of hid the end of the reasoning") {
+  Format format = tags();
+  format.reasoning = {true, "<think>", "</think>", false};
+  const std::string thought = "<think>Maybe <call>find> is wrong.</think><call>find><p=q>Oslo</p></call>";
+  CHECK(problems(format, thought) == R"({"q":"Oslo"} ok)");
+  CHECK(testing::in_any_chunks(std::make_shared<const Format>(format), thought, with_tools()) ==
+        R"(R(Maybe <call>find> is wrong.) C() find{"q":"Oslo"})");
+  CHECK(problems(format, "<think>Maybe <call>find> x <p=q>Oslo</p></call>") ==
+        R"({"q":"Oslo"} malformed; unreadable_parameter of : a parameter is expected)");
+}
+
+
 TEST_CASE("a tag with an attribute that the format lacks") {
   const std::string damaged = "malformed; unknown_attribute of q: the tag of `q` is not as the format writes it";
   CHECK(problems(tags(), "<call>find><p=q type=string>Oslo</p></call>") == R"({"q":"Oslo"} )" + damaged);

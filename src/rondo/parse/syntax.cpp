@@ -109,7 +109,7 @@ void Syntax::compile_reasoning() {
   }
   if (!absent->empty() && !absent->is_distinct()) compile_absent_reasoning(*absent);
   sets.reasoning_open.add(kReasoningOpen, open);
-  for (MarkerSet* set : {&sets.reasoning, &sets.reasoning_layout, &sets.reasoning_recover})
+  for (MarkerSet* set : {&sets.reasoning, &sets.reasoning_layout, &sets.reasoning_recover, &sets.reasoning_skip})
     set->add(kReasoningClose, close);
   // A reserved marker cannot be ordinary text, so it opens reasoning after content too.
   if (open->is_reserved() || (f.reasoning.behind_content && open->is_distinct())) sets.text.add(kReasoningOpen, open);
@@ -178,7 +178,7 @@ void Syntax::compile_content() {
 // ends no turn.
 bool Syntax::closes_call(const Marker& stop, const MarkerSet* set) const {
   const bool is_of_calls = set == &sets.after || set == &sets.parameter || set == &sets.follower ||
-                           set == &sets.recover || set == &sets.reasoning_recover;
+                           set == &sets.recover || set == &sets.reasoning_recover || set == &sets.reasoning_skip;
   return is_of_calls && !stop.is_distinct() && stop.core() == format::trimmed(format->calls.call_close);
 }
 
@@ -191,7 +191,7 @@ void Syntax::compile_stops() {
       if (marker->empty() && stops == &f.stops.content) blank_stop = stop;
       for (MarkerSet* set :
            {&sets.blank, &sets.text, &sets.reasoning, &sets.reasoning_layout, &sets.section, &sets.after, &sets.between,
-            &sets.parameter, &sets.follower, &sets.recover, &sets.reasoning_recover}) {
+            &sets.parameter, &sets.follower, &sets.recover, &sets.reasoning_recover, &sets.reasoning_skip}) {
         if (closes_call(*marker, set)) continue;
         const bool goes_on =
             stops == &f.stops.history_close && !is_blank(f.header) && (set == &sets.blank || set == &sets.text);
@@ -302,7 +302,7 @@ void Syntax::compile_calls() {
     set->add(kSectionClose, &section_close);
     set->add(kCallOpen, &call_open);
   }
-  for (MarkerSet* set : {&sets.parameter, &sets.follower}) {
+  for (MarkerSet* set : {&sets.parameter, &sets.follower, &sets.reasoning_skip}) {
     add_parameter_openers(*set);
     set->add(kParameterSeparator, &parameter_separator);
     add_closers(*set);
@@ -315,7 +315,8 @@ void Syntax::compile_calls() {
   for (const format::CallPiece& piece : calls.pieces)
     piece_markers.push_back(make_marker(piece.kind == format::CallPiece::Kind::kLiteral ? piece.text : ""));
   if (const std::size_t behind = behind_arguments(); behind < piece_markers.size()) {
-    for (MarkerSet* set : {&sets.parameter, &sets.follower, &sets.recover, &sets.reasoning_recover})
+    for (MarkerSet* set :
+         {&sets.parameter, &sets.follower, &sets.recover, &sets.reasoning_recover, &sets.reasoning_skip})
       set->add(kCallClose, &piece_markers[behind]);
   }
   compile_slots();

@@ -128,7 +128,9 @@ bool Machine::skip_parameter(const char* why) {
 
 bool Machine::skipped_parameter() {
   MarkerSet::Found found;
-  if (!scan(syntax_->sets.parameter, EventKind::kMarker, found)) return false;
+  const MarkerSet& set = thoughts_.have_call ? syntax_->sets.reasoning_skip : syntax_->sets.parameter;
+  if (!scan(set, EventKind::kMarker, found)) return false;
+  if (found.id == kReasoningClose) return thought_ends(found);
   pos_ = head_;
   phase_ = Phase::kParameter;
   return true;
