@@ -490,6 +490,7 @@ class Machine : private Reader {
 
   // tags.cpp: tags that differ from the format's own, and tags inside values
   [[nodiscard]] Match damaged_key_close(std::size_t at) const;
+  [[nodiscard]] Match untyped_key_close(std::size_t at) const;
   [[nodiscard]] ValueOpener damaged_opener(std::size_t at) const;
   struct NameTagEnd {
     Match match;

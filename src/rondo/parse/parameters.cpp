@@ -229,10 +229,12 @@ MatchKind Machine::key_close(std::size_t begin, std::size_t end) {
     }
     if (bare.kind != MatchKind::kNone) return bare.kind;
   }
-  const Match damaged = damaged_key_close(end);
+  const Match untyped = untyped_key_close(end);
+  const Match damaged = untyped.kind == MatchKind::kNone ? damaged_key_close(end) : untyped;
   if (damaged.kind == MatchKind::kFull) {
     take_key(begin, end, damaged.size);
     note_damaged_tag();
+    if (untyped.kind == MatchKind::kFull) (void)take_value_open(pos_, nullptr);
   }
   return damaged.kind;
 }

@@ -126,6 +126,23 @@ TEST_CASE("a value that quotes a tag is none that swallowed one") {
         R"({"q":"a <p= n>"} malformed; swallowed_tag of q: the value of `q` holds the tag of `n`)");
 }
 
+TEST_CASE("bug: a parameter was lost whose tag lacked the attribute that tells the value's type") {
+  Format format = typed_tags();
+  format.calls.parameters.key_close = "\" text=\"";
+  for (format::ValueForm& one : format.calls.parameters.forms)
+    one.open = one.type == ValueType::kString ? "yes\">" : "no\">";
+  const std::string damaged = " malformed; unknown_attribute of q: the tag of `q` is not as the format writes it";
+  CHECK(problems(format, R"(<call>find><p name="q" text="yes">Oslo</p></call>)") == R"({"q":"Oslo"} ok)");
+  CHECK(problems(format, R"(<call>find><p name="q">Oslo</p><p name="n" text="no">3</p></call>)") ==
+        R"({"q":"Oslo","n":3})" + damaged);
+  CHECK(problems(format, R"(<call>find><p name="q" kind="x">a="b">c</p></call>)") == R"({"q":"a=\"b\">c"})" + damaged);
+  CHECK(problems(format, R"(<call>find><p name="n">3</p></call>)") ==
+        R"({"n":3} malformed; unknown_attribute of n: the tag of `n` is not as the format writes it)");
+  CHECK(problems(format, R"(<call>find><p name="q>Oslo</p></call>)") ==
+        "{} malformed; unreadable_parameter of : the name of a parameter cannot be read");
+}
+
+
 TEST_CASE("bug: behind a parameter that cannot be read, a call that was only thought of hid the end of the reasoning") {
   Format format = tags();
   format.reasoning = {true, "<think>", "</think>", false};
