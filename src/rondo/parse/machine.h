@@ -437,6 +437,7 @@ class Machine : private Reader {
 
   // wrapped_arguments.cpp: tags around arguments that the format does not have
   MatchKind argument_wrapper(std::size_t at);
+  MatchKind wrapping_parameter(std::size_t name);
   [[nodiscard]] MatchKind parameter_opens_at(std::size_t at) const;
   [[nodiscard]] MatchKind wrapper_end_at(std::size_t at) const;
   MatchKind end_wrapper();

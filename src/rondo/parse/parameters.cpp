@@ -138,6 +138,8 @@ MatchKind Machine::take_listed_key(std::size_t begin) {
 // Reads the name of a parameter, up to the text that closes it.
 bool Machine::key() {
   const std::size_t begin = skip_space(pos_);
+  if (const MatchKind wrapper = wrapping_parameter(begin); wrapper != MatchKind::kNone)
+    return wrapper == MatchKind::kFull;
   if (const MatchKind listed = take_listed_key(begin); listed != MatchKind::kNone) return listed == MatchKind::kFull;
   if (const MatchKind nameless = nameless_parameter(begin); nameless != MatchKind::kNone)
     return nameless == MatchKind::kFull;
