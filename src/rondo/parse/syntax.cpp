@@ -488,12 +488,14 @@ void Syntax::compile_half_openers() {
     const Marker* first = add_marker(core.substr(0, cuts[1]));
     if (first->is_distinct()) sets.text.add(kWrapper, first);
   }
-  // The tag before a word, and the word: `<|call>` and `call:` of `<|call>call:`.
-  const bool has_word = !rare.inner_open.empty() && is_word(rare.inner_open.core().front());
-  if (has_word && format->calls.envelope == format::Envelope::kTags) {
-    add_half_opener(core.substr(0, core.size() - rare.inner_open.core().size()),
-                    {&sets.blank, &sets.text, &sets.section, &sets.between});
-    add_half_opener(rare.inner_open.core(), {&sets.blank, &sets.section, &sets.between});
+  // The tag before a word, and the word: `<|call>`, `<|call>:` and `call:` of `<|call>call:`.
+  const std::string_view inner = rare.inner_open.core();
+  if (!inner.empty() && is_word(inner.front()) && format->calls.envelope == format::Envelope::kTags) {
+    const std::string tag_open(core.substr(0, core.size() - inner.size()));
+    const std::size_t word = static_cast<std::size_t>(std::ranges::find_if_not(inner, is_word) - inner.begin());
+    for (const std::string& part : {tag_open, tag_open + std::string(inner.substr(word))})
+      add_half_opener(part, {&sets.blank, &sets.text, &sets.section, &sets.between});
+    add_half_opener(inner, {&sets.blank, &sets.section, &sets.between});
   }
   // Names in tags have other quotes, or none.
   if (has_name_in_tag() && (core.ends_with("=\"") || core.ends_with("='"))) {
@@ -513,14 +515,6 @@ void Syntax::compile_bare_openers() {
   sets.text.add(kBareOpen, add_marker(calls.call_open + "{"));
   sets.text.add(kWrapper, add_marker(kFence));  // a fence around such a call belongs to it
   if (calls.envelope == format::Envelope::kJsonArray) sets.text.add(kBareOpen, add_marker(calls.section_open + "["));
-}
-
-// A prefix of names that ends with a dot, as in ` to=functions.`, may be missing.
-std::string_view without_prefix_word(std::string_view opener) {
-  if (!opener.ends_with('.')) return "";
-  std::string_view rest = opener.substr(0, opener.size() - 1);
-  while (!rest.empty() && is_word(rest.back())) rest.remove_suffix(1);
-  return rest.size() + 1 < opener.size() ? rest : "";
 }
 
 bool Syntax::is_stop(std::string_view text) const {
