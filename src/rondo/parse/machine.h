@@ -241,6 +241,7 @@ class Machine : private Reader {
   MatchKind list_call(std::size_t list, bool is_own);
   MatchKind line_call(std::size_t at, std::size_t name_size);
   MatchKind tag_call(std::size_t begin, std::size_t at);
+  [[nodiscard]] bool may_be_json_instead(std::size_t at) const;
   bool json_instead(bool& wait);
   bool usual_call(std::size_t at);
   bool usual_instead(char byte);
