@@ -428,6 +428,7 @@ class Machine : private Reader {
 
   // unclosed.cpp: values without their closing tag, and parameters that cannot be read
   bool is_followed(std::size_t at, bool& wait) const;
+  [[nodiscard]] bool is_whole_scalar(std::size_t end) const;
   [[nodiscard]] MatchKind call_ends_at(const MarkerSet::Found& close) const;
   [[nodiscard]] bool is_closed_by_end() const;
   MatchKind value_unclosed(std::size_t& end);

@@ -415,7 +415,7 @@ bool Machine::value_marked() {
     }
     if (found.kind == MatchKind::kFull) {
       bool wait = false;
-      if (is_followed(found.begin + found.size, wait)) {
+      if (is_followed(found.begin + found.size, wait) || (!wait && is_whole_scalar(found.begin))) {
         end_value(found.begin - found.marker->own_lead(std::string_view(buffer_).substr(head_, found.begin - head_)),
                   found.begin + found.size);
         return true;

@@ -155,6 +155,15 @@ TEST_CASE("bug: behind a parameter that cannot be read, a call that was only tho
 }
 
 
+TEST_CASE("bug: a number went on behind its closing tag where the format has nothing of what follows") {
+  const std::string lost = "malformed; unreadable_parameter of : a parameter is expected";
+  CHECK(problems(tags(), "<call>find><p=n>3</p>x<p=q>Oslo</p></call>") == R"({"n":3,"q":"Oslo"} )" + lost);
+  CHECK(problems(tags(), "<call>find><p=deep>\ntrue\n</p> so </call>") == R"({"deep":true} )" + lost);
+  CHECK(problems(tags(), "<call>find><p=q>3</p>x</p></call>") == R"({"q":"3</p>x"} ok)");
+  CHECK(problems(tags(), "<call>find><p=n>many</p>x</p></call>") ==
+        R"({"n":"many</p>x"} malformed; wrong_type of n: `n` is a string, and the tool's schema wants an integer)");
+}
+
 TEST_CASE("a tag with an attribute that the format lacks") {
   const std::string damaged = "malformed; unknown_attribute of q: the tag of `q` is not as the format writes it";
   CHECK(problems(tags(), "<call>find><p=q type=string>Oslo</p></call>") == R"({"q":"Oslo"} )" + damaged);
