@@ -142,7 +142,6 @@ TEST_CASE("bug: a parameter was lost whose tag lacked the attribute that tells t
         "{} malformed; unreadable_parameter of : the name of a parameter cannot be read");
 }
 
-
 TEST_CASE("bug: behind a parameter that cannot be read, a call that was only thought of hid the end of the reasoning") {
   Format format = tags();
   format.reasoning = {true, "<think>", "</think>", false};
@@ -153,7 +152,6 @@ TEST_CASE("bug: behind a parameter that cannot be read, a call that was only tho
   CHECK(problems(format, "<think>Maybe <call>find> x <p=q>Oslo</p></call>") ==
         R"({"q":"Oslo"} malformed; unreadable_parameter of : a parameter is expected)");
 }
-
 
 TEST_CASE("bug: a number went on behind its closing tag where the format has nothing of what follows") {
   const std::string lost = "malformed; unreadable_parameter of : a parameter is expected";
