@@ -471,11 +471,13 @@ MatchKind Machine::call_close(std::size_t at) {
   return MatchKind::kNone;
 }
 
-// Takes the brackets at `at` with which the close of a call begins, where the rest of it is missing.
+// Takes the brackets at `at` with which the close of a call begins, where the rest of it is missing.  If an open section's
+// close begins with them too, they are rather its own.
 void Machine::take_brackets_of_close(std::size_t at) {
   const std::string& close = syntax_->call_close.core();
   const std::size_t size = close.find_first_not_of("}])");
   if (size == 0 || size == std::string::npos || buffer_.compare(at, size, close, 0, size) != 0) return;
+  if (section_.is_open && syntax_->section_close.core().starts_with(close.substr(0, size))) return;
   pos_ = at + size;
   emit(EventKind::kMarker, pos_);
 }

@@ -98,5 +98,19 @@ TEST_CASE("bug: a call in JSON was text of the answer where a section of calls i
   CHECK(in_any_chunks(f, "<calls>" + call + "</calls>") == "C(<calls>" + call + "</calls>)");
 }
 
+TEST_CASE("bug: the bracket that begins a section's close was one of the call's own, whose close was missing") {
+  Format format = *tags_parameters();
+  format.calls.section_open = "]<calls>";
+  format.calls.section_close = "]</calls>";
+  format.calls.call_open = "]<f=";
+  format.calls.call_close = "]</f>";
+  const auto f = share(format);
+  const std::string call = R"({"name": "find", "arguments": {"q": "x"}})";
+  CHECK(read_with_tools(f, "]<calls>" + call + "]</calls> Ok.") == R"(C( Ok.) find{"q": "x"})");
+  CHECK(read_with_tools(f, "]<calls>" + call + "]</f>]</calls> Ok.") == R"(C( Ok.) find{"q": "x"})");
+  CHECK(read_with_tools(f, "]<calls>]<f=find>\n<p=q>\nx\n</p>]</calls> Ok.") == R"(C( Ok.) find{"q":"x"})");
+  CHECK(read_with_tools(f, "]<calls>" + call + "] Ok.") == R"(C( Ok.) find{"q": "x"})");
+}
+
 }  // namespace
 }  // namespace rondo::parse
