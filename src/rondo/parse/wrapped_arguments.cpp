@@ -89,7 +89,16 @@ MatchKind Machine::end_wrapper() {
   if (at == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
   const MatchKind kind = wrapper_end_at(at);
   if (kind != MatchKind::kFull) return kind;
-  pos_ = at + call_.wrapper_close.size();
+  const std::size_t end = at + call_.wrapper_close.size();
+  if (call_.has_arguments && call_.parameters == 0) {  // it was around an object
+    const std::size_t next = skip_space(end);
+    if (next == buffer_.size() && !is_end_) return MatchKind::kPartial;
+    const MatchKind more = next < buffer_.size() ? parameter_opens_at(next) : MatchKind::kNone;
+    if (more == MatchKind::kPartial) return more;
+    if (more == MatchKind::kFull)
+      call_.problems.push_back({chat::CallProblem::Kind::kUnreadable, "", "a parameter follows all arguments"});
+  }
+  pos_ = end;
   emit(EventKind::kMarker, pos_);
   call_.wrapper_close.clear();
   return kind;

@@ -77,6 +77,8 @@ TEST_CASE("bug: all arguments in one parameter called `arguments` were the value
         R"(C() find{"q":"a","arguments":{}}!malformed)");
   CHECK(in_any_chunks(f, "<do find><p arguments>{\"q\":1}</p></do>") == R"(C() find{"arguments":{"q":1}})");
   CHECK(closing_of(f, "<do find><p arguments>{\"q\":\"a\"", offering_tools()) == "}</do>");
+  CHECK(read_with_tools(f, "<do find><p arguments>{\"q\":\"a\"}</p><p n>2</p></do>") ==
+        R"(C(<p n>2</p></do>) find{"q":"a"}!malformed)");
   format.calls.parameters.open = "<";
   format.calls.parameters.key_in_close = "</";
   format.calls.parameters.close = ">";
