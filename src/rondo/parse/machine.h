@@ -501,6 +501,7 @@ class Machine : private Reader {
   };
   [[nodiscard]] NameTagEnd name_tag_end(std::size_t at, std::size_t piece) const;
   MatchKind damaged_name_tag(std::size_t at);
+  MatchKind unclosed_name_tag(std::size_t at);
   void note_foreign_tag();
   void note_damaged_tag();
   [[nodiscard]] Match quoted_tool(std::size_t begin) const;

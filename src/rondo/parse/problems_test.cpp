@@ -162,6 +162,17 @@ TEST_CASE("bug: a number went on behind its closing tag where the format has not
         R"({"n":"many</p>x"} malformed; wrong_type of n: `n` is a string, and the tool's schema wants an integer)");
 }
 
+TEST_CASE("bug: the closing bracket of the tag with a tool's name was missing, and the call was text of the answer") {
+  Format format = tags();
+  format.calls.call_open = "<call=";
+  const std::string damaged =
+      " malformed; unknown_attribute of : the tag of the call of `find` is not as the format writes it";
+  CHECK(problems(format, "<call=find\n<p=q>Oslo</p></call>") == R"({"q":"Oslo"})" + damaged);
+  CHECK(problems(format, "<call=find <p=q>Oslo</p><p=n>3</p></call>") == R"({"q":"Oslo","n":3})" + damaged);
+  CHECK(problems(format, "<call=other\n<p=q>Oslo</p></call>") == "<call=other\n<p=q>Oslo</p></call>");
+  CHECK(problems(format, "<call=find\n<p=q>Oslo</p></call>", {}) == "<call=find\n<p=q>Oslo</p></call>");
+}
+
 TEST_CASE("a tag with an attribute that the format lacks") {
   const std::string damaged = "malformed; unknown_attribute of q: the tag of `q` is not as the format writes it";
   CHECK(problems(tags(), "<call>find><p=q type=string>Oslo</p></call>") == R"({"q":"Oslo"} )" + damaged);

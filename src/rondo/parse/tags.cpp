@@ -152,6 +152,20 @@ MatchKind Machine::damaged_name_tag(std::size_t at) {
   return MatchKind::kFull;
 }
 
+// Goes on behind the tag that contains a tool's name, whose closing bracket is missing, if a parameter begins at `at`.
+MatchKind Machine::unclosed_name_tag(std::size_t at) {
+  const format::Calls& calls = syntax_->format->calls;
+  const bool is_named = call_.has_name && options().tools && syntax_->is_known_tool(call_.name);
+  if (!is_named || calls.arguments != format::ArgumentStyle::kParameters || !syntax_->has_name_in_tag() ||
+      format::trimmed(calls.pieces[call_.piece].text) != kTagEnd || !syntax_->parameter_open.is_distinct())
+    return MatchKind::kNone;
+  const MatchKind open = parameter_opens_at(at);
+  if (open != MatchKind::kFull) return open;
+  note_foreign_tag();
+  ++call_.piece;
+  return open;
+}
+
 void Machine::note_foreign_tag() {
   call_.problems.push_back({Problem::Kind::kUnknownAttribute, "",
                             "the tag of the call" + (call_.name.empty() ? "" : " of `" + call_.name + "`") +
