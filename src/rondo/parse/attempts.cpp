@@ -135,7 +135,9 @@ bool Machine::section() {
     take_call_tag(tag);
     return true;
   }
-  if (found.kind == MatchKind::kNone && (syntax_->call_open.empty() || is_json_at(at) || is_named_by_marker())) {
+  const bool may_begin =
+      syntax_->call_open.empty() || is_json_at(at) || is_named_by_marker() || may_be_json_instead(at);
+  if (found.kind == MatchKind::kNone && may_begin) {
     pos_ = at;
     return start_body();
   }

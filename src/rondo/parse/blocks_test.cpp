@@ -12,6 +12,7 @@ namespace {
 using format::CallPiece;
 using format::Format;
 using testing::in_any_chunks;
+using testing::read_with_tools;
 using testing::share;
 
 // A format of blocks, each with a heading: <|start|>bot, then <|to|>self<|body|>R<|end|>, <|to|>user<|body|>C or
@@ -54,6 +55,14 @@ TEST_CASE("bug: a second call in the markers of the first was text of the answer
   CHECK(in_any_chunks(f, "<|call|>call:f{a:1}\ncall:g{b:2}<|/call|><|eot|>") == both);
   CHECK(in_any_chunks(f, "<|call|>call:f{a:1}call: me later") == "C(call: me later) f{\"a\":1}");
   CHECK(in_any_chunks(f, "<|call|>call:f{a:1}<|/call|>call: me later") == "C(call: me later) f{\"a\":1}");
+}
+
+TEST_CASE("bug: an opener without the word between its tag and its colon was text of the answer") {
+  const auto f = braces();
+  CHECK(read_with_tools(f, "<|call|>:find{n:1}<|/call|>") == "C() find{\"n\":1}");
+  CHECK(read_with_tools(f, "See: <|call|>:find{n:1}<|/call|>") == "C(See: ) find{\"n\":1}");
+  CHECK(read_with_tools(f, "<|call|>find{n:1}<|/call|>") == "C() find{\"n\":1}");
+  CHECK(read_with_tools(f, "<|call|>:no{n:1}") == "C(<|call|>:no{n:1})");
 }
 
 TEST_CASE("bug: the header of a call's block behind an answer was text of the answer") {

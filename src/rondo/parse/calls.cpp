@@ -398,10 +398,7 @@ bool Machine::recover() {
   const bool is_text = syntax_->format->calls.arguments != format::ArgumentStyle::kParameters || call_.has_arguments;
   const MarkerSet& set = thoughts_.have_call ? syntax_->sets.reasoning_recover : syntax_->sets.recover;
   if (!scan(set, is_text ? EventKind::kArguments : EventKind::kMarker, found)) return false;
-  if (found.id == kReasoningClose) {  // the call before it was only a thought
-    call_.is_reported = false;
-    return reasoning_marker(found);
-  }
+  if (found.id == kReasoningClose) return thought_ends(found);
   pos_ = head_;
   phase_ = Phase::kAfterCall;
   const std::size_t behind = syntax_->behind_arguments();
@@ -474,11 +471,13 @@ MatchKind Machine::call_close(std::size_t at) {
   return MatchKind::kNone;
 }
 
-// Takes the brackets at `at` with which the close of a call begins, where the rest of it is missing.
+// Takes the brackets at `at` with which the close of a call begins, where the rest of it is missing.  If an open section's
+// close begins with them too, they are rather its own.
 void Machine::take_brackets_of_close(std::size_t at) {
   const std::string& close = syntax_->call_close.core();
   const std::size_t size = close.find_first_not_of("}])");
   if (size == 0 || size == std::string::npos || buffer_.compare(at, size, close, 0, size) != 0) return;
+  if (section_.is_open && syntax_->section_close.core().starts_with(close.substr(0, size))) return;
   pos_ = at + size;
   emit(EventKind::kMarker, pos_);
 }

@@ -332,6 +332,12 @@ MatchKind Machine::tag_call(std::size_t begin, std::size_t at) {
   return MatchKind::kNone;
 }
 
+// Returns whether a call in JSON may begin at `at`, in a section of a format in tags.
+bool Machine::may_be_json_instead(std::size_t at) const {
+  return attempt_.opening == Opening::kMarker && syntax_->options.tools && foreign_.own_syntax == nullptr &&
+         (buffer_[at] == '{' || buffer_[at] == '[');
+}
+
 // Begins a call in JSON between the markers of a format in tags.  Returns true if one begins, or if more text is needed
 // to tell (then `wait` is set).
 bool Machine::json_instead(bool& wait) {

@@ -94,6 +94,14 @@ std::string heading_name(std::string_view words, const format::Calls& calls) {
 
 }  // namespace
 
+// A prefix of names that ends with a dot, as in ` to=functions.`, may be missing.
+std::string_view without_prefix_word(std::string_view opener) {
+  if (!opener.ends_with('.')) return "";
+  std::string_view rest = opener.substr(0, opener.size() - 1);
+  while (!rest.empty() && format::is_word(rest.back())) rest.remove_suffix(1);
+  return rest.size() + 1 < opener.size() ? rest : "";
+}
+
 // Reads the heading of a block at `at`: of reasoning, an answer or a call.  Its words may differ from the format's, and
 // it may name a tool.  kPartial means that more text is needed.
 MatchKind Machine::heading(std::size_t at) {

@@ -11,9 +11,11 @@ namespace {
 using format::Format;
 using testing::base;
 using testing::closing_of;
+using testing::in_any_chunks;
 using testing::offering_tools;
 using testing::read_with_tools;
 using testing::share;
+using testing::tags_parameters;
 
 TEST_CASE("bug: the second of two objects between the tags of one call was content") {
   Format format = base();
@@ -76,6 +78,38 @@ TEST_CASE(
   CHECK(testing::in_any_chunks(f, "<do>find: {\"q\": 1};now: {};find: {};</do><eot>") ==
         "C() find{\"q\": 1} now{} find{}");
   CHECK(testing::in_any_chunks(f, "<do>find: {\"q\": 1};</do> now: {};") == "C( now: {};) find{\"q\": 1}");
+}
+
+TEST_CASE("bug: a call in JSON was text of the answer where a section of calls in tags had begun") {
+  Format format = *tags_parameters();
+  format.calls.section_open = "<calls>\n";
+  format.calls.section_close = "\n</calls>";
+  format.calls.call_open = "<f=";
+  format.calls.call_close = "</f>";
+  const auto f = share(format);
+  const std::string call = R"({"name": "find", "arguments": {"q": "x"}})";
+  const std::string read = R"(C() find{"q": "x"})";
+  CHECK(read_with_tools(f, "<calls>\n" + call + "\n</calls>") == read);
+  CHECK(read_with_tools(f, "<calls>[" + call + "]</calls>") == read);
+  CHECK(read_with_tools(f, "<calls>" + call + ", " + call + "</calls>") == read + R"( find{"q": "x"})");
+  CHECK(read_with_tools(f, "Look: <calls>" + call + "</calls> Ok.") == R"(C(Look:  Ok.) find{"q": "x"})");
+  CHECK(read_with_tools(f, "<calls>{\"a\": 1}</calls>") == "C(<calls>{\"a\": 1}</calls>)");
+  CHECK(read_with_tools(f, "<calls>[1]</calls>") == "C(<calls>[1]</calls>)");
+  CHECK(in_any_chunks(f, "<calls>" + call + "</calls>") == "C(<calls>" + call + "</calls>)");
+}
+
+TEST_CASE("bug: the bracket that begins a section's close was one of the call's own, whose close was missing") {
+  Format format = *tags_parameters();
+  format.calls.section_open = "]<calls>";
+  format.calls.section_close = "]</calls>";
+  format.calls.call_open = "]<f=";
+  format.calls.call_close = "]</f>";
+  const auto f = share(format);
+  const std::string call = R"({"name": "find", "arguments": {"q": "x"}})";
+  CHECK(read_with_tools(f, "]<calls>" + call + "]</calls> Ok.") == R"(C( Ok.) find{"q": "x"})");
+  CHECK(read_with_tools(f, "]<calls>" + call + "]</f>]</calls> Ok.") == R"(C( Ok.) find{"q": "x"})");
+  CHECK(read_with_tools(f, "]<calls>]<f=find>\n<p=q>\nx\n</p>]</calls> Ok.") == R"(C( Ok.) find{"q":"x"})");
+  CHECK(read_with_tools(f, "]<calls>" + call + "] Ok.") == R"(C( Ok.) find{"q": "x"})");
 }
 
 }  // namespace

@@ -46,6 +46,7 @@ MatchKind Machine::brackets_before(const Marker& literal, std::size_t& at) {
 // Goes on at `at`, where the literal of the format is not.
 bool Machine::missing_literal(std::size_t at) {
   if (const MatchKind damaged = damaged_name_tag(at); damaged != MatchKind::kNone) return damaged == MatchKind::kFull;
+  if (const MatchKind open = unclosed_name_tag(at); open != MatchKind::kNone) return open == MatchKind::kFull;
   if (const MatchKind bare = bare_call_ends(at); bare != MatchKind::kNone) return bare == MatchKind::kFull;
   if (const std::size_t next = syntax_->behind_optional(call_.piece);
       next != 0 && !syntax_->piece_markers[next].empty()) {

@@ -158,6 +158,7 @@ class Machine : private Reader {
   bool reasoning_start();
   bool reasoning_after_call();
   bool reasoning_marker(const MarkerSet::Found& found);
+  bool thought_ends(const MarkerSet::Found& found);
   void emit_reasoning_marker(std::size_t end);
   [[nodiscard]] bool has_meant_call() const;
   void hold();
@@ -240,6 +241,7 @@ class Machine : private Reader {
   MatchKind list_call(std::size_t list, bool is_own);
   MatchKind line_call(std::size_t at, std::size_t name_size);
   MatchKind tag_call(std::size_t begin, std::size_t at);
+  [[nodiscard]] bool may_be_json_instead(std::size_t at) const;
   bool json_instead(bool& wait);
   bool usual_call(std::size_t at);
   bool usual_instead(char byte);
@@ -426,6 +428,7 @@ class Machine : private Reader {
 
   // unclosed.cpp: values without their closing tag, and parameters that cannot be read
   bool is_followed(std::size_t at, bool& wait) const;
+  [[nodiscard]] bool is_whole_scalar(std::size_t end) const;
   [[nodiscard]] MatchKind call_ends_at(const MarkerSet::Found& close) const;
   [[nodiscard]] bool is_closed_by_end() const;
   MatchKind value_unclosed(std::size_t& end);
@@ -436,6 +439,7 @@ class Machine : private Reader {
 
   // wrapped_arguments.cpp: tags around arguments that the format does not have
   MatchKind argument_wrapper(std::size_t at);
+  MatchKind wrapping_parameter(std::size_t name);
   [[nodiscard]] MatchKind parameter_opens_at(std::size_t at) const;
   [[nodiscard]] MatchKind wrapper_end_at(std::size_t at) const;
   MatchKind end_wrapper();
@@ -489,6 +493,7 @@ class Machine : private Reader {
 
   // tags.cpp: tags that differ from the format's own, and tags inside values
   [[nodiscard]] Match damaged_key_close(std::size_t at) const;
+  [[nodiscard]] Match untyped_key_close(std::size_t at) const;
   [[nodiscard]] ValueOpener damaged_opener(std::size_t at) const;
   struct NameTagEnd {
     Match match;
@@ -496,6 +501,7 @@ class Machine : private Reader {
   };
   [[nodiscard]] NameTagEnd name_tag_end(std::size_t at, std::size_t piece) const;
   MatchKind damaged_name_tag(std::size_t at);
+  MatchKind unclosed_name_tag(std::size_t at);
   void note_foreign_tag();
   void note_damaged_tag();
   [[nodiscard]] Match quoted_tool(std::size_t begin) const;

@@ -138,6 +138,8 @@ MatchKind Machine::take_listed_key(std::size_t begin) {
 // Reads the name of a parameter, up to the text that closes it.
 bool Machine::key() {
   const std::size_t begin = skip_space(pos_);
+  if (const MatchKind wrapper = wrapping_parameter(begin); wrapper != MatchKind::kNone)
+    return wrapper == MatchKind::kFull;
   if (const MatchKind listed = take_listed_key(begin); listed != MatchKind::kNone) return listed == MatchKind::kFull;
   if (const MatchKind nameless = nameless_parameter(begin); nameless != MatchKind::kNone)
     return nameless == MatchKind::kFull;
@@ -229,10 +231,12 @@ MatchKind Machine::key_close(std::size_t begin, std::size_t end) {
     }
     if (bare.kind != MatchKind::kNone) return bare.kind;
   }
-  const Match damaged = damaged_key_close(end);
+  const Match untyped = untyped_key_close(end);
+  const Match damaged = untyped.kind == MatchKind::kNone ? damaged_key_close(end) : untyped;
   if (damaged.kind == MatchKind::kFull) {
     take_key(begin, end, damaged.size);
     note_damaged_tag();
+    if (untyped.kind == MatchKind::kFull) (void)take_value_open(pos_, nullptr);
   }
   return damaged.kind;
 }
@@ -411,7 +415,7 @@ bool Machine::value_marked() {
     }
     if (found.kind == MatchKind::kFull) {
       bool wait = false;
-      if (is_followed(found.begin + found.size, wait)) {
+      if (is_followed(found.begin + found.size, wait) || (!wait && is_whole_scalar(found.begin))) {
         end_value(found.begin - found.marker->own_lead(std::string_view(buffer_).substr(head_, found.begin - head_)),
                   found.begin + found.size);
         return true;

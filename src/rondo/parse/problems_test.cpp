@@ -126,6 +126,53 @@ TEST_CASE("a value that quotes a tag is none that swallowed one") {
         R"({"q":"a <p= n>"} malformed; swallowed_tag of q: the value of `q` holds the tag of `n`)");
 }
 
+TEST_CASE("bug: a parameter was lost whose tag lacked the attribute that tells the value's type") {
+  Format format = typed_tags();
+  format.calls.parameters.key_close = "\" text=\"";
+  for (format::ValueForm& one : format.calls.parameters.forms)
+    one.open = one.type == ValueType::kString ? "yes\">" : "no\">";
+  const std::string damaged = " malformed; unknown_attribute of q: the tag of `q` is not as the format writes it";
+  CHECK(problems(format, R"(<call>find><p name="q" text="yes">Oslo</p></call>)") == R"({"q":"Oslo"} ok)");
+  CHECK(problems(format, R"(<call>find><p name="q">Oslo</p><p name="n" text="no">3</p></call>)") ==
+        R"({"q":"Oslo","n":3})" + damaged);
+  CHECK(problems(format, R"(<call>find><p name="q" kind="x">a="b">c</p></call>)") == R"({"q":"a=\"b\">c"})" + damaged);
+  CHECK(problems(format, R"(<call>find><p name="n">3</p></call>)") ==
+        R"({"n":3} malformed; unknown_attribute of n: the tag of `n` is not as the format writes it)");
+  CHECK(problems(format, R"(<call>find><p name="q>Oslo</p></call>)") ==
+        "{} malformed; unreadable_parameter of : the name of a parameter cannot be read");
+}
+
+TEST_CASE("bug: behind a parameter that cannot be read, a call that was only thought of hid the end of the reasoning") {
+  Format format = tags();
+  format.reasoning = {true, "<think>", "</think>", false};
+  const std::string thought = "<think>Maybe <call>find> is wrong.</think><call>find><p=q>Oslo</p></call>";
+  CHECK(problems(format, thought) == R"({"q":"Oslo"} ok)");
+  CHECK(testing::in_any_chunks(std::make_shared<const Format>(format), thought, with_tools()) ==
+        R"(R(Maybe <call>find> is wrong.) C() find{"q":"Oslo"})");
+  CHECK(problems(format, "<think>Maybe <call>find> x <p=q>Oslo</p></call>") ==
+        R"({"q":"Oslo"} malformed; unreadable_parameter of : a parameter is expected)");
+}
+
+TEST_CASE("bug: a number went on behind its closing tag where the format has nothing of what follows") {
+  const std::string lost = "malformed; unreadable_parameter of : a parameter is expected";
+  CHECK(problems(tags(), "<call>find><p=n>3</p>x<p=q>Oslo</p></call>") == R"({"n":3,"q":"Oslo"} )" + lost);
+  CHECK(problems(tags(), "<call>find><p=deep>\ntrue\n</p> so </call>") == R"({"deep":true} )" + lost);
+  CHECK(problems(tags(), "<call>find><p=q>3</p>x</p></call>") == R"({"q":"3</p>x"} ok)");
+  CHECK(problems(tags(), "<call>find><p=n>many</p>x</p></call>") ==
+        R"({"n":"many</p>x"} malformed; wrong_type of n: `n` is a string, and the tool's schema wants an integer)");
+}
+
+TEST_CASE("bug: the closing bracket of the tag with a tool's name was missing, and the call was text of the answer") {
+  Format format = tags();
+  format.calls.call_open = "<call=";
+  const std::string damaged =
+      " malformed; unknown_attribute of : the tag of the call of `find` is not as the format writes it";
+  CHECK(problems(format, "<call=find\n<p=q>Oslo</p></call>") == R"({"q":"Oslo"})" + damaged);
+  CHECK(problems(format, "<call=find <p=q>Oslo</p><p=n>3</p></call>") == R"({"q":"Oslo","n":3})" + damaged);
+  CHECK(problems(format, "<call=other\n<p=q>Oslo</p></call>") == "<call=other\n<p=q>Oslo</p></call>");
+  CHECK(problems(format, "<call=find\n<p=q>Oslo</p></call>", {}) == "<call=find\n<p=q>Oslo</p></call>");
+}
+
 TEST_CASE("a tag with an attribute that the format lacks") {
   const std::string damaged = "malformed; unknown_attribute of q: the tag of `q` is not as the format writes it";
   CHECK(problems(tags(), "<call>find><p=q type=string>Oslo</p></call>") == R"({"q":"Oslo"} )" + damaged);

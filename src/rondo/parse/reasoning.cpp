@@ -178,6 +178,12 @@ void Machine::emit_reasoning_marker(std::size_t end) {
   append(new_events(), std::move(event));
 }
 
+// Takes the close `found` of reasoning inside a call that cannot be read: the call was only a thought.
+bool Machine::thought_ends(const MarkerSet::Found& found) {
+  call_.is_reported = false;
+  return reasoning_marker(found);
+}
+
 // Returns whether the reasoning contains a call that counts unless the reasoning is closed after it.
 bool Machine::has_meant_call() const { return held_ && message_.tool_calls.size() > held_->before.tool_calls.size(); }
 

@@ -109,7 +109,7 @@ void Syntax::compile_reasoning() {
   }
   if (!absent->empty() && !absent->is_distinct()) compile_absent_reasoning(*absent);
   sets.reasoning_open.add(kReasoningOpen, open);
-  for (MarkerSet* set : {&sets.reasoning, &sets.reasoning_layout, &sets.reasoning_recover})
+  for (MarkerSet* set : {&sets.reasoning, &sets.reasoning_layout, &sets.reasoning_recover, &sets.reasoning_skip})
     set->add(kReasoningClose, close);
   // A reserved marker cannot be ordinary text, so it opens reasoning after content too.
   if (open->is_reserved() || (f.reasoning.behind_content && open->is_distinct())) sets.text.add(kReasoningOpen, open);
@@ -178,7 +178,7 @@ void Syntax::compile_content() {
 // ends no turn.
 bool Syntax::closes_call(const Marker& stop, const MarkerSet* set) const {
   const bool is_of_calls = set == &sets.after || set == &sets.parameter || set == &sets.follower ||
-                           set == &sets.recover || set == &sets.reasoning_recover;
+                           set == &sets.recover || set == &sets.reasoning_recover || set == &sets.reasoning_skip;
   return is_of_calls && !stop.is_distinct() && stop.core() == format::trimmed(format->calls.call_close);
 }
 
@@ -191,7 +191,7 @@ void Syntax::compile_stops() {
       if (marker->empty() && stops == &f.stops.content) blank_stop = stop;
       for (MarkerSet* set :
            {&sets.blank, &sets.text, &sets.reasoning, &sets.reasoning_layout, &sets.section, &sets.after, &sets.between,
-            &sets.parameter, &sets.follower, &sets.recover, &sets.reasoning_recover}) {
+            &sets.parameter, &sets.follower, &sets.recover, &sets.reasoning_recover, &sets.reasoning_skip}) {
         if (closes_call(*marker, set)) continue;
         const bool goes_on =
             stops == &f.stops.history_close && !is_blank(f.header) && (set == &sets.blank || set == &sets.text);
@@ -302,7 +302,7 @@ void Syntax::compile_calls() {
     set->add(kSectionClose, &section_close);
     set->add(kCallOpen, &call_open);
   }
-  for (MarkerSet* set : {&sets.parameter, &sets.follower}) {
+  for (MarkerSet* set : {&sets.parameter, &sets.follower, &sets.reasoning_skip}) {
     add_parameter_openers(*set);
     set->add(kParameterSeparator, &parameter_separator);
     add_closers(*set);
@@ -315,7 +315,8 @@ void Syntax::compile_calls() {
   for (const format::CallPiece& piece : calls.pieces)
     piece_markers.push_back(make_marker(piece.kind == format::CallPiece::Kind::kLiteral ? piece.text : ""));
   if (const std::size_t behind = behind_arguments(); behind < piece_markers.size()) {
-    for (MarkerSet* set : {&sets.parameter, &sets.follower, &sets.recover, &sets.reasoning_recover})
+    for (MarkerSet* set :
+         {&sets.parameter, &sets.follower, &sets.recover, &sets.reasoning_recover, &sets.reasoning_skip})
       set->add(kCallClose, &piece_markers[behind]);
   }
   compile_slots();
@@ -487,12 +488,14 @@ void Syntax::compile_half_openers() {
     const Marker* first = add_marker(core.substr(0, cuts[1]));
     if (first->is_distinct()) sets.text.add(kWrapper, first);
   }
-  // The tag before a word, and the word: `<|call>` and `call:` of `<|call>call:`.
-  const bool has_word = !rare.inner_open.empty() && is_word(rare.inner_open.core().front());
-  if (has_word && format->calls.envelope == format::Envelope::kTags) {
-    add_half_opener(core.substr(0, core.size() - rare.inner_open.core().size()),
-                    {&sets.blank, &sets.text, &sets.section, &sets.between});
-    add_half_opener(rare.inner_open.core(), {&sets.blank, &sets.section, &sets.between});
+  // The tag before a word, and the word: `<|call>`, `<|call>:` and `call:` of `<|call>call:`.
+  const std::string_view inner = rare.inner_open.core();
+  if (!inner.empty() && is_word(inner.front()) && format->calls.envelope == format::Envelope::kTags) {
+    const std::string tag_open(core.substr(0, core.size() - inner.size()));
+    const std::size_t word = static_cast<std::size_t>(std::ranges::find_if_not(inner, is_word) - inner.begin());
+    for (const std::string& part : {tag_open, tag_open + std::string(inner.substr(word))})
+      add_half_opener(part, {&sets.blank, &sets.text, &sets.section, &sets.between});
+    add_half_opener(inner, {&sets.blank, &sets.section, &sets.between});
   }
   // Names in tags have other quotes, or none.
   if (has_name_in_tag() && (core.ends_with("=\"") || core.ends_with("='"))) {
@@ -512,14 +515,6 @@ void Syntax::compile_bare_openers() {
   sets.text.add(kBareOpen, add_marker(calls.call_open + "{"));
   sets.text.add(kWrapper, add_marker(kFence));  // a fence around such a call belongs to it
   if (calls.envelope == format::Envelope::kJsonArray) sets.text.add(kBareOpen, add_marker(calls.section_open + "["));
-}
-
-// A prefix of names that ends with a dot, as in ` to=functions.`, may be missing.
-std::string_view without_prefix_word(std::string_view opener) {
-  if (!opener.ends_with('.')) return "";
-  std::string_view rest = opener.substr(0, opener.size() - 1);
-  while (!rest.empty() && is_word(rest.back())) rest.remove_suffix(1);
-  return rest.size() + 1 < opener.size() ? rest : "";
 }
 
 bool Syntax::is_stop(std::string_view text) const {

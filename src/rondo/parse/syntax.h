@@ -33,6 +33,7 @@ struct MarkerSets {
   MarkerSet reasoning_section;  // in reasoning while a section of calls is open
   MarkerSet reasoning_layout;   // in reasoning after a call
   MarkerSet reasoning_recover;  // in a broken call in reasoning
+  MarkerSet reasoning_skip;     // ... and behind a parameter of it that cannot be read
 };
 
 // The markers of parameters' values, by form.

@@ -92,6 +92,21 @@ Match Machine::damaged_key_close(std::size_t at) const {
   return match;
 }
 
+// Matches the rest of a key's tag at `at` if it lacks the attribute in which the format tells the value's type.
+Match Machine::untyped_key_close(std::size_t at) const {
+  const std::string_view close = format::trimmed(syntax_->format->calls.parameters.key_close);
+  if (close.empty() || buffer_[at] != close.front()) return {};
+  const std::string_view quote = close.substr(0, close.find_first_of(" \t\r\n"));
+  const std::string_view text = std::string_view(buffer_).substr(at);
+  if (quote.size() == close.size() || close.ends_with(kTagEnd) || !text.starts_with(quote)) return {};
+  const bool goes_on = std::ranges::all_of(syntax_->values.openers, [](const Marker& opener) {
+    return opener.core().ends_with(kTagEnd) && opener.core().front() != '<';
+  });
+  Match match = goes_on ? AttributeReader(text.substr(quote.size()), is_end_).up_to(kTagEnd, 0) : Match{};
+  if (match.kind == MatchKind::kFull) match.size += quote.size();
+  return match;
+}
+
 // Matches the end of the tag that contains a call's name, which the format writes in piece `piece`, if it differs: other
 // quotes around the name, more attributes, or a slash, which closes the call too.
 Machine::NameTagEnd Machine::name_tag_end(std::size_t at, std::size_t piece) const {
@@ -135,6 +150,20 @@ MatchKind Machine::damaged_name_tag(std::size_t at) {
   ++call_.piece;
   if (!attempt_.is_open) emit(EventKind::kMarker, pos_);
   return MatchKind::kFull;
+}
+
+// Goes on behind the tag that contains a tool's name, whose closing bracket is missing, if a parameter begins at `at`.
+MatchKind Machine::unclosed_name_tag(std::size_t at) {
+  const format::Calls& calls = syntax_->format->calls;
+  const bool is_named = call_.has_name && options().tools && syntax_->is_known_tool(call_.name);
+  if (!is_named || calls.arguments != format::ArgumentStyle::kParameters || !syntax_->has_name_in_tag() ||
+      format::trimmed(calls.pieces[call_.piece].text) != kTagEnd || !syntax_->parameter_open.is_distinct())
+    return MatchKind::kNone;
+  const MatchKind open = parameter_opens_at(at);
+  if (open != MatchKind::kFull) return open;
+  note_foreign_tag();
+  ++call_.piece;
+  return open;
 }
 
 void Machine::note_foreign_tag() {

@@ -3,7 +3,10 @@
 #include <algorithm>
 
 #include "format/escapes.h"
+#include "format/units.h"
+#include "json/parse.h"
 #include "parse/machine.h"
+#include "parse/schema_check.h"
 
 namespace rondo::parse {
 
@@ -21,6 +24,15 @@ bool Machine::is_followed(std::size_t at, bool& wait) const {
   if (found.kind == MatchKind::kFull && found.id == kCallClose) kind = call_ends_at(found);
   wait = kind == MatchKind::kPartial;
   return kind == MatchKind::kFull;
+}
+
+// Returns whether the value is a number or a word that the tool's schema wants, and complete at `end`.  Its closer then
+// counts, whatever follows it.
+bool Machine::is_whole_scalar(std::size_t end) const {
+  const bool may_be_text = !parameter_.types || parameter_.types->has(TypeSet::kString);
+  if (may_be_text || end - head_ > kLongestScalar) return false;
+  const auto value = json::parse(format::trimmed(std::string_view(buffer_).substr(head_, end - head_)));
+  return value.ok() && fits(value.value(), parameter_.schema);
 }
 
 // Returns whether `close` ends the call.  Mere punctuation, such as the bracket in `print('a') # x`, does only if what
@@ -128,7 +140,9 @@ bool Machine::skip_parameter(const char* why) {
 
 bool Machine::skipped_parameter() {
   MarkerSet::Found found;
-  if (!scan(syntax_->sets.parameter, EventKind::kMarker, found)) return false;
+  const MarkerSet& set = thoughts_.have_call ? syntax_->sets.reasoning_skip : syntax_->sets.parameter;
+  if (!scan(set, EventKind::kMarker, found)) return false;
+  if (found.id == kReasoningClose) return thought_ends(found);
   pos_ = head_;
   phase_ = Phase::kParameter;
   return true;

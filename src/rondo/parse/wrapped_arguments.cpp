@@ -2,8 +2,10 @@
 #include <algorithm>
 
 #include "chat/conversation.h"
+#include "chat/parameter_names.h"
 #include "format/units.h"
 #include "parse/machine.h"
+#include "parse/markup.h"
 
 namespace rondo::parse {
 
@@ -32,6 +34,42 @@ MatchKind Machine::argument_wrapper(std::size_t at) {
   return MatchKind::kFull;
 }
 
+// Takes the first parameter of a call, whose name begins at `name`, as a wrapper if it is called as arguments are, the
+// tool has no such parameter, and its value is an object.
+MatchKind Machine::wrapping_parameter(std::size_t name) {
+  if (call_.parameters > 0 || !call_.wrapper_close.empty() || syntax_->parameter_open.empty()) return MatchKind::kNone;
+  const chat::ToolDefinition* tool = syntax_->tool(call_.name);
+  if (tool == nullptr) return MatchKind::kNone;
+  const std::string_view rest = std::string_view(buffer_).substr(name);
+  const std::size_t size = static_cast<std::size_t>(std::ranges::find_if_not(rest, format::is_word) - rest.begin());
+  const std::string word(rest.substr(0, size));
+  if (size == rest.size()) return MatchKind::kNone;  // a name is not read before its end has come
+  if (!chat::is_arguments_key(word) || has_parameter(word) || !chat::listed_parameters(tool->parameters))
+    return MatchKind::kNone;
+  const auto at_end = [this](std::size_t at) { return at == buffer_.size() && !is_end_; };
+  std::size_t next = skip_space(name + size);
+  if (at_end(next)) return MatchKind::kPartial;
+  const MarkerSet::Found key = syntax_->sets.key.at(buffer_, next, is_end_, starts());
+  if (key.kind != MatchKind::kFull) return key.kind;
+  next = skip_space(next + key.size);
+  if (at_end(next)) return MatchKind::kPartial;
+  const ValueOpener opener = whole_opener(next);
+  if (opener.match.kind == MatchKind::kPartial) return opener.match.kind;
+  next = skip_space(next + opener.match.size);
+  if (at_end(next)) return MatchKind::kPartial;
+  if (next == buffer_.size() || buffer_[next] != '{') return MatchKind::kNone;
+  const format::Parameters& parameters = syntax_->format->calls.parameters;
+  const format::ValueForm& form = opener.form == nullptr ? parameters.forms.front() : *opener.form;
+  const std::string close = parameters.key_in_close.empty() ? parameters.close : closing_tag(parameters, word);
+  const std::string closer(format::trimmed(form.close + close));
+  if (closer.empty()) return MatchKind::kNone;
+  pos_ = next;
+  emit(EventKind::kMarker, pos_);
+  call_.wrapper_close = closer;
+  phase_ = Phase::kParameter;
+  return MatchKind::kFull;
+}
+
 // Matches the text that opens a parameter at `at`.
 MatchKind Machine::parameter_opens_at(std::size_t at) const {
   const MarkerSet::Found found = syntax_->sets.parameter.at(buffer_, at, is_end_, starts());
@@ -51,7 +89,16 @@ MatchKind Machine::end_wrapper() {
   if (at == buffer_.size()) return is_end_ ? MatchKind::kNone : MatchKind::kPartial;
   const MatchKind kind = wrapper_end_at(at);
   if (kind != MatchKind::kFull) return kind;
-  pos_ = at + call_.wrapper_close.size();
+  const std::size_t end = at + call_.wrapper_close.size();
+  if (call_.has_arguments && call_.parameters == 0) {  // it was around an object
+    const std::size_t next = skip_space(end);
+    if (next == buffer_.size() && !is_end_) return MatchKind::kPartial;
+    const MatchKind more = next < buffer_.size() ? parameter_opens_at(next) : MatchKind::kNone;
+    if (more == MatchKind::kPartial) return more;
+    if (more == MatchKind::kFull)
+      call_.problems.push_back({chat::CallProblem::Kind::kUnreadable, "", "a parameter follows all arguments"});
+  }
+  pos_ = end;
   emit(EventKind::kMarker, pos_);
   call_.wrapper_close.clear();
   return kind;
