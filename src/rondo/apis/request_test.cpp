@@ -341,25 +341,6 @@ TEST_CASE("schemas and ends under the names that other servers have for them") {
   CHECK(request(kChat, chat_with(R"("stop_token_ids": [7, 9])")).stop_ids == std::vector<std::int32_t>{7, 9});
 }
 
-TEST_CASE("bug: regular expressions and lists of answers, as vLLM and SGLang take them, had no effect") {
-  const auto text = [](const std::string& members) {
-    const GenerateRequest out = request(kChat, chat_with(members));
-    CHECK(out.warnings.empty());
-    CHECK(out.format.is_text);
-    return out.format.field + " " + json::to_compact(out.format.schema);
-  };
-  for (const std::string name : {"guided_regex", "regex"})
-    CHECK(text('"' + name + R"(": "a|b")") == name + R"( {"type":"string","pattern":"^(?:a|b)$"})");
-  CHECK(text(R"("structured_outputs": {"choice": ["a", "b"]})") ==
-        R"(structured_outputs.choice {"type":"string","enum":["a","b"]})");
-  CHECK(text(R"("guided_choice": ["a"])") == R"(guided_choice {"type":"string","enum":["a"]})");
-  CHECK(refused_member(kChat, chat_with(R"("guided_choice": [])")) == "guided_choice");
-  CHECK(refused_member(kChat, chat_with(R"("guided_choice": ["a", 1])")) == "guided_choice");
-  CHECK(refused_member(kChat, chat_with(R"("structured_outputs": {"choice": "a"})")) == "structured_outputs.choice");
-  CHECK(refused_member(kChat, chat_with(R"("regex": "(")")) == "regex");
-  CHECK(refused_member(kChat, chat_with(R"("guided_regex": 5)")) == "guided_regex");
-}
-
 TEST_CASE("bug: what was wrong with items that came before a request was named as a field that it does not have") {
   const json::Value body = parsed(R"({"conversation": "conv_1", "input": [{"role": "user", "content": "a"},
       {"role": "user", "content": [{"type": "input_image", "image_url": "u"}]},

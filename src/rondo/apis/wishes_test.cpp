@@ -4,6 +4,7 @@
 #include "apis/completions.h"
 #include "apis/request.h"
 #include "json/parse.h"
+#include "json/print.h"
 
 namespace rondo::apis {
 namespace {
@@ -64,6 +65,29 @@ TEST_CASE("bug: an assistant's reference to audio vanished without a word") {
       {"role": "assistant", "audio": {"id": "audio_1"}}, {"role": "assistant", "content": "y", "audio": null},
       {"role": "user", "content": "x"}]})");
   CHECK(warnings(read_it) == Texts{"`messages[1].audio` was left out: no replies with audio are kept here"});
+}
+
+TEST_CASE("bug: regular expressions and lists of answers, as vLLM and SGLang take them, had no effect") {
+  const auto text = [](const std::string& members) {
+    const auto out = chat(members);
+    CHECK(warnings(out).empty());
+    CHECK(out.value().format.is_text);
+    return out.value().format.field + " " + json::to_compact(out.value().format.schema);
+  };
+  for (const std::string name : {"guided_regex", "regex"})
+    CHECK(text('"' + name + R"(": "a|b")") == name + R"( {"type":"string","pattern":"^(?:a|b)$"})");
+  CHECK(text(R"("structured_outputs": {"choice": ["a", "b"]})") ==
+        R"(structured_outputs.choice {"type":"string","enum":["a","b"]})");
+  CHECK(text(R"("guided_choice": ["a"])") == R"(guided_choice {"type":"string","enum":["a"]})");
+  const auto refused_field = [](const std::string& members) {
+    const auto out = chat(members);
+    return out.ok() ? "" : out.fault().param;
+  };
+  CHECK(refused_field(R"("guided_choice": [])") == "guided_choice");
+  CHECK(refused_field(R"("guided_choice": ["a", 1])") == "guided_choice");
+  CHECK(refused_field(R"("structured_outputs": {"choice": "a"})") == "structured_outputs.choice");
+  CHECK(refused_field(R"("regex": "(")") == "regex");
+  CHECK(refused_field(R"("guided_regex": 5)") == "guided_regex");
 }
 
 TEST_CASE("bug: `top_logprobs` alone and a user's message without content were taken") {
