@@ -85,6 +85,7 @@ export class Library {
   }
 
   text(value) {
+    if (typeof value !== 'string') throw wrongKind('a text', value);
     return this.#text(value);
   }
 
@@ -95,6 +96,8 @@ export class Library {
   }
 
   ids(values) {
+    // Of an object that has no elements, such as all that encode() returned, none would be taken.
+    if (typeof values === 'string' || typeof values?.[Symbol.iterator] !== 'function') throw wrongKind('a list of ids', values);
     return () => this.#array(values);
   }
 
@@ -292,6 +295,10 @@ export class Library {
 // there is none JSON text; undefined for nothing.
 function packedOf(value) {
   return value == null ? undefined : (tapeOf(value) ?? JSON.stringify(value));
+}
+
+function wrongKind(wanted, value) {
+  return new RondoError({ code: 'bad_request', message: `expected ${wanted}, found ${value === null ? 'null' : typeof value}` });
 }
 
 function checkedId(id) {

@@ -25,6 +25,24 @@ test('a model from the texts of its files', () => {
   assert.throws(() => rondo.model({ files: { 'tokenizer.json': '{' } }).tokenize('x'), { name: 'RondoError' });
 });
 
+test('bug: what is neither ids nor a text was taken for none', () => {
+  const model = rondo.model({ files });
+  const prompt = model.encode(hello, { add_generation_prompt: true });
+  const parser = model.parser();
+  const rollout = model.rollout(hello);
+  const refused = (message, ...calls) => {
+    for (const call of calls) assert.throws(call, { name: 'RondoError', code: 'bad_request', message });
+  };
+  refused('expected a list of ids, found object', () => model.bridge(prompt, [259], hello), () => model.parse({}), () => parser.feed({}));
+  refused('expected a list of ids, found number', () => model.detokenize(259), () => model.parse(259), () => model.bridge(259, [], hello));
+  refused('expected a list of ids, found undefined', () => model.parse(), () => rollout.complete());
+  refused('expected a list of ids, found null', () => parser.feed(null));
+  refused('expected a list of ids, found string', () => model.detokenize(''));
+  refused('expected a text, found undefined', () => model.tokenize());
+  refused('expected a text, found number', () => model.tokenize(5));
+  assert.equal(model.detokenize(new Set([259])).text, 'hello');
+});
+
 test('spans of a prompt name the fields that they come from', () => {
   const { text, spans } = rondo.model({ files }).render(hello, { spans: true });
   const bytes = new TextEncoder().encode(text);
