@@ -21,6 +21,7 @@ export class Library {
   #exports;
   #library; // the rondo_library, and behind it what calls use in turn
   #places;
+  #system;
   #lent = []; // what the call in progress was given, to be freed
   #encoder = new TextEncoder();
   #decoder = new TextDecoder('utf-8', { ignoreBOM: true }); // which keeps the mark: it is a character of the text
@@ -28,10 +29,10 @@ export class Library {
   #broken = false;
 
   constructor(module, files, now) {
-    const system = new System(files);
-    const instance = new WebAssembly.Instance(module, system.imports(module));
+    this.#system = new System(files);
+    const instance = new WebAssembly.Instance(module, this.#system.imports(module));
     this.#exports = instance.exports;
-    system.attach(this.#exports.memory);
+    this.#system.attach(this.#exports.memory);
     this.#exports._initialize?.();
     const at = (this.#library = this.#exports.malloc(LIBRARY_SIZE + 3 * TEXT_SIZE + ERROR_SIZE + EVENT_SIZE));
     const behind = at + LIBRARY_SIZE;
@@ -97,7 +98,7 @@ export class Library {
 
   ids(values) {
     // Of an object that has no elements, such as all that encode() returned, none would be taken.
-    if (typeof values === 'string' || typeof values?.[Symbol.iterator] !== 'function') throw wrongKind('a list of ids', values);
+    if (values === null || typeof values !== 'object' || !(Symbol.iterator in values || 'length' in values)) throw wrongKind('a list of ids', values);
     return () => this.#array(values);
   }
 
@@ -133,8 +134,9 @@ export class Library {
     if (this.#broken) {
       throw new RondoError({ code: 'limit', message: 'an earlier call has used up the stack or the memory, and what was open went with it; open it anew' });
     }
+    let made;
     try {
-      return work();
+      made = work();
     } catch (error) {
       if (error instanceof RondoError) throw error;
       this.#broken = true;
@@ -146,6 +148,8 @@ export class Library {
       const lent = this.#lent.splice(0);
       if (!this.#broken) for (const at of lent) this.#exports.free(at);
     }
+    this.#system.rethrow();
+    return made;
   }
 
   get #view() {
