@@ -157,6 +157,23 @@ TEST_CASE_FIXTURE(Shell, "bug: reports of check replaced any file") {
   }
 }
 
+TEST_CASE_FIXTURE(Shell, "bug: what could be read of a log or an answer passed for all of it when reading failed") {
+  // Its first page cannot be read.
+  const Run log = run("replay /proc/self/mem --model model");
+  CHECK(log.status == 1);
+  CHECK(log.out == "");
+  CHECK_MESSAGE(log.err == "rondo: /proc/self/mem: Input/output error\n", log.err);
+  const Run line =
+      run("batch", R"({"op": "replay", "tokenizer": "model", "template_file": "model", "log": "/proc/self/mem"})");
+  CHECK_MESSAGE(line.out.find("reading failed") != std::string::npos, line.out);
+  for (const char* options : {"", " --json"}) {
+    const Run answer = run(std::string("parse --model model --stream") + options + " </proc/self/mem");
+    CHECK(answer.status == 1);
+    CHECK(answer.out == "");
+    CHECK_MESSAGE(answer.err == "rondo: standard input: Input/output error\n", answer.err);
+  }
+}
+
 TEST_CASE_FIXTURE(Shell, "bug: the model had to stand behind the requests of diff and the log of replay") {
   const std::string a = file("a.json", R"({"messages": [{"role": "user", "content": "a"}]})");
   const std::string b = file("b.json", R"({"messages": [{"role": "user", "content": "b"}]})");

@@ -110,12 +110,13 @@ Status begin_input() {
   return Done{};
 }
 
-std::optional<std::string> read_piece() {
+Result<std::optional<std::string>> read_piece() {
   std::array<char, 65536> buffer{};
   while (true) {
     const ssize_t size = ::read(STDIN_FILENO, buffer.data(), buffer.size());
-    if (size > 0) return std::string(buffer.data(), static_cast<std::size_t>(size));
-    if (size == 0 || errno != EINTR) return std::nullopt;
+    if (size > 0) return std::optional(std::string(buffer.data(), static_cast<std::size_t>(size)));
+    if (size == 0) return std::optional<std::string>();
+    if (errno != EINTR) return Error(ErrorCode::kIo, std::strerror(errno), "standard input");
   }
 }
 

@@ -24,8 +24,8 @@ void hold_standard_descriptors();
 // Returns the bytes of a file, or of standard input for "-".
 [[nodiscard]] Result<std::string> read_input(const std::string& path);
 
-// Waits for the next bytes of standard input and returns at most 64 KB; nullopt at its end, or if it cannot be read.
-[[nodiscard]] std::optional<std::string> read_piece();
+// Waits for the next bytes of standard input and returns at most 64 KB; nullopt at its end.  Fails with kIo.
+[[nodiscard]] Result<std::optional<std::string>> read_piece();
 
 // To be called before standard input is read.  Fails if it was read to its end already, for another argument.  If it is
 // a terminal, tells the user that the program waits for input.
