@@ -174,6 +174,15 @@ TEST_CASE_FIXTURE(Shell, "bug: what could be read of a log or an answer passed f
   }
 }
 
+TEST_CASE_FIXTURE(Shell, "bug: bytes of an option that are not UTF-8 came into the prompt as they were") {
+  const Run message = run("render --model model -m \"$(printf 'a\\377')\"");
+  CHECK(message.status == 2);
+  CHECK_MESSAGE(message.err == "rondo: --message: the text is not valid UTF-8\n", message.err);
+  const Run variable = run("render --model model -m x --kwargs \"$(printf 'a=\\377')\"");
+  CHECK(variable.status == 2);
+  CHECK_MESSAGE(variable.err == "rondo: --kwargs: the text is not valid UTF-8\n", variable.err);
+}
+
 TEST_CASE_FIXTURE(Shell, "bug: the model had to stand behind the requests of diff and the log of replay") {
   const std::string a = file("a.json", R"({"messages": [{"role": "user", "content": "a"}]})");
   const std::string b = file("b.json", R"({"messages": [{"role": "user", "content": "b"}]})");

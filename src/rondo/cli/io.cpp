@@ -157,6 +157,11 @@ Result<json::Value> json_argument(const std::string& argument, const std::string
 }
 
 Result<json::Value> object_argument(const std::string& argument, const std::string& option) {
+Status check_utf8(std::string_view text, const std::string& option) {
+  if (utf8::is_valid(text)) return Done{};
+  return Error(ErrorCode::kInvalidArgument, "the text is not valid UTF-8", option);
+}
+
   if (is_json(argument) || argument.find('=') == std::string::npos || files::exists(argument)) {
     auto value = json_argument(argument, option);
     if (!value.ok() || value.value().is_object()) return value;
@@ -170,6 +175,7 @@ Result<json::Value> object_argument(const std::string& argument, const std::stri
     if (equals == std::string::npos || equals == 0)
       return Error(ErrorCode::kInvalidArgument, "expected KEY=VALUE, found `" + line + "`", option);
     const std::string text = line.substr(equals + 1);
+    if (Status status = check_utf8(line, option); !status.ok()) return status.error();
     out.set(line.substr(0, equals), value_of(text));
   }
   return json::Value(std::move(out));

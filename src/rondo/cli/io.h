@@ -42,6 +42,9 @@ void hold_standard_descriptors();
 // argument in messages.
 [[nodiscard]] Result<json::Value> json_argument(const std::string& argument, const std::string& option);
 
+// Fails if the text of an option, which may be any bytes, is not UTF-8.
+[[nodiscard]] Status check_utf8(std::string_view text, const std::string& option);
+
 // Returns an object as json_argument() does, or from lines `KEY=VALUE`.  A value that is not JSON is a text, except
 // `True`, `False` and `None`.
 [[nodiscard]] Result<json::Value> object_argument(const std::string& argument, const std::string& option);
