@@ -96,7 +96,7 @@ TEST_CASE_FIXTURE(Shell, "render --html writes one page") {
   CHECK(run("render --model model -m '</script>' --html -").out == content);
   CHECK(run("render --html --model model -m '</script>'").out == content);
   const Run nowhere = run("render --model model -m x --html /no/such/folder/page.html");
-  CHECK(nowhere.status == 1);
+  CHECK(nowhere.status == 2);
   CHECK(nowhere.err.starts_with("rondo: /no/such/folder/page.html: "));
   for (const char* others : {"--html - --json", "--html - --spans", "--html - --trace", "--spans --trace"}) {
     const Run both = run("render --model model -m x " + std::string(others));

@@ -157,6 +157,23 @@ TEST_CASE_FIXTURE(Shell, "bug: reports of check replaced any file") {
   }
 }
 
+TEST_CASE_FIXTURE(Shell, "bug: only after the work was done was a page or report found to have no place") {
+  const std::string nowhere = path("nowhere") + "/page";
+  const std::string here = path(".");
+  for (const std::string command :
+       {"mask model - --html", "check model --html", "check model --sarif", "check model --junit"}) {
+    const Run lost = run(command + " '" + nowhere + "'", kHello);
+    CHECK_MESSAGE(lost.status == 2, command);
+    CHECK(lost.out == "");
+    CHECK_MESSAGE(lost.err.starts_with("rondo: " + nowhere + ": its folder is not there: name another file for --"),
+                  lost.err);
+    const Run replaced = run(command + " '" + here + "'", kHello);
+    CHECK_MESSAGE(replaced.status == 2, command);
+    CHECK(replaced.out == "");
+    CHECK_MESSAGE(replaced.err.starts_with("rondo: " + here + ": is a folder: name a file for --"), replaced.err);
+  }
+}
+
 TEST_CASE_FIXTURE(Shell, "bug: what could be read of a log or an answer passed for all of it when reading failed") {
   // Its first page cannot be read.
   const Run log = run("replay /proc/self/mem --model model");

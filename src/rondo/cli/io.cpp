@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <utility>
@@ -156,12 +157,12 @@ Result<json::Value> json_argument(const std::string& argument, const std::string
   return error;
 }
 
-Result<json::Value> object_argument(const std::string& argument, const std::string& option) {
 Status check_utf8(std::string_view text, const std::string& option) {
   if (utf8::is_valid(text)) return Done{};
   return Error(ErrorCode::kInvalidArgument, "the text is not valid UTF-8", option);
 }
 
+Result<json::Value> object_argument(const std::string& argument, const std::string& option) {
   if (is_json(argument) || argument.find('=') == std::string::npos || files::exists(argument)) {
     auto value = json_argument(argument, option);
     if (!value.ok() || value.value().is_object()) return value;
@@ -174,8 +175,8 @@ Status check_utf8(std::string_view text, const std::string& option) {
     const std::size_t equals = line.find('=');
     if (equals == std::string::npos || equals == 0)
       return Error(ErrorCode::kInvalidArgument, "expected KEY=VALUE, found `" + line + "`", option);
-    const std::string text = line.substr(equals + 1);
     if (Status status = check_utf8(line, option); !status.ok()) return status.error();
+    const std::string text = line.substr(equals + 1);
     out.set(line.substr(0, equals), value_of(text));
   }
   return json::Value(std::move(out));
@@ -274,7 +275,12 @@ Error both_on_output() {
 
 Status check_replaced(const std::string& file, const std::string& what, std::string_view start,
                       const std::string& option) {
-  if (file.empty() || file == "-" || may_replace(file, start)) return Done{};
+  if (file.empty() || file == "-") return Done{};
+  if (files::is_folder(file)) return Error(ErrorCode::kInvalidArgument, "is a folder: name a file for " + option, file);
+  const std::string folder = std::filesystem::path(file).parent_path().string();
+  if (!folder.empty() && !files::is_folder(folder))
+    return Error(ErrorCode::kInvalidArgument, "its folder is not there: name another file for " + option, file);
+  if (may_replace(file, start)) return Done{};
   return Error(ErrorCode::kInvalidArgument, what + " would replace a file that is not one: name another for " + option,
                file);
 }

@@ -84,8 +84,8 @@ void note(std::string_view text);
 // What is wrong with `--output -` beside --json.
 [[nodiscard]] Error both_on_output();
 
-// Fails if a text for `file` ("" and "-": no file) would replace a file with another kind of content.  Texts of this
-// kind start with `start`, in small letters.  `what` names the text in messages.
+// Fails if a text for `file` ("" and "-": no file) would replace a file with another kind of content, or has no folder
+// to be in.  Found before long work rather than after it.  Texts of this kind start with `start`, in small letters.  `what` names the text in messages.
 [[nodiscard]] Status check_replaced(const std::string& file, const std::string& what, std::string_view start,
                                     const std::string& option);
 
