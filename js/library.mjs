@@ -21,6 +21,7 @@ export class Library {
   #exports;
   #library; // the rondo_library, and behind it what calls use in turn
   #places;
+  #system;
   #lent = []; // what the call in progress was given, to be freed
   #encoder = new TextEncoder();
   #decoder = new TextDecoder('utf-8', { ignoreBOM: true }); // which keeps the mark: it is a character of the text
@@ -28,10 +29,10 @@ export class Library {
   #broken = false;
 
   constructor(module, files, now) {
-    const system = new System(files);
-    const instance = new WebAssembly.Instance(module, system.imports(module));
+    this.#system = new System(files);
+    const instance = new WebAssembly.Instance(module, this.#system.imports(module));
     this.#exports = instance.exports;
-    system.attach(this.#exports.memory);
+    this.#system.attach(this.#exports.memory);
     this.#exports._initialize?.();
     const at = (this.#library = this.#exports.malloc(LIBRARY_SIZE + 3 * TEXT_SIZE + ERROR_SIZE + EVENT_SIZE));
     const behind = at + LIBRARY_SIZE;
@@ -85,6 +86,7 @@ export class Library {
   }
 
   text(value) {
+    if (typeof value !== 'string') throw wrongKind('a text', value);
     return this.#text(value);
   }
 
@@ -95,6 +97,8 @@ export class Library {
   }
 
   ids(values) {
+    // Of an object that has no elements, such as all that encode() returned, none would be taken.
+    if (values === null || typeof values !== 'object' || !(Symbol.iterator in values || 'length' in values)) throw wrongKind('a list of ids', values);
     return () => this.#array(values);
   }
 
@@ -130,8 +134,9 @@ export class Library {
     if (this.#broken) {
       throw new RondoError({ code: 'limit', message: 'an earlier call has used up the stack or the memory, and what was open went with it; open it anew' });
     }
+    let made;
     try {
-      return work();
+      made = work();
     } catch (error) {
       if (error instanceof RondoError) throw error;
       this.#broken = true;
@@ -143,6 +148,8 @@ export class Library {
       const lent = this.#lent.splice(0);
       if (!this.#broken) for (const at of lent) this.#exports.free(at);
     }
+    this.#system.rethrow();
+    return made;
   }
 
   get #view() {
@@ -292,6 +299,10 @@ export class Library {
 // there is none JSON text; undefined for nothing.
 function packedOf(value) {
   return value == null ? undefined : (tapeOf(value) ?? JSON.stringify(value));
+}
+
+function wrongKind(wanted, value) {
+  return new RondoError({ code: 'bad_request', message: `expected ${wanted}, found ${value === null ? 'null' : typeof value}` });
 }
 
 function checkedId(id) {

@@ -5,15 +5,18 @@ export interface Message extends Fields {
 }
 export type Ids = Iterable<number> | ArrayLike<number>;
 
-/** Where files are looked for, by paths without slashes at either end. */
+/** What a file holds: text or bytes. */
+export type FileContent = string | ArrayBuffer | ArrayBufferView;
+
+/** Where files are looked for, by paths without slashes at either end.  A call of rondo throws what these throw. */
 export interface Files {
-  read(path: string): Uint8Array | undefined;
-  list(path: string): string[] | undefined;
+  read(path: string): FileContent | null | undefined;
+  list(path: string): Iterable<string> | null | undefined;
 }
 
 export declare class MemoryFiles implements Files {
-  constructor(files?: Record<string, Uint8Array | string>);
-  set(path: string, content: Uint8Array | string): void;
+  constructor(files?: Record<string, FileContent>);
+  set(path: string, content: FileContent): void;
   delete(path: string): void;
   read(path: string): Uint8Array | undefined;
   list(path: string): string[] | undefined;
@@ -44,7 +47,7 @@ export declare class Rondo {
   files: Files;
   batchLine(line: string): string;
   batch(request: Fields): Fields;
-  model(source: { files?: Record<string, Uint8Array | string>; path?: string; template?: string }): Model;
+  model(source: { files?: Record<string, FileContent>; path?: string; template?: string }): Model;
   readonly Template: new (text: string) => Template;
 }
 

@@ -42,8 +42,8 @@ class Layered {
   }
 
   list(path) {
-    const lists = [this.#own.list(path), this.#given.list(path)].filter((names) => names !== undefined);
-    return lists.length === 0 ? undefined : [...new Set(lists.flat())];
+    const lists = [this.#own.list(path), this.#given.list(path)].filter((names) => names != null);
+    return lists.length === 0 ? undefined : [...new Set(lists.flatMap((names) => [...names]))];
   }
 }
 

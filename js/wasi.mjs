@@ -1,4 +1,5 @@
 // The part of WASI (preview 1) that rondo.wasm uses: reading files, a clock, random bytes.  Nothing can be written.
+import { RondoError } from './errors.mjs';
 
 const OK = 0, BADF = 8, ISDIR = 31, NOENT = 44, NOSYS = 52, NOTDIR = 54, ROFS = 69, SPIPE = 70;
 const FOLDER = 3, FILE = 4;
@@ -17,7 +18,7 @@ export class MemoryFiles {
   }
 
   set(path, content) {
-    this.#files.set(normal(path), typeof content === 'string' ? new TextEncoder().encode(content) : content);
+    this.#files.set(normal(path), bytesOf(content, path));
   }
 
   /** Removes a file, or a folder with all that is in it. */
@@ -40,6 +41,16 @@ export class MemoryFiles {
   }
 }
 
+// The bytes of a file's content; undefined for a file that is not there.
+function bytesOf(content, path) {
+  if (content == null) return undefined;
+  if (typeof content === 'string') return new TextEncoder().encode(content);
+  if (content instanceof Uint8Array) return content;
+  if (ArrayBuffer.isView(content)) return new Uint8Array(content.buffer, content.byteOffset, content.byteLength);
+  if (content instanceof ArrayBuffer) return new Uint8Array(content);
+  throw new RondoError({ code: 'bad_request', message: `${path}: a file is text or bytes, found ${typeof content}` });
+}
+
 // "a/./b/../c" is "a/c": without slashes at either end.
 function normal(path) {
   const parts = [];
@@ -55,6 +66,7 @@ export class System {
   #files;
   #memory;
   #open = new Map();
+  #thrown = []; // by `files`
   #next = ROOT + 1;
 
   constructor(files) {
@@ -89,12 +101,23 @@ export class System {
     return base === undefined ? undefined : normal(`${base}/${new TextDecoder().decode(this.#bytes(at, size))}`);
   }
 
+  /** Behind a call: throws what `files` threw meanwhile, which the module cannot pass on. */
+  rethrow() {
+    const [first] = this.#thrown.splice(0);
+    if (first !== undefined) throw first.error;
+  }
+
   // {kind, size, bytes?, names?} of a path, or undefined.
   #look(path) {
-    const bytes = this.#files.read(path);
-    if (bytes !== undefined) return { kind: FILE, path, bytes, at: 0 };
-    const names = this.#files.list(path);
-    return names === undefined ? undefined : { kind: FOLDER, path, names };
+    try {
+      const bytes = bytesOf(this.#files.read(path), path);
+      if (bytes !== undefined) return { kind: FILE, path, bytes, at: 0 };
+      const names = this.#files.list(path);
+      return names == null ? undefined : { kind: FOLDER, path, names: Array.from(names, String) };
+    } catch (error) {
+      this.#thrown.push({ error });
+      return undefined;
+    }
   }
 
   #describe(entry, to) {

@@ -25,6 +25,52 @@ test('a model from the texts of its files', () => {
   assert.throws(() => rondo.model({ files: { 'tokenizer.json': '{' } }).tokenize('x'), { name: 'RondoError' });
 });
 
+test('bug: what is neither ids nor a text was taken for none', () => {
+  const model = rondo.model({ files });
+  const prompt = model.encode(hello, { add_generation_prompt: true });
+  const parser = model.parser();
+  const rollout = model.rollout(hello);
+  const refused = (message, ...calls) => {
+    for (const call of calls) assert.throws(call, { name: 'RondoError', code: 'bad_request', message });
+  };
+  refused('expected a list of ids, found object', () => model.bridge(prompt, [259], hello), () => model.parse({}), () => parser.feed({}));
+  refused('expected a list of ids, found number', () => model.detokenize(259), () => model.parse(259), () => model.bridge(259, [], hello));
+  refused('expected a list of ids, found undefined', () => model.parse(), () => rollout.complete());
+  refused('expected a list of ids, found null', () => parser.feed(null));
+  refused('expected a list of ids, found string', () => model.detokenize(''));
+  refused('expected a text, found undefined', () => model.tokenize());
+  refused('expected a text, found number', () => model.tokenize(5));
+  assert.equal(model.detokenize(new Set([259])).text, 'hello');
+  assert.equal(model.detokenize({ length: 1, 0: 259 }).text, 'hello');
+});
+
+test('bug: what files threw, and bytes in other views, broke the instance', async () => {
+  const template = '{{ messages[0].content }}';
+  const held = rondo.model({ files });
+  const parser = held.parser();
+  const from = (read) => Rondo.load({ files: { read, list: (path) => (path === 'm' ? ['chat_template.jinja'] : null) } });
+  const text = async (read) => (await from(read)).model({ path: 'm' }).render(hello).text;
+  const error = new Error('the net is down');
+  await assert.rejects(text(() => { throw error; }), error);
+  await assert.rejects(text(() => 5), { name: 'RondoError', code: 'bad_request', message: /a file is text or bytes, found number/ });
+  const bytes = new TextEncoder().encode(`-${template}`);
+  for (const content of [template, bytes.slice(1), bytes.slice(1).buffer, new DataView(bytes.buffer, 1)]) {
+    const read = (path) => (path === 'm/chat_template.jinja' ? content : null);
+    assert.equal(await text(read), 'hello');
+    assert.equal(rondo.model({ files: { 'chat_template.jinja': content, 'tokenizer.json': undefined } }).render(hello).text, 'hello');
+  }
+  assert.throws(() => rondo.model({ files: { 'chat_template.jinja': 5 } }), { code: 'bad_request', message: /chat_template.jinja: a file is text or bytes/ });
+  let isDown = true; // what failed may go on later, with the same instance
+  const shaky = await from((path) => {
+    if (isDown) throw error;
+    return path === 'm/chat_template.jinja' ? template : undefined;
+  });
+  assert.throws(() => shaky.model({ path: 'm' }).render(hello), error);
+  isDown = false;
+  assert.equal(shaky.model({ path: 'm' }).render(hello).text, 'hello');
+  parser.feed('x');
+});
+
 test('spans of a prompt name the fields that they come from', () => {
   const { text, spans } = rondo.model({ files }).render(hello, { spans: true });
   const bytes = new TextEncoder().encode(text);

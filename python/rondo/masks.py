@@ -48,6 +48,10 @@ def mask(model, source, output=None, *, part="sampled", roles=("assistant",), fi
             row["error"] = str(error)
         return row
 
+    if output is not None and isinstance(source, (str, os.PathLike)):
+        os.stat(source)  # if it is not there, the output stays as it is
+        if _is_same_file(source, output):
+            raise InvalidArgumentError(f"{output}: the file to read is the one to write, which would empty it")
     rows = _in_order(one, _entries(source), threads or os.cpu_count() or 1)
     return rows if output is None else _write(rows, pathlib.Path(output))
 
@@ -60,7 +64,14 @@ def _fill(row, model, entry, part, roles, field, kwargs, text, owners):
         row["id"] = given["id"]
     if field not in given:
         raise InvalidArgumentError(f"the object has no `{field}`")
-    variables = {**kwargs, **(given.get("kwargs") or {}), **(given.get("chat_template_kwargs") or {})}
+    if given[field] is None:
+        raise InvalidArgumentError(f"`{field}` must be an array of objects, found null")
+    variables = dict(kwargs)
+    for name in ("kwargs", "chat_template_kwargs"):
+        more = given.get(name) or {}
+        if not isinstance(more, dict):
+            raise InvalidArgumentError(f"`{name}` must be an object, found `{type(more).__name__}`")
+        variables.update(more)
     encoded = model.encode(given[field], tools=given.get("tools"), documents=given.get("documents"), kwargs=variables or None)
     row["ids"], row["mask"] = encoded.ids, _learned(encoded, part, roles, given[field])
     if text:
@@ -115,14 +126,19 @@ def _entries(source):
         for batch in pyarrow.parquet.ParquetFile(path).iter_batches():
             yield from map(_without_none, batch.to_pylist())
         return
-    with open(path, encoding="utf-8") as lines:
-        for line in lines:
+    with open(path, "rb") as lines:
+        for number, line in enumerate(lines):
             if not line.strip():
                 continue
             try:
-                yield json.loads(line)
+                yield json.loads(line.decode("utf-8-sig" if number == 0 else "utf-8"))
             except ValueError as error:
                 yield error
+
+
+def _is_same_file(source, output):
+    """Whether both are one file, by whatever names; of devices and pipes, nothing is lost."""
+    return os.path.isfile(output) and os.path.isfile(source) and os.path.samefile(source, output)
 
 
 def _without_none(value):
@@ -164,7 +180,8 @@ def _write(rows, path):
 
 
 def _write_lines(rows, path):
-    with open(path, "w", encoding="utf-8") as out:
+    # Halves of surrogate pairs are no UTF-8; this writes them as JSON does.
+    with open(path, "w", encoding="utf-8", errors="backslashreplace") as out:
         for row in rows:
             out.write(json.dumps(_plain(row), ensure_ascii=False, separators=(",", ":")) + "\n")
 

@@ -1,6 +1,7 @@
 // The program itself: what it prints, what it complains about, and its exit status.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 
@@ -96,7 +97,7 @@ TEST_CASE_FIXTURE(Shell, "render --html writes one page") {
   CHECK(run("render --model model -m '</script>' --html -").out == content);
   CHECK(run("render --html --model model -m '</script>'").out == content);
   const Run nowhere = run("render --model model -m x --html /no/such/folder/page.html");
-  CHECK(nowhere.status == 1);
+  CHECK(nowhere.status == 2);
   CHECK(nowhere.err.starts_with("rondo: /no/such/folder/page.html: "));
   for (const char* others : {"--html - --json", "--html - --spans", "--html - --trace", "--spans --trace"}) {
     const Run both = run("render --model model -m x " + std::string(others));
@@ -309,11 +310,11 @@ TEST_CASE_FIXTURE(Shell, "parse shows standard input while it arrives") {
         "\n");
 }
 
-// What bash offers for the last of these words, with the script of `rondo completion bash`.
+// What bash offers for the last of these words, with the script of `rondo completion bash`, with bars between.
 std::string completed(const Shell& shell, const std::string& words) {
   const std::string script = shell.file("script", shell.run("completion bash").out + "COMP_WORDS=(rondo " + words +
                                                       ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_rondo\n"
-                                                      "echo \"${COMPREPLY[*]}\"\n");
+                                                      "IFS='|'\necho \"${COMPREPLY[*]}\"\n");
   const std::string out = shell.path("completed");
   CHECK(std::system(("cd '" RONDO_SOURCE_DIR "/tests/golden/batch' && bash '" + script + "' >'" + out + "'").c_str()) ==
         0);
@@ -331,12 +332,19 @@ TEST_CASE_FIXTURE(Shell, "completion: bash offers commands, options, their words
   CHECK(completed(*this, "--ver") == "--version\n");
   CHECK(completed(*this, "renderer --spa") == "\n");
   CHECK(completed(*this, "render --mode = s") == "strict\n");  // as bash splits `--mode=s`
-  CHECK(completed(*this, "render --mode =") == "strict lenient\n");
+  CHECK(completed(*this, "render --mode =") == "strict|lenient\n");
   CHECK(completed(*this, "completion f") == "fish\n");
 #ifdef RONDO_HAVE_NET
   CHECK(completed(*this, "fake-engine v") == "vllm\n");
   CHECK(completed(*this, "serve --cache-type q8") == "q8_0\n");
 #endif
+}
+
+TEST_CASE_FIXTURE(Shell, "bug: completion offered files after help, and halves of names with blanks") {
+  CHECK(completed(*this, "help det") == "detokenize\n");
+  const std::string begin = file("two words.jinja", "").substr(0, path("two").size());
+  CHECK(completed(*this, "render '" + begin + "'") == path("two words.jinja") + "\n");
+  CHECK(run("completion fish").out.find("__fish_seen_subcommand_from help' -f -a 'render jinja ") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(Shell, "completion: zsh and fish get scripts with every command") {

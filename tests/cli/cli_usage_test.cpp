@@ -157,6 +157,49 @@ TEST_CASE_FIXTURE(Shell, "bug: reports of check replaced any file") {
   }
 }
 
+TEST_CASE_FIXTURE(Shell, "bug: only after the work was done was a page or report found to have no place") {
+  const std::string nowhere = path("nowhere") + "/page";
+  const std::string here = path(".");
+  for (const std::string command :
+       {"mask model - --html", "check model --html", "check model --sarif", "check model --junit"}) {
+    const Run lost = run(command + " '" + nowhere + "'", kHello);
+    CHECK_MESSAGE(lost.status == 2, command);
+    CHECK(lost.out == "");
+    CHECK_MESSAGE(lost.err.starts_with("rondo: " + nowhere + ": its folder is not there: name another file for --"),
+                  lost.err);
+    const Run replaced = run(command + " '" + here + "'", kHello);
+    CHECK_MESSAGE(replaced.status == 2, command);
+    CHECK(replaced.out == "");
+    CHECK_MESSAGE(replaced.err.starts_with("rondo: " + here + ": is a folder: name a file for --"), replaced.err);
+  }
+}
+
+TEST_CASE_FIXTURE(Shell, "bug: what could be read of a log or an answer passed for all of it when reading failed") {
+  // Its first page cannot be read.
+  const Run log = run("replay /proc/self/mem --model model");
+  CHECK(log.status == 1);
+  CHECK(log.out == "");
+  CHECK_MESSAGE(log.err == "rondo: /proc/self/mem: Input/output error\n", log.err);
+  const Run line =
+      run("batch", R"({"op": "replay", "tokenizer": "model", "template_file": "model", "log": "/proc/self/mem"})");
+  CHECK_MESSAGE(line.out.find("reading failed") != std::string::npos, line.out);
+  for (const char* options : {"", " --json"}) {
+    const Run answer = run(std::string("parse --model model --stream") + options + " </proc/self/mem");
+    CHECK(answer.status == 1);
+    CHECK(answer.out == "");
+    CHECK_MESSAGE(answer.err == "rondo: standard input: Input/output error\n", answer.err);
+  }
+}
+
+TEST_CASE_FIXTURE(Shell, "bug: bytes of an option that are not UTF-8 came into the prompt as they were") {
+  const Run message = run("render --model model -m \"$(printf 'a\\377')\"");
+  CHECK(message.status == 2);
+  CHECK_MESSAGE(message.err == "rondo: --message: the text is not valid UTF-8\n", message.err);
+  const Run variable = run("render --model model -m x --kwargs \"$(printf 'a=\\377')\"");
+  CHECK(variable.status == 2);
+  CHECK_MESSAGE(variable.err == "rondo: --kwargs: the text is not valid UTF-8\n", variable.err);
+}
+
 TEST_CASE_FIXTURE(Shell, "bug: the model had to stand behind the requests of diff and the log of replay") {
   const std::string a = file("a.json", R"({"messages": [{"role": "user", "content": "a"}]})");
   const std::string b = file("b.json", R"({"messages": [{"role": "user", "content": "b"}]})");

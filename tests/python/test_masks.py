@@ -40,6 +40,31 @@ def test_files(tiny, tmp_path):
     assert rows[0]["ids"] == tiny.encode(TALK).ids.tolist() and "error" in rows[1] and rows[2]["id"] == 7
 
 
+def test_bug_the_file_to_read_could_be_the_one_to_write_and_was_emptied(tiny, tmp_path):
+    source, link = tmp_path / "in.jsonl", tmp_path / "link.jsonl"
+    source.write_text(json.dumps(TALK) + "\n", encoding="utf-8")
+    link.symlink_to(source)
+    for output in (source, str(source), link):
+        with pytest.raises(rondo.InvalidArgumentError, match="the file to read is the one to write"):
+            rondo.mask(tiny, source, output)
+    with pytest.raises(FileNotFoundError):
+        rondo.mask(tiny, tmp_path / "nowhere.jsonl", source)
+    assert json.loads(source.read_text(encoding="utf-8")) == TALK
+
+
+def test_bug_one_bad_line_ended_the_whole_job(tiny, tmp_path):
+    half = json.dumps({"id": "\ud83d", "messages": TALK}).encode()
+    lines = [b"\xef\xbb\xbf" + json.dumps(TALK).encode(), b'[{"role": "user", "content": "\xff"}]', b"null", b'{"messages": null}',
+             json.dumps({"messages": TALK, "kwargs": [1]}).encode(), half]
+    source, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_bytes(b"\n".join(lines))
+    assert rondo.mask(tiny, source, output, text=True) == (6, 4)
+    rows = [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
+    assert ["error" in row for row in rows] == [False, True, True, True, True, False]
+    assert rows[0]["text"] == tiny.encode(TALK).text and rows[5]["id"] == "\ud83d"
+    assert "found null" in rows[3]["error"] and "`kwargs` must be an object" in rows[4]["error"]
+
+
 def test_parquet(tiny, tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     import pyarrow.parquet

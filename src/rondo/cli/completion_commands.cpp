@@ -60,6 +60,15 @@ void collect(const CLI::App& app, const std::string& path, std::vector<Command>&
   for (const CLI::App* one : below) collect(*one, path.empty() ? one->get_name() : path + " " + one->get_name(), out);
 }
 
+// All commands, from the program on.
+std::vector<Command> all_commands(const CLI::App& app) {
+  std::vector<Command> out;
+  collect(app, "", out);
+  const auto help = std::ranges::find(out, "help", &Command::path);
+  if (help != out.end()) help->choices = out.front().commands;
+  return out;
+}
+
 std::string joined(const std::vector<std::string>& words) {
   std::string out;
   for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
@@ -107,7 +116,10 @@ std::string bash_script(const std::vector<Command>& commands) {
          values +
          "  esac\n"
          "  COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-         "  if [ -n \"$files\" ] && [[ $current != -* ]]; then COMPREPLY=($(compgen -f -- \"$current\")); fi\n"
+         "  if [ -n \"$files\" ] && [[ $current != -* ]]; then\n"
+         "    local IFS=$'\\n'\n"
+         "    COMPREPLY=($(compgen -f -- \"$current\"))\n"
+         "  fi\n"
          "}\n"
          "complete -o filenames -F _rondo rondo\n";
 }
@@ -174,10 +186,8 @@ void define_completion_command(CLI::App& app, std::string& shell, std::function<
       "  rondo completion fish > ~/.config/fish/completions/rondo.fish");
   command.callback([&] {
     chosen = [&] {
-      std::vector<Command> commands;
-      collect(app, "", commands);
       const auto script = shell == "bash" ? bash_script : shell == "zsh" ? zsh_script : fish_script;
-      return print(script(commands)) ? kSuccess : kFailure;
+      return print(script(all_commands(app))) ? kSuccess : kFailure;
     };
   });
 }

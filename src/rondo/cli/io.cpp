@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <utility>
@@ -110,12 +111,13 @@ Status begin_input() {
   return Done{};
 }
 
-std::optional<std::string> read_piece() {
+Result<std::optional<std::string>> read_piece() {
   std::array<char, 65536> buffer{};
   while (true) {
     const ssize_t size = ::read(STDIN_FILENO, buffer.data(), buffer.size());
-    if (size > 0) return std::string(buffer.data(), static_cast<std::size_t>(size));
-    if (size == 0 || errno != EINTR) return std::nullopt;
+    if (size > 0) return std::optional(std::string(buffer.data(), static_cast<std::size_t>(size)));
+    if (size == 0) return std::optional<std::string>();
+    if (errno != EINTR) return Error(ErrorCode::kIo, std::strerror(errno), "standard input");
   }
 }
 
@@ -155,6 +157,11 @@ Result<json::Value> json_argument(const std::string& argument, const std::string
   return error;
 }
 
+Status check_utf8(std::string_view text, const std::string& option) {
+  if (utf8::is_valid(text)) return Done{};
+  return Error(ErrorCode::kInvalidArgument, "the text is not valid UTF-8", option);
+}
+
 Result<json::Value> object_argument(const std::string& argument, const std::string& option) {
   if (is_json(argument) || argument.find('=') == std::string::npos || files::exists(argument)) {
     auto value = json_argument(argument, option);
@@ -168,6 +175,7 @@ Result<json::Value> object_argument(const std::string& argument, const std::stri
     const std::size_t equals = line.find('=');
     if (equals == std::string::npos || equals == 0)
       return Error(ErrorCode::kInvalidArgument, "expected KEY=VALUE, found `" + line + "`", option);
+    if (Status status = check_utf8(line, option); !status.ok()) return status.error();
     const std::string text = line.substr(equals + 1);
     out.set(line.substr(0, equals), value_of(text));
   }
@@ -267,7 +275,12 @@ Error both_on_output() {
 
 Status check_replaced(const std::string& file, const std::string& what, std::string_view start,
                       const std::string& option) {
-  if (file.empty() || file == "-" || may_replace(file, start)) return Done{};
+  if (file.empty() || file == "-") return Done{};
+  if (files::is_folder(file)) return Error(ErrorCode::kInvalidArgument, "is a folder: name a file for " + option, file);
+  const std::string folder = std::filesystem::path(file).parent_path().string();
+  if (!folder.empty() && !files::is_folder(folder))
+    return Error(ErrorCode::kInvalidArgument, "its folder is not there: name another file for " + option, file);
+  if (may_replace(file, start)) return Done{};
   return Error(ErrorCode::kInvalidArgument, what + " would replace a file that is not one: name another for " + option,
                file);
 }

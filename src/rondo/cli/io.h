@@ -24,8 +24,8 @@ void hold_standard_descriptors();
 // Returns the bytes of a file, or of standard input for "-".
 [[nodiscard]] Result<std::string> read_input(const std::string& path);
 
-// Waits for the next bytes of standard input and returns at most 64 KB; nullopt at its end, or if it cannot be read.
-[[nodiscard]] std::optional<std::string> read_piece();
+// Waits for the next bytes of standard input and returns at most 64 KB; nullopt at its end.  Fails with kIo.
+[[nodiscard]] Result<std::optional<std::string>> read_piece();
 
 // To be called before standard input is read.  Fails if it was read to its end already, for another argument.  If it is
 // a terminal, tells the user that the program waits for input.
@@ -41,6 +41,9 @@ void hold_standard_descriptors();
 // Returns the value of `argument` if it is JSON, otherwise the JSON value in the file of that name.  `option` names the
 // argument in messages.
 [[nodiscard]] Result<json::Value> json_argument(const std::string& argument, const std::string& option);
+
+// Fails if the text of an option, which may be any bytes, is not UTF-8.
+[[nodiscard]] Status check_utf8(std::string_view text, const std::string& option);
 
 // Returns an object as json_argument() does, or from lines `KEY=VALUE`.  A value that is not JSON is a text, except
 // `True`, `False` and `None`.
@@ -81,8 +84,8 @@ void note(std::string_view text);
 // What is wrong with `--output -` beside --json.
 [[nodiscard]] Error both_on_output();
 
-// Fails if a text for `file` ("" and "-": no file) would replace a file with another kind of content.  Texts of this
-// kind start with `start`, in small letters.  `what` names the text in messages.
+// Fails if a text for `file` ("" and "-": no file) would replace a file with another kind of content, or has no folder
+// to be in.  Found before long work rather than after it.  Texts of this kind start with `start`, in small letters.  `what` names the text in messages.
 [[nodiscard]] Status check_replaced(const std::string& file, const std::string& what, std::string_view start,
                                     const std::string& option);
 

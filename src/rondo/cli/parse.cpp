@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -109,7 +110,13 @@ int run_stream(const ParseArguments& arguments, const json::Value& request) {
   if (Status status = begin_input(); !status.ok()) return report(status.error());
   Printer printer;
   protocol::TextStream stream;
-  stream.next = read_piece;
+  std::optional<Error> failure;
+  stream.next = [&failure]() -> std::optional<std::string> {
+    auto piece = read_piece();
+    if (piece.ok()) return std::move(piece).value();
+    failure = piece.error();
+    return std::nullopt;
+  };
   stream.on_deltas = [&](const json::Value& deltas) {
     if (arguments.json) {
       (void)print(json::to_compact(json::Object{{"deltas", deltas}}) + "\n");
@@ -120,6 +127,7 @@ int run_stream(const ParseArguments& arguments, const json::Value& request) {
   const protocol::Service service(service_options());
   auto reply = run_with_vocabulary(service, request, arguments.model, {.stream = &stream});
   if (!reply.ok()) return report(reply.error());
+  if (failure) return report(*failure);
   const std::string last = arguments.json ? json::to_compact(json::Object{{"message", std::move(reply).value()}}) + "\n"
                                           : printer.end(reply.value());
   return print(last) ? kSuccess : kFailure;

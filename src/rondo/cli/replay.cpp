@@ -234,12 +234,15 @@ class LogFile {
 
   protocol::LogStream stream() {
     protocol::LogStream out;
-    out.read = [this](char* to, std::size_t size) { return std::fread(to, 1, size, file_); };
+    out.read = [this](char* to, std::size_t size) { return read(to, size); };
     if (shows_progress()) {
       out.on_progress = [this](std::uint64_t bytes, std::uint64_t requests) { show(bytes, requests); };
     }
     return out;
   }
+
+  // Why the log could not be read to its end.
+  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
   // What messages call it.
   [[nodiscard]] std::string source() const { return path_ == "-" ? "standard input" : path_; }
@@ -249,6 +252,12 @@ class LogFile {
   }
 
  private:
+  std::size_t read(char* to, std::size_t size) {
+    const std::size_t got = std::fread(to, 1, size, file_);
+    if (got == 0 && std::ferror(file_) != 0) error_ = Error(ErrorCode::kIo, std::strerror(errno), source());
+    return got;
+  }
+
   void show(std::uint64_t bytes, std::uint64_t requests) {
     is_shown_ = true;
     std::fprintf(stderr, "\r%.0f MB", static_cast<double>(bytes) / kMegabyte);
@@ -261,6 +270,7 @@ class LogFile {
   std::FILE* file_ = nullptr;
   std::uint64_t size_ = 0;
   bool is_shown_ = false;
+  std::optional<Error> error_;
 };
 
 }  // namespace
@@ -297,6 +307,7 @@ int run_replay(const ReplayArguments& arguments) {
   auto reply = service.run(request, options);
   log.finish();
   if (!reply.ok()) return report(reply.error());
+  if (log.error()) return report(*log.error());  // a part of a log looks like a log
   if (const std::optional<Error> error = nothing_read(reply.value(), log.source())) return report(*error);
   if (arguments.json) return print_json(reply.value());
   const Paint paint = paint_for(arguments.color);

@@ -173,6 +173,7 @@ Status add_conversation(json::Object& request, const ConversationArguments& argu
     json::Value* messages = request.find("messages");
     if (messages == nullptr) messages = &request.set("messages", json::Array{});
     for (const std::string& text : arguments.texts) {
+      if (Status status = check_utf8(text, "--message"); !status.ok()) return status;
       if (messages->is_array()) messages->as_array().emplace_back(json::Object{{"role", "user"}, {"content", text}});
     }
   }

@@ -239,6 +239,7 @@ Reply op_replay(const OpContext& context, Fields& fields) {
   }
   replay::LogReader reader(std::move(source));
   run_log(replay, reader, limit, stream);
+  if (file.bad()) return Error(ErrorCode::kIo, "reading failed", *log);
   return replay::to_json(replay.report());
 }
 
