@@ -413,12 +413,12 @@ class Model:
         A parser that is fed while the model samples: a StreamParser.  Arguments as parse().
         """
 
-    def grammar(self, *, messages: rondo.types.Messages | None = None, prompt_ids: rondo.types.Ids | None = None, tools: rondo.types.Objects | None = None, response_schema: dict[str, Any] | None = None, tool_choice: str | dict[str, str] = 'auto', parallel_tool_calls: bool = True, format: str = 'gbnf', kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
+    def grammar(self, *, messages: rondo.types.Messages | None = None, prompt_ids: rondo.types.Ids | None = None, tools: rondo.types.Objects | None = None, response_schema: dict[str, Any] | None = None, response_text: bool = False, tool_choice: str | dict[str, str] = 'auto', parallel_tool_calls: bool = True, format: str = 'gbnf', kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
         """
         What the model may write, for an engine that samples under constraints.
 
-        format: "gbnf", "structural_tag" or "lark".  tool_choice: "auto", "none", "required" or {"name": function}.  What the prompt
-        has opened already is read off prompt_ids, else messages.  A dict of grammar (text, "" where there is nothing to constrain),
+        format: "gbnf", "structural_tag" or "lark".  tool_choice: "auto", "none", "required" or {"name": function}.  response_text:
+        the answer is the text of the string that response_schema describes, such as one of its `enum`, not JSON.  What the prompt has opened already is read off prompt_ids, else messages.  A dict of grammar (text, "" where there is nothing to constrain),
         lazy, triggers and warnings.
         """
 
