@@ -407,6 +407,7 @@ class Machine : private Reader {
   [[nodiscard]] std::size_t value_end_at_stop(std::size_t end) const;
   bool is_inner_close(std::size_t at);
   bool is_in_escape(std::size_t at);
+  std::size_t size_inside_value(const MarkerSet::Found& found);
   [[nodiscard]] json::Value typed_value(std::string_view text) const;
   void end_value(std::size_t end, std::size_t terminator_end);
   void stream_value(std::size_t end);

@@ -392,6 +392,13 @@ const MarkerSet& Machine::value_ends() const {
   return parameter_.closer_set.empty() ? syntax_->sets.follower : parameter_.closer_set;
 }
 
+// Returns how many bytes of a closer that was found are the value's own: one if it is in an escape, all if it closes
+// markup in the value, none if it may end the value.
+std::size_t Machine::size_inside_value(const MarkerSet::Found& found) {
+  if (is_in_escape(found.begin)) return 1;
+  return parameter_.markup.is_possible && is_inner_close(found.begin) ? found.size : 0;
+}
+
 // Reads a value between markers.  It ends at the first closer after which comes something that the format allows there.
 bool Machine::value_marked() {
   if (!begin_value()) return false;
@@ -405,15 +412,11 @@ bool Machine::value_marked() {
     }
     if (edge == MatchKind::kPartial) found.kind = edge;
     pos_ = found.begin;
-    if (found.kind == MatchKind::kFull && is_in_escape(found.begin)) {
-      ++pos_;
-      continue;
-    }
-    if (found.kind == MatchKind::kFull && parameter_.markup.is_possible && is_inner_close(found.begin)) {
-      pos_ = found.begin + found.size;
-      continue;
-    }
     if (found.kind == MatchKind::kFull) {
+      if (const std::size_t size = size_inside_value(found); size > 0) {
+        pos_ = found.begin + size;
+        continue;
+      }
       bool wait = false;
       if (is_followed(found.begin + found.size, wait) || (!wait && is_whole_scalar(found.begin))) {
         end_value(found.begin - found.marker->own_lead(std::string_view(buffer_).substr(head_, found.begin - head_)),
