@@ -8,6 +8,7 @@
 namespace rondo {
 namespace {
 
+using testing::kHello;
 using testing::Run;
 using testing::Shell;
 
@@ -27,6 +28,11 @@ std::string bridge(const std::string& completion_ids, const std::string& new_mes
 }
 
 }  // namespace
+
+TEST_CASE_FIXTURE(Shell, "bug: bridge kept `1 ids`") {
+  const Run one = run("bridge model --prompt-ids [259] --completion-ids [] --new-messages -", kHello);
+  CHECK_MESSAGE(one.out.starts_with("kept 1 id, appended "), one.out);
+}
 
 TEST_CASE_FIXTURE(Shell, "bridge shows what is appended to the ids") {
   const std::string next = file("next.json", R"([{"role": "user", "content": "world"}])");

@@ -91,8 +91,8 @@ int run_bridge(const BridgeArguments& arguments) {
   if (!text.ok()) return report(text.error());
   const std::size_t total = reply.value().find("ids")->as_array().size();
   const auto appended = static_cast<std::size_t>(reply.value().find("appended")->to_int64().value_or(0));
-  const std::string out = "kept " + std::to_string(total - appended) + " ids, appended " + std::to_string(appended) +
-                          ": " + printable(json::to_compact(text.value()), false) + "\n" +
+  const std::string out = "kept " + counted(total - appended, "id") + ", appended " + std::to_string(appended) + ": " +
+                          printable(json::to_compact(text.value()), false) + "\n" +
                           printable(remarks(reply.value()), true);
   return print(out) ? kSuccess : kFailure;
 }
