@@ -418,8 +418,9 @@ class Model:
         What the model may write, for an engine that samples under constraints.
 
         format: "gbnf", "structural_tag" or "lark".  tool_choice: "auto", "none", "required" or {"name": function}.  response_text:
-        the answer is the text of the string that response_schema describes, such as one of its `enum`, not JSON.  What the prompt has opened already is read off prompt_ids, else messages.  A dict of grammar (text, "" where there is nothing to constrain),
-        lazy, triggers and warnings.
+        the answer is the text of the string that response_schema describes, such as one of its `enum`, not JSON.  What the
+        prompt has opened already is read off prompt_ids, else messages.  A dict of grammar (text, "" where there is nothing to
+        constrain), lazy, triggers and warnings.
         """
 
     def format(self, *, tools: rondo.types.Objects | None = None, kwargs: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -38,44 +38,40 @@ void take_schema(Fields& fields, std::string_view key, json::Value schema, bool 
   out.field = fields.path(key);
 }
 
-// A schema under a name of other servers, as an object or as text.  Returns whether it is there.
-bool read_guide(Fields& fields, std::string_view key, AnswerFormat& out) {
+// A schema under a name of other servers, as an object or as text.
+void read_guide(Fields& fields, std::string_view key, AnswerFormat& out) {
   const json::Value* guide = fields.any(key);
-  if (guide == nullptr) return false;
+  if (guide == nullptr) return;
   json::Value schema = *guide;
   if (schema.is_string()) {
     auto parsed = parse_body(schema.as_string());
-    if (!parsed.ok()) return fields.refuse(key, "is no JSON"), false;
+    if (!parsed.ok()) return fields.refuse(key, "is no JSON");
     schema = std::move(parsed.value());
   }
-  if (!schema.is_object() && !schema.is_bool())
-    return fields.refuse(key, "must be a JSON schema", "invalid_type"), false;
+  if (!schema.is_object() && !schema.is_bool()) return fields.refuse(key, "must be a JSON schema", "invalid_type");
   take_schema(fields, key, std::move(schema), false, out);
-  return true;
 }
 
 // A regular expression for the whole answer.
-bool read_regex(Fields& fields, std::string_view key, AnswerFormat& out) {
+void read_regex(Fields& fields, std::string_view key, AnswerFormat& out) {
   const auto given = fields.text(key);
-  if (!given) return false;
+  if (!given) return;
   const std::string pattern = "^(?:" + *given + ")$";
   const Status status = grammar::check_pattern(pattern);
   if (!status.ok() && status.error().code == ErrorCode::kInvalidArgument)
-    return fields.refuse(key, "is not a regular expression: " + status.error().message), false;
+    return fields.refuse(key, "is not a regular expression: " + status.error().message);
   take_schema(fields, key, json::Object{{"type", "string"}, {"pattern", pattern}}, true, out);
-  return true;
 }
 
 // The answers that may be chosen from.
-bool read_choice(Fields& fields, std::string_view key, AnswerFormat& out) {
+void read_choice(Fields& fields, std::string_view key, AnswerFormat& out) {
   constexpr std::size_t kMostAnswers = 4096;
   const json::Array* choices = fields.array(key, kMostAnswers);
-  if (choices == nullptr) return false;
+  if (choices == nullptr) return;
   const auto is_text = [](const json::Value& choice) { return choice.is_string(); };
   if (choices->empty() || !std::ranges::all_of(*choices, is_text))
-    return fields.refuse(key, "must have texts to choose from", "invalid_type"), false;
+    return fields.refuse(key, "must have texts to choose from", "invalid_type");
   take_schema(fields, key, json::Object{{"type", "string"}, {"enum", *choices}}, true, out);
-  return true;
 }
 
 void read_chat_format(Fields& fields, AnswerFormat& out) {
@@ -85,10 +81,7 @@ void read_chat_format(Fields& fields, AnswerFormat& out) {
   if (!type || *type == "text") return;
   out.field = "response_format";
   out.kind = *type == "json_object" ? AnswerFormat::Kind::kJson : AnswerFormat::Kind::kSchema;
-  if (out.kind == AnswerFormat::Kind::kJson) {
-    (void)read_guide(format, "schema", out);
-    return;
-  }
+  if (out.kind == AnswerFormat::Kind::kJson) return read_guide(format, "schema", out);
   Fields schema = format.inside("json_schema");
   read_schema(schema, out);
 }
@@ -98,7 +91,7 @@ void read_guides(Fields& fields, GenerateRequest& out) {
   Fields outputs = fields.inside("structured_outputs");
   note_left_out(outputs, {"grammar", "structural_tag"}, out.warnings);
   note_left_out(fields, {"guided_grammar", "grammar", "ebnf", "bad_words", "allowed_token_ids"}, out.warnings);
-  using Reader = bool (*)(Fields&, std::string_view, AnswerFormat&);
+  using Reader = void (*)(Fields&, std::string_view, AnswerFormat&);
   struct Guide {
     Fields* in;
     std::string_view key;
@@ -109,7 +102,7 @@ void read_guides(Fields& fields, GenerateRequest& out) {
                              Guide{&outputs, "regex", read_regex}, Guide{&fields, "regex", read_regex},
                              Guide{&fields, "guided_choice", read_choice}, Guide{&outputs, "choice", read_choice}}) {
     if (out.format.kind == AnswerFormat::Kind::kText) {
-      (void)guide.read(*guide.in, guide.key, out.format);
+      guide.read(*guide.in, guide.key, out.format);
     } else {
       note_left_out(*guide.in, {guide.key}, out.warnings, "`" + out.format.field + "` took its place");
     }

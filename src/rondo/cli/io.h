@@ -85,7 +85,8 @@ void note(std::string_view text);
 [[nodiscard]] Error both_on_output();
 
 // Fails if a text for `file` ("" and "-": no file) would replace a file with another kind of content, or has no folder
-// to be in.  Found before long work rather than after it.  Texts of this kind start with `start`, in small letters.  `what` names the text in messages.
+// to be in.  Found before long work rather than after it.  Texts of this kind start with `start`, in small letters.
+// `what` names the text in messages.
 [[nodiscard]] Status check_replaced(const std::string& file, const std::string& what, std::string_view start,
                                     const std::string& option);
 

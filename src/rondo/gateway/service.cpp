@@ -351,9 +351,10 @@ bool is_address(std::string_view path) {
          std::any_of(kRoutes.begin(), kRoutes.end(), [path](const Route& route) { return fits(path, route.path); });
 }
 
+constexpr std::size_t kLongestPath = 256;  // that is looked for under another prefix
+
 // The same address with the version before it, if that is one: clients whose base address lacks `/v1` are served too.
 std::optional<std::string> versioned(std::string_view path) {
-  constexpr std::size_t kLongestPath = 256;
   if (path.size() > kLongestPath || is_address(path)) return std::nullopt;
   std::string out = "/v1" + std::string(path);
   return is_address(out) ? std::optional(std::move(out)) : std::nullopt;
@@ -362,7 +363,6 @@ std::optional<std::string> versioned(std::string_view path) {
 // The address that a client with a wrong base address meant: with too long a prefix, or a slash at the end.  "" if there
 // is none.
 std::string meant_address(std::string_view path) {
-  constexpr std::size_t kLongestPath = 256;
   if (path.size() > kLongestPath) return "";
   while (path.ends_with('/')) path.remove_suffix(1);
   while (!path.empty()) {

@@ -408,8 +408,9 @@ void bind_parse(nb::module_& module, nb::class_<ModelObject>& model) {
            R"(What the model may write, for an engine that samples under constraints.
 
 format: "gbnf", "structural_tag" or "lark".  tool_choice: "auto", "none", "required" or {"name": function}.  response_text:
-the answer is the text of the string that response_schema describes, such as one of its `enum`, not JSON.  What the prompt has opened already is read off prompt_ids, else messages.  A dict of grammar (text, "" where there is nothing to constrain),
-lazy, triggers and warnings.)",
+the answer is the text of the string that response_schema describes, such as one of its `enum`, not JSON.  What the
+prompt has opened already is read off prompt_ids, else messages.  A dict of grammar (text, "" where there is nothing to
+constrain), lazy, triggers and warnings.)",
            nb::sig(
                "def grammar(self, *, messages: rondo.types.Messages | None = None, prompt_ids: rondo.types.Ids | None "
                "= None, tools: rondo.types.Objects | None = None, "
