@@ -40,7 +40,7 @@ endif()
 # rondo_NAME_test, registered with CTest.  Third-party libraries are linked privately: their headers stay in this folder.
 # HOT: tests spend much of their time in this folder, so it is optimised under the sanitizers too.
 # SELDOM: a program spends little of its time in this folder, so a release optimises it less, which takes a third less time to compile;
-# for WebAssembly, which is fetched before it runs, it optimises for size: a quarter less code than with -O1.
+# with RONDO_SMALL it optimises for size: a quarter less code than with -O1.
 function(rondo_part name)
   cmake_parse_arguments(PART "HOT;SELDOM" "" "SOURCES;HEADERS;DEPENDS;LIBRARIES;TESTS" ${ARGN})
   list(TRANSFORM PART_DEPENDS PREPEND rondo_)
@@ -55,8 +55,7 @@ function(rondo_part name)
     set(pch ${RONDO_COLD_PCH})
   endif()
   if(PART_SELDOM)
-    set(level $<IF:$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},wasm32>,-Os,-O1>)
-    target_compile_options(rondo_${name} PRIVATE $<$<CONFIG:Release>:${level}>)
+    target_compile_options(rondo_${name} PRIVATE $<$<CONFIG:Release>:$<IF:$<BOOL:${RONDO_SMALL}>,-Os,-O1>>)
   endif()
   if(RONDO_PCH)
     target_precompile_headers(rondo_${name} REUSE_FROM ${pch})

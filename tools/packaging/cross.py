@@ -27,7 +27,7 @@ def build(target, name, goals, *options):
     # The headers would be compiled for one level of optimisation, and some sources want another: no RONDO_PCH.
     configure = ["cmake", "-S", cache.REPO, "-B", tree, "-G", "Ninja", f"-DCMAKE_TOOLCHAIN_FILE={toolchain}", "-DCMAKE_BUILD_TYPE=Release",
                  "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG", "-DRONDO_LLAMA=off", "-DRONDO_NET=OFF", "-DRONDO_TESTS=OFF", "-DRONDO_PCH=OFF",
-                 *options, *launcher]
+                 "-DRONDO_SMALL=ON", *options, *launcher]
     log = tree / "configure.log"
     with open(log, "wb") as file:
         done = subprocess.run([str(part) for part in configure], stdout=file, stderr=subprocess.STDOUT, check=False)

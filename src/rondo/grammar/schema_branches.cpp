@@ -199,8 +199,8 @@ std::vector<Parts> SchemaCompiler::expanded(const Parts& parts) {
 
 const std::vector<Parts>& SchemaCompiler::alternatives(const Parts& parts) {
   const auto followed = flat(parts);
-  static const std::vector<Parts> kNone;
-  if (!followed) return kNone;
+  static const std::vector<Parts> kNoAlternatives;
+  if (!followed) return kNoAlternatives;
   PartsId id;  // in this order, as the members of objects have it
   for (const Part& part : *followed) id.emplace_back(part.schema, part.distributed);
   const auto found = alternatives_.find(id);

@@ -417,11 +417,11 @@ const Scanner* PreTokenizer::only_scanner() const {
 }
 
 std::string PreTokenizer::to_string() const {
-  static constexpr const char* kNames[] = {"split by regex", "split at text", "split by class",
-                                           "words",          "prepend space", "spell bytes",
-                                           "metaspace",      "fixed length",  "scripts"};
+  static constexpr const char* kStepNames[] = {"split by regex", "split at text", "split by class",
+                                               "words",          "prepend space", "spell bytes",
+                                               "metaspace",      "fixed length",  "scripts"};
   std::string out;
-  for (const Step& step : steps_) out += (out.empty() ? "" : ", ") + std::string(kNames[step.index()]);
+  for (const Step& step : steps_) out += (out.empty() ? "" : ", ") + std::string(kStepNames[step.index()]);
   return out.empty() ? "none" : out;
 }
 

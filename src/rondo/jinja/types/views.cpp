@@ -350,9 +350,9 @@ void sort_values(Runtime& runtime, std::vector<Value>& values, const std::vector
     return less(runtime, keys[a], keys[b]);
   };
   // Equal elements keep their order in both directions: reverse sorts the reversed list and reverses the result.
-  constexpr std::size_t kShort = 64;
+  constexpr std::size_t kShortList = 64;
   if (reverse) std::reverse(order.begin(), order.end());
-  if (order.size() < kShort) {
+  if (order.size() < kShortList) {
     sort_short(order, before);
   } else {
     std::stable_sort(order.begin(), order.end(), before);
