@@ -168,6 +168,10 @@ void read_stop_ids(Fields& fields, GenerateRequest& out) {
   out.stop_ids = std::move(read.value());
 }
 
+void read_shows_stop(Fields& fields, bool& out) {
+  out = fields.is_set("include_stop_str_in_output") || fields.is_set("no_stop_trim");
+}
+
 void read_stream_options(Fields& fields, GenerateRequest& out) {
   Fields options = fields.inside("stream_options");
   out.include_usage = options.is_set("include_usage");
@@ -221,7 +225,7 @@ void read_chat_fields(Fields& fields, GenerateRequest& out) {
   read_stream_options(fields, out);
   (void)fields.array("documents", kMostMessages);
   read_stop_ids(fields, out);
-  out.shows_stop = fields.is_set("include_stop_str_in_output");
+  read_shows_stop(fields, out.shows_stop);
   note_unread(fields, out);
   out.opens_reply = fields.is_set("add_generation_prompt", true);
   if (out.opens_reply && out.continue_final && fields.any("add_generation_prompt") != nullptr)

@@ -164,7 +164,7 @@ Outcome<CompletionRequest> read_completion(const json::Value& body) {
   out.include_usage = shared.include_usage;
   out.continuous_usage = shared.continuous_usage;
   out.warnings = std::move(shared.warnings);
-  out.stops.is_shown = fields.is_set("include_stop_str_in_output");
+  read_shows_stop(fields, out.stops.is_shown);
   if (const auto most = fields.integer("truncate_prompt_tokens", -1); most && *most >= 0)
     out.cut.most_tokens = static_cast<std::size_t>(*most);
   out.cut.keeps_beginning = fields.word("truncation_side", {"left", "right"}) == "right";

@@ -307,14 +307,17 @@ void read_sampling(Fields& fields, Sampling& out) {
 }
 
 void note_of_servers(Fields& fields, std::vector<std::string>& warnings) {
-  note_left_out(fields,
-                {"mirostat", "dry_multiplier", "xtc_probability", "dynatemp_range", "no_repeat_ngram_size",
-                 "logits_processors", "custom_logit_processor", "logprob_token_ids", "prompt_embeds",
-                 "kv_transfer_params", "lora", "lora_path", "use_beam_search"},
-                warnings);
+  note_left_out(
+      fields,
+      {"mirostat", "dry_multiplier", "xtc_probability", "dynatemp_range", "no_repeat_ngram_size", "logits_processors",
+       "custom_logit_processor", "logprob_token_ids", "prompt_embeds", "kv_transfer_params", "lora", "lora_path",
+       "use_beam_search", "stop_regex", "return_hidden_states", "session_params"},
+      warnings);
   if (fields.number("top_n_sigma", -1e9, 1e9).value_or(0) > 0) warnings.emplace_back("`top_n_sigma` was left out");
   if (!fields.is_set("skip_special_tokens", true))
     warnings.emplace_back("`skip_special_tokens` was left out: control tokens are no part of a text");
+  if (!fields.is_set("separate_reasoning", true))
+    warnings.emplace_back("`separate_reasoning` was left out: reasoning is no part of the content");
 }
 
 void read_stops(Fields& fields, std::string_view key, GenerateRequest& out) {

@@ -72,6 +72,8 @@ void read_stops(Fields& fields, std::string_view key, GenerateRequest& out);
 // The form of the answer, under the names of Chat Completions and of the servers that imitate it.
 void read_answer_form(Fields& fields, GenerateRequest& out);
 void read_stop_ids(Fields& fields, GenerateRequest& out);
+// Whether the text ends with the stop text, under the names of vLLM and SGLang.
+void read_shows_stop(Fields& fields, bool& out);
 // REQUIRES: `stream` was read.
 void read_stream_options(Fields& fields, GenerateRequest& out);
 // Refuses more tokens before the end than the reply may have.

@@ -31,7 +31,8 @@ TEST_CASE("bug: constraints under other servers' names, and wishes in empty obje
        {R"("grammar": "root ::= x")", R"("ebnf": "root ::= x")", R"("bad_words": ["x"])", R"("allowed_token_ids": [1])",
         R"("prompt_logprobs": 1)", R"("echo": true)", R"("truncate_prompt_tokens": 5)", R"("use_beam_search": true)",
         R"("mirostat": 2)", R"("dry_multiplier": 0.5)", R"("xtc_probability": 0.5)", R"("top_n_sigma": 1)",
-        R"("logprob_token_ids": [5])", R"("kv_transfer_params": {"do_remote_decode": true})"}) {
+        R"("logprob_token_ids": [5])", R"("kv_transfer_params": {"do_remote_decode": true})", R"("stop_regex": "x")",
+        R"("return_hidden_states": true)", R"("session_params": {"id": "x"})"}) {
     const std::string name = field.substr(1, field.find('"', 1) - 1);
     CHECK(warnings(chat(field)) == Texts{"`" + name + "` was left out"});
     if (name == "echo" || name == "prompt_logprobs" || name == "truncate_prompt_tokens") continue;
@@ -54,6 +55,7 @@ TEST_CASE("bug: the least tokens, the end that is ignored and what a stop text s
   CHECK(taken.value().sampling.min_tokens == 5);
   CHECK(taken.value().sampling.ignore_end);
   CHECK(taken.value().shows_stop);
+  CHECK(chat(R"("no_stop_trim": true)").value().shows_stop);
   CHECK(refusal(chat(R"("min_tokens": 6, "max_tokens": 5)")) ==
         "`min_tokens` must be at most 5, the most tokens of the reply");
   CHECK(refusal(chat(R"("min_tokens": -1)")) == "`min_tokens` must be at least 0, found -1");
@@ -84,7 +86,9 @@ TEST_CASE("bug: control tokens were asked for, and nothing said that texts have 
   CHECK(warnings(chat(R"("skip_special_tokens": false)")) == told);
   CHECK(read_completion(json::parse(R"({"prompt": "x", "skip_special_tokens": false})").value()).value().warnings ==
         told);
-  CHECK(warnings(chat(R"("skip_special_tokens": true, "top_n_sigma": -1)")).empty());
+  CHECK(warnings(chat(R"("skip_special_tokens": true, "top_n_sigma": -1, "separate_reasoning": true)")).empty());
+  CHECK(warnings(chat(R"("separate_reasoning": false)")) ==
+        Texts{"`separate_reasoning` was left out: reasoning is no part of the content"});
 }
 
 TEST_CASE("bug: citations were asked for, and nothing said that replies have none") {
