@@ -197,6 +197,22 @@ TEST_CASE("a request ends at a stop id, at its length, at the context's end, or 
   CHECK(run.result({.prompt = more, .max_tokens = 1}).outcome.usage.cached_tokens == more.size() - 1);
 }
 
+TEST_CASE("no stop id comes before the least tokens") {
+  BatchRun run(attention(), {.llama = {.context_tokens = 256}, .parallel = 2});
+  const Ids prompt = ids_of(100, 1);
+  const Ids free = run.result({.prompt = prompt, .max_tokens = 20}).ids();
+  const auto first = static_cast<std::size_t>(std::find(free.begin(), free.end(), free[9]) - free.begin());
+  const Ids later = run.result({.prompt = prompt, .max_tokens = 20, .min_tokens = 15, .stop_ids = {free[9]}}).ids();
+  CHECK(later.size() > 15);
+  CHECK(std::equal(free.begin(), free.begin() + static_cast<std::ptrdiff_t>(first), later.begin()));
+  CHECK(std::find(later.begin(), later.begin() + 15, free[9]) == later.begin() + 15);
+  const auto& endless = run.result({.prompt = prompt, .max_tokens = 20, .min_tokens = 20, .stop_ids = {free[9]}});
+  CHECK(endless.ids().size() == 20);
+  CHECK(endless.outcome.choices[0].stop == StopReason::kLength);
+  const auto& at_once = run.result({.prompt = prompt, .max_tokens = 20, .min_tokens = first, .stop_ids = {free[9]}});
+  CHECK(at_once.ids().size() == first + 1);
+}
+
 TEST_CASE("a request that no engine could run is refused with a sentence, and holds up nobody") {
   BatchRun run(attention(), {.llama = {.context_tokens = 256}, .parallel = 1});
   const auto error_of = [&](Request request) {
@@ -326,6 +342,20 @@ TEST_CASE("a stop id may come where the grammar may end, though the grammar does
     CHECK((end >= 3 && end <= 6));
     const std::string behind = text.substr(end);
     CHECK(behind == "q|stop");  // the vocabulary's own end token is none of the request's
+  }
+}
+
+TEST_CASE("the least tokens hold as long as the grammar allows something else than a stop id") {
+  TextRun run;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const std::string text = run.text({.prompt = {1, 2, 3},
+                                       .max_tokens = 40,
+                                       .min_tokens = 20,
+                                       .stop_ids = {run.id_of("q")},
+                                       .sampling = {.temperature = 1.0F, .seed = seed},
+                                       .grammar = {.dialect = Grammar::Dialect::kGbnf, .text = "root ::= [ab]{3,6}"}});
+    CAPTURE(text);
+    CHECK(text.find_first_not_of("ab") == 6);
   }
 }
 

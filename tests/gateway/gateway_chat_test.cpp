@@ -1,6 +1,7 @@
 // What requests ask of the reply: reasoning on and off, constraints, ids in and out, what the engine's own API has to answer.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -281,6 +282,85 @@ TEST_CASE("texts and ids are completed, in one piece and in several") {
   CHECK(
       gateway.post("/v1/completions", R"({"prompt": "a", "max_tokens": 1, "best_of": 3})").warnings().find("best_of") !=
       std::string::npos);
+}
+
+TEST_CASE("bug: what a completion has to look like, where it ends and what it shows were left out") {
+  if (!testing::has_engine()) return;
+  Gateway gateway;
+  const auto completed = [&](const std::string& members) {
+    const Answer answer = gateway.post("/v1/completions", R"({"prompt": "abcde", "temperature": 0, )" + members + "}");
+    REQUIRE_MESSAGE(answer.status == 200, answer.body);
+    CHECK(answer.warnings().empty());
+    return choice_of(answer.json());
+  };
+  const auto text_of = [](const json::Value& choice) { return std::string(choice.find_string("text").value_or("")); };
+  const std::string one = text_of(completed(R"("max_tokens": 90, "structured_outputs": {"choice": ["Rust", "Zig"]})"));
+  CHECK((one == "Rust" || one == "Zig"));
+  const std::string number = text_of(completed(R"("max_tokens": 90, "regex": "[0-9]{3}")"));
+  CHECK(number.size() == 3);
+  CHECK(number.find_first_not_of("0123456789") == std::string::npos);
+  const json::Value constant = completed(R"("max_tokens": 900, "response_format": {"type": "json_schema",
+      "json_schema": {"name": "n", "schema": {"const": 7}}})");
+  CHECK(text_of(constant).find('7') != std::string::npos);
+  CHECK(constant.find_string("finish_reason") == "stop");
+
+  const json::Value free = completed(R"("max_tokens": 12, "min_tokens": 12, "return_token_ids": true)");
+  const json::Array& ids = free.find("token_ids")->as_array();
+  REQUIRE(ids.size() == 12);
+  const std::string stop =
+      R"("max_tokens": 12, "return_token_ids": true, "stop_token_ids": [)" + json::to_compact(ids[5]);
+  const auto count = [&](const std::string& members) {
+    return completed(members).find("token_ids")->as_array().size();
+  };
+  CHECK(count(stop + "]") <= 6);
+  CHECK(count(stop + R"(], "min_tokens": 9)") > 9);
+  CHECK(count(stop + R"(], "ignore_eos": true)") == 12);
+
+  // A text that ends it is shown if the request says so, and does not end it before the least tokens.
+  const std::string text = text_of(free);
+  const auto is_ascii = [](char one) { return one > ' ' && one <= '~'; };
+  const auto at = static_cast<std::size_t>(std::find_if(text.begin() + 1, text.end(), is_ascii) - text.begin());
+  REQUIRE(at < text.size());
+  const std::string piece = text.substr(at, 1);
+  REQUIRE(text.find(piece) == at);
+  const std::string stops = R"("max_tokens": 12, "stop": )" + json::to_compact(json::Value(piece));
+  CHECK(text_of(completed(stops)) == text.substr(0, at));
+  CHECK(text_of(completed(stops + R"(, "include_stop_str_in_output": true)")) == text.substr(0, at) + piece);
+  CHECK(text_of(completed(stops + R"(, "min_tokens": 12)")) == text);
+}
+
+TEST_CASE("bug: a prompt that was to be cut was not") {
+  if (!testing::has_engine()) return;
+  Gateway gateway;
+  const auto prompt_of = [&](const std::string& members) {
+    return json::to_compact(
+        *choice_of(gateway
+                       .post("/v1/completions",
+                             R"({"prompt": [97, 98, 99], "max_tokens": 1, "return_token_ids": true, )" + members + "}")
+                       .json())
+             .find("prompt_token_ids"));
+  };
+  CHECK(prompt_of(R"("truncate_prompt_tokens": 2)") == "[98,99]");
+  CHECK(prompt_of(R"("truncate_prompt_tokens": 2, "truncation_side": "right")") == "[97,98]");
+  CHECK(prompt_of(R"("truncate_prompt_tokens": 9)") == "[97,98,99]");
+  CHECK(prompt_of(R"("truncate_prompt_tokens": -1)") == "[97,98,99]");
+}
+
+TEST_CASE("bug: names of tokens by their ids, and usage with each chunk, were passed over") {
+  if (!testing::has_engine()) return;
+  Gateway gateway;
+  const std::string wish =
+      R"("temperature": 0, "stream": true, "max_tokens": 3, "min_tokens": 3, "return_token_ids": true,
+      "return_tokens_as_token_ids": true, "stream_options": {"include_usage": true, "continuous_usage_stats": true}, )";
+  for (const auto& [path, members] :
+       {std::pair("/v1/completions", R"("prompt": "a", "logprobs": 0)"),
+        std::pair("/v1/chat/completions", R"("messages": [{"role": "user", "content": "a"}], "logprobs": true)")}) {
+    const Answer answer = gateway.post(path, "{" + wish + members + "}");
+    REQUIRE_MESSAGE(answer.status == 200, answer.body);
+    CHECK(answer.body.find("\"usage\":null") == std::string::npos);
+    CHECK(answer.body.find("\"completion_tokens\":1,") < answer.body.find("\"completion_tokens\":3,"));
+    CHECK(answer.body.find("\"token_id:") != std::string::npos);
+  }
 }
 
 TEST_CASE("log probabilities of a prompt are those that its ids were sampled with") {

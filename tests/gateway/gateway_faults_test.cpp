@@ -286,6 +286,18 @@ TEST_CASE("bug: who speaks Anthropic's API was told of an unknown model in the s
   CHECK(gateway.ask("POST", "/v1/chat/completions", "{", anthropic).json().find("type") == nullptr);
 }
 
+TEST_CASE("bug: who speaks Anthropic's API was told of an unknown address in the shape of another") {
+  Gateway gateway;
+  const net::Headers anthropic = {{"anthropic-version", "2023-06-01"}};
+  for (const char* path : {"/v1/files", "/v1/skills", "/v1/messages/batches"}) {
+    const json::Value unknown = gateway.ask("GET", path, "", anthropic).json();
+    CHECK(text_in(unknown, "type") == "error");
+    CHECK(text_in(*unknown.find("error"), "type") == "not_found_error");
+  }
+  CHECK(gateway.ask("GET", "/v1/files").json().find("type") == nullptr);
+  CHECK(gateway.ask("GET", "/v1/chat/completions/x", "", anthropic).json().find("type") == nullptr);
+}
+
 TEST_CASE("bug: the list of sessions began anew on each page, and took any number") {
   Gateway gateway;
   gateway.parts.models.push_back(gateway.parts.models.front());

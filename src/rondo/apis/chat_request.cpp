@@ -114,14 +114,6 @@ void read_guides(Fields& fields, GenerateRequest& out) {
   out.format.field = outputs.path("json_object");
 }
 
-void read_stop_ids(Fields& fields, GenerateRequest& out) {
-  const json::Array* ids = fields.array("stop_token_ids", kMostStops);
-  if (ids == nullptr) return;
-  auto read = read_ids(*ids, "stop_token_ids");
-  if (!read.ok()) return fields.take(read.fault());
-  out.stop_ids = std::move(read.value());
-}
-
 // Notes what has no effect.
 void note_unread(Fields& fields, GenerateRequest& out) {
   note_left_out(fields, {"audio"}, out.warnings, "replies are text");
@@ -132,10 +124,7 @@ void note_unread(Fields& fields, GenerateRequest& out) {
   if (fields.any("web_search_options") != nullptr)
     out.warnings.emplace_back("`web_search_options` was left out: nothing here searches the web");
   note_left_out(fields, {"store"}, out.warnings, "there is no list of completions");
-  note_left_out(fields,
-                {"prediction", "min_tokens", "ignore_eos", "prompt_logprobs", "echo", "include_stop_str_in_output",
-                 "truncate_prompt_tokens", "use_beam_search"},
-                out.warnings);
+  note_left_out(fields, {"prediction", "prompt_logprobs", "echo", "truncate_prompt_tokens"}, out.warnings);
   note_left_out(fields, {"chat_template"}, out.warnings, "the model's own took its place");
   const json::Array* modalities = fields.array("modalities", kMostWords);
   const auto is_other = [](const json::Value& modality) { return modality != json::Value("text"); };
@@ -166,6 +155,35 @@ void read_chat_reasoning(Fields& fields, ReasoningWish& out) {
 
 }  // namespace
 
+void read_answer_form(Fields& fields, GenerateRequest& out) {
+  read_chat_format(fields, out.format);
+  read_guides(fields, out);
+}
+
+void read_stop_ids(Fields& fields, GenerateRequest& out) {
+  const json::Array* ids = fields.array("stop_token_ids", kMostStops);
+  if (ids == nullptr) return;
+  auto read = read_ids(*ids, "stop_token_ids");
+  if (!read.ok()) return fields.take(read.fault());
+  out.stop_ids = std::move(read.value());
+}
+
+void read_shows_stop(Fields& fields, bool& out) {
+  out = fields.is_set("include_stop_str_in_output") || fields.is_set("no_stop_trim");
+}
+
+void read_stream_options(Fields& fields, GenerateRequest& out) {
+  Fields options = fields.inside("stream_options");
+  out.include_usage = options.is_set("include_usage");
+  out.continuous_usage = options.is_set("continuous_usage_stats") && out.include_usage;
+  if (!out.stream && fields.any("stream_options") != nullptr) fields.refuse("stream_options", "needs `stream`");
+}
+
+void check_least(Fields& fields, const Sampling& sampling, std::optional<std::int64_t> most) {
+  if (most && sampling.min_tokens > *most)
+    fields.refuse("min_tokens", "must be at most " + std::to_string(*most) + ", the most tokens of the reply");
+}
+
 void check_chat_body(Fields& fields) {
   const json::Array* messages = fields.array("messages", kMostMessages);
   if (messages == nullptr) return fields.refuse_missing("messages");
@@ -190,9 +208,8 @@ void check_chat_body(Fields& fields) {
 void read_chat_fields(Fields& fields, GenerateRequest& out) {
   read_stops(fields, "stop", out);
   read_metadata(fields, out);
-  read_chat_format(fields, out.format);
   check_functions(fields, out);
-  read_guides(fields, out);
+  read_answer_form(fields, out);
   read_chat_reasoning(fields, out.reasoning);
   out.max_tokens = fields.integer("max_completion_tokens", 1);
   const auto older = fields.integer("max_tokens", 1);
@@ -205,10 +222,10 @@ void read_chat_fields(Fields& fields, GenerateRequest& out) {
   out.store = fields.is_set("store");
   out.user = fields.text("user").value_or(fields.text("safety_identifier").value_or(""));
   out.continue_final = fields.is_set("continue_final_message");
-  Fields stream = fields.inside("stream_options");
-  out.include_usage = stream.is_set("include_usage");
+  read_stream_options(fields, out);
   (void)fields.array("documents", kMostMessages);
   read_stop_ids(fields, out);
+  read_shows_stop(fields, out.shows_stop);
   note_unread(fields, out);
   out.opens_reply = fields.is_set("add_generation_prompt", true);
   if (out.opens_reply && out.continue_final && fields.any("add_generation_prompt") != nullptr)

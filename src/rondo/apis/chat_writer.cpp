@@ -33,7 +33,7 @@ std::string_view finish_reason(const GenerateRequest& request, Finish finish, bo
 
 json::Value logprobs_object(const GenerateRequest& request, const std::vector<Logprob>& logprobs) {
   if (!request.logprobs) return nullptr;
-  return json::Object{{"content", logprobs_of(logprobs, request.top_logprobs)}, {"refusal", nullptr}};
+  return json::Object{{"content", logprobs_of(request, logprobs)}, {"refusal", nullptr}};
 }
 
 // `key` is "function" or "custom"; the text is under "arguments" or "input".
@@ -90,7 +90,8 @@ class ChatWriter : public TurnWriter {
   std::vector<StreamEvent> add(const TurnEvent& turn) override {
     collector_.add(turn);
     const bool has_tokens = !turn.tokens.logprobs.empty() || (!turn.tokens.ids.empty() && request_.return_token_ids);
-    if (!has_tokens && turn.kind == TurnEvent::Kind::kDelta && turn.of == PartKind::kContent)
+    if (!has_tokens && !request_.continuous_usage && turn.kind == TurnEvent::Kind::kDelta &&
+        turn.of == PartKind::kContent)
       return {content_event(turn)};
     json::Object delta = delta_of(turn);
     const bool is_end = turn.kind == TurnEvent::Kind::kFinish;
@@ -146,8 +147,15 @@ class ChatWriter : public TurnWriter {
                      {"created", meta_.created_s},
                      {"model", meta_.model},
                      {"choices", std::move(choices)}};
-    if (request_.include_usage) out.set("usage", nullptr);
+    if (request_.include_usage) out.set("usage", request_.continuous_usage ? usage_so_far() : json::Value());
     return out;
+  }
+
+  [[nodiscard]] json::Value usage_so_far() const {
+    Usage usage{.prompt = meta_.prompt_tokens.value_or(0)};
+    for (const Choice& choice : collector_.choices())
+      usage.completion += static_cast<std::int64_t>(choice.tokens.ids.size());
+    return chat_usage(usage);
   }
 
   json::Object choice(std::size_t index, json::Object delta, const Tokens& tokens, json::Value reason) const {

@@ -40,8 +40,8 @@ void read_prompts(Fields& fields, CompletionRequest& out) {
 class LogprobLists {
  public:
   explicit LogprobLists(std::size_t offset) : offset_(offset) {}
-  void add(const std::string& text, json::Value logprob, json::Value top) {
-    tokens_.emplace_back(shown_token(text));
+  void add(std::string name, const std::string& text, json::Value logprob, json::Value top) {
+    tokens_.emplace_back(std::move(name));
     values_.push_back(std::move(logprob));
     top_.push_back(std::move(top));
     offsets_.emplace_back(offset_);
@@ -65,25 +65,26 @@ class LogprobLists {
 json::Value logprobs_object(const CompletionRequest& request, const CompletionPiece& piece) {
   if (!request.logprobs) return nullptr;
   LogprobLists lists(piece.text_offset);
+  const auto name = [&request](const auto& token) { return token_name(token.text, token.id, request.tokens_as_ids); };
   if (request.echo) {
     for (const ScoredToken& token : piece.prompt) {
       json::Object top;
       for (const ScoredToken::Other& other :
            std::span(token.others).first(std::min(request.top_logprobs, token.others.size())))
-        top.set(shown_token(other.told.text), other.told.logprob);
+        top.set(name(other.told), other.told.logprob);
       const bool is_known = token.logprob.has_value();
-      if (is_known) top.set(shown_token(token.text), *token.logprob);
-      lists.add(token.text, is_known ? json::Value(*token.logprob) : json::Value(),
+      if (is_known) top.set(name(token), *token.logprob);
+      lists.add(name(token), token.text, is_known ? json::Value(*token.logprob) : json::Value(),
                 is_known ? json::Value(std::move(top)) : json::Value());
     }
   }
   for (const Logprob& logprob : piece.tokens.logprobs) {
     json::Object best;
     for (std::size_t i = 0; i < std::min(request.top_logprobs, logprob.top.size()); ++i)
-      best.set(shown_token(logprob.top[i].text), logprob.top[i].logprob);
+      best.set(name(logprob.top[i]), logprob.top[i].logprob);
     // The token itself is one of them even if it is not among the likeliest.
-    best.set(shown_token(logprob.text), logprob.logprob);
-    lists.add(logprob.text, logprob.logprob, std::move(best));
+    best.set(name(logprob), logprob.logprob);
+    lists.add(name(logprob), logprob.text, logprob.logprob, std::move(best));
   }
   return lists.take();
 }
@@ -152,8 +153,22 @@ Outcome<CompletionRequest> read_completion(const json::Value& body) {
   out.model = fields.text("model").value_or("");
   read_prompts(fields, out);
   read_sampling(fields, out.sampling);
+  out.stream = shared.stream = fields.is_set("stream");
   read_stops(fields, "stop", shared);
-  out.stops = std::move(shared.stops);
+  read_stop_ids(fields, shared);
+  read_answer_form(fields, shared);
+  read_stream_options(fields, shared);
+  out.stops.texts = std::move(shared.stops);
+  out.stops.ids = std::move(shared.stop_ids);
+  out.format = std::move(shared.format);
+  out.include_usage = shared.include_usage;
+  out.continuous_usage = shared.continuous_usage;
+  out.warnings = std::move(shared.warnings);
+  read_shows_stop(fields, out.stops.is_shown);
+  if (const auto most = fields.integer("truncate_prompt_tokens", -1); most && *most >= 0)
+    out.cut.most_tokens = static_cast<std::size_t>(*most);
+  out.cut.keeps_beginning = fields.word("truncation_side", {"left", "right"}) == "right";
+  if (out.cut.most_tokens == 0) fields.refuse("truncate_prompt_tokens", "must be at least 1, or -1");
   out.choices = static_cast<std::size_t>(fields.integer("n", 1, kMostChoices).value_or(1));
   out.echo = fields.is_set("echo");
   if (const auto most = fields.integer("prompt_logprobs", 0, 20)) out.prompt_logprobs = static_cast<std::size_t>(*most);
@@ -161,20 +176,15 @@ Outcome<CompletionRequest> read_completion(const json::Value& body) {
   const auto top = fields.integer("logprobs", 0, 20);
   out.logprobs = top.has_value();
   out.top_logprobs = static_cast<std::size_t>(top.value_or(0));
-  out.stream = fields.is_set("stream");
-  Fields stream = fields.inside("stream_options");
-  out.include_usage = stream.is_set("include_usage");
+  check_least(fields, out.sampling, out.max_tokens);
   out.return_token_ids = fields.is_set("return_token_ids");
+  out.tokens_as_ids = fields.is_set("return_tokens_as_token_ids");
   out.add_special_tokens = fields.is_set("add_special_tokens", true);
   out.user = fields.text("user").value_or("");
-  for (const std::string_view key : {"best_of", "suffix", "structured_outputs", "response_format"}) {
+  for (const std::string_view key : {"best_of", "suffix"}) {
     if (fields.any(key) != nullptr) out.warnings.push_back("`" + std::string(key) + "` was left out");
   }
-  note_left_out(fields,
-                {"stop_token_ids", "min_tokens", "ignore_eos", "include_stop_str_in_output", "truncate_prompt_tokens",
-                 "use_beam_search", "guided_json", "guided_regex", "guided_choice", "guided_grammar", "grammar",
-                 "json_schema", "regex", "ebnf", "bad_words", "allowed_token_ids"},
-                out.warnings);
+  note_of_servers(fields, out.warnings);
   if (out.prompts.size() * out.choices > kMostChoices) fields.refuse("prompt", "asks for too many choices");
   if (fault) return *std::move(fault);
   return out;
@@ -192,7 +202,7 @@ json::Value completion_body(const CompletionRequest& request, const ReplyMeta& m
 
 StreamEvent completion_event(const CompletionRequest& request, const ReplyMeta& meta, const CompletionPiece& piece) {
   json::Object out = envelope(meta, {choice_of(request, piece)});
-  if (request.include_usage) out.set("usage", nullptr);
+  if (request.include_usage) out.set("usage", piece.usage ? chat_usage(*piece.usage) : json::Value());
   return {"", json::to_compact(json::Value(std::move(out)))};
 }
 

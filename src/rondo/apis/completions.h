@@ -12,11 +12,26 @@
 
 namespace rondo::apis {
 
+// What ends a completion.
+struct CompletionStops {
+  std::vector<std::string> texts;
+  std::vector<std::int32_t> ids;
+  bool is_shown = false;  // the completion ends with the stop text instead of before it
+};
+
+// How long a prompt may be, and which of its tokens are taken if it is longer.
+struct PromptCut {
+  std::optional<std::size_t> most_tokens;
+  bool keeps_beginning = false;  // the first ones instead of the last ones
+};
+
 struct CompletionRequest {
   std::string model;
   std::vector<std::variant<std::string, std::vector<std::int32_t>>> prompts;
   Sampling sampling;
-  std::vector<std::string> stops;
+  CompletionStops stops;
+  AnswerFormat format;
+  PromptCut cut;
   std::int64_t max_tokens = 16;  // 0 only if the reply repeats the prompt
   std::size_t choices = 1;       // for each prompt
   bool echo = false;             // begin the reply with the prompt
@@ -25,6 +40,8 @@ struct CompletionRequest {
   std::optional<std::size_t> prompt_logprobs;  // for each id of the prompt, and for this many others
   bool stream = false;
   bool include_usage = false;
+  bool continuous_usage = false;  // with each event
+  bool tokens_as_ids = false;     // log probabilities name tokens by their ids
   bool return_token_ids = false;
   bool add_special_tokens = true;
   std::string user;
@@ -57,6 +74,7 @@ struct CompletionPiece {
   std::vector<ScoredToken> prompt;  // for the first piece, if the request asks for them
   Finish finish = Finish::kStop;
   std::string stop_text;
+  std::optional<Usage> usage{};  // so far, if the request asks for it with each event
 };
 [[nodiscard]] json::Value completion_body(const CompletionRequest& request, const ReplyMeta& meta,
                                           const std::vector<CompletionPiece>& pieces, const TurnEnd& end);

@@ -46,6 +46,9 @@ json::Object sampling_params(const GenerateRequest& request, std::span<const std
   put("presence_penalty", sampling.presence_penalty);
   put("frequency_penalty", sampling.frequency_penalty);
   put("repetition_penalty", sampling.repetition_penalty);
+  if (sampling.min_tokens > 0) out.set("min_tokens", sampling.min_tokens);
+  if (sampling.ignore_end) out.set("ignore_eos", true);
+  if (request.shows_stop) out.set("include_stop_str_in_output", true);
   out.set("n", request.choices);
   json::Array stops;
   for (const std::string& stop : request.stops) stops.emplace_back(stop);

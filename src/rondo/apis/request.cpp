@@ -105,12 +105,14 @@ void read_common(Fields& fields, GenerateRequest& out) {
   out.stream = fields.is_set("stream");
   out.cache_key = fields.text("prompt_cache_key").value_or("");
   out.return_token_ids = fields.is_set("return_token_ids");
+  out.tokens_as_ids = fields.is_set("return_tokens_as_token_ids");
   Fields cache = fields.inside("prompt_cache_options");
   out.comparison_response_id = cache.text("comparison_response_id").value_or("");
   (void)fields.object("chat_template_kwargs");
   check_body_types(fields, out.api);
   fields.each("tools", kMostTools, [&out](Fields& tool, std::size_t) { check_tool(tool, out.api); });
   read_sampling(fields, out.sampling);
+  note_of_servers(fields, out.warnings);
 }
 
 // If two tools have the same name, the first one counts, unless the client could not tell which one a call means.
@@ -261,6 +263,7 @@ Outcome<GenerateRequest> read(chat::Api api, json::Value body, const HeaderLooku
     case chat::Api::kMessages: check_messages_body(fields), read_messages_fields(fields, out); break;
     case chat::Api::kResponses: check_responses_body(fields, options), read_responses_fields(fields, body, out); break;
   }
+  check_least(fields, out.sampling, out.max_tokens);
   if (fault) return *std::move(fault);
   read_session(body, headers, out);
   read_headers(headers, out);
@@ -287,6 +290,9 @@ void read_sampling(Fields& fields, Sampling& out) {
   out.presence_penalty = fields.number("presence_penalty", -kMostPenalty, kMostPenalty);
   out.frequency_penalty = fields.number("frequency_penalty", -kMostPenalty, kMostPenalty);
   out.repetition_penalty = fields.number("repetition_penalty", 0.01, 100);
+  out.typical_p = fields.number("typical_p", 0, 1);
+  out.min_tokens = fields.integer("min_tokens", 0).value_or(0);
+  out.ignore_end = fields.is_set("ignore_eos");
   const json::Value* bias = fields.object("logit_bias");
   if (bias == nullptr) return;
   Fields inside = fields.inside("logit_bias");
@@ -298,6 +304,20 @@ void read_sampling(Fields& fields, Sampling& out) {
     const auto value = inside.number(member.key, -100, 100);
     if (value) out.logit_bias.emplace_back(id, *value);
   }
+}
+
+void note_of_servers(Fields& fields, std::vector<std::string>& warnings) {
+  note_left_out(
+      fields,
+      {"mirostat", "dry_multiplier", "xtc_probability", "dynatemp_range", "no_repeat_ngram_size", "logits_processors",
+       "custom_logit_processor", "logprob_token_ids", "prompt_embeds", "kv_transfer_params", "lora", "lora_path",
+       "use_beam_search", "stop_regex", "return_hidden_states", "session_params"},
+      warnings);
+  if (fields.number("top_n_sigma", -1e9, 1e9).value_or(0) > 0) warnings.emplace_back("`top_n_sigma` was left out");
+  if (!fields.is_set("skip_special_tokens", true))
+    warnings.emplace_back("`skip_special_tokens` was left out: control tokens are no part of a text");
+  if (!fields.is_set("separate_reasoning", true))
+    warnings.emplace_back("`separate_reasoning` was left out: reasoning is no part of the content");
 }
 
 void read_stops(Fields& fields, std::string_view key, GenerateRequest& out) {

@@ -42,11 +42,14 @@ struct Sampling {
   std::optional<double> top_p;
   std::optional<std::int64_t> top_k;  // 0: all
   std::optional<double> min_p;
+  std::optional<double> typical_p;
   std::optional<std::int64_t> seed;
   std::optional<double> presence_penalty;
   std::optional<double> frequency_penalty;
   std::optional<double> repetition_penalty;
   std::vector<std::pair<std::int32_t, double>> logit_bias;
+  std::int64_t min_tokens = 0;  // before which the reply does not end
+  bool ignore_end = false;      // the reply goes on until its most tokens or a stop text
 };
 
 struct ToolChoice {
@@ -129,6 +132,7 @@ struct GenerateRequest {
   Sampling sampling;
   std::vector<std::string> stops;
   std::vector<std::int32_t> stop_ids;  // besides those of the template
+  bool shows_stop = false;             // the content ends with the stop text
   std::optional<std::int64_t> max_tokens;
   std::size_t choices = 1;
   bool older_calls = false;  // Chat: tools and calls in the form of `functions` and `function_call`
@@ -137,7 +141,9 @@ struct GenerateRequest {
   bool logprobs = false;
   std::size_t top_logprobs = 0;
   bool stream = false;
-  bool include_usage = false;  // for a Chat stream
+  bool include_usage = false;     // for a Chat stream
+  bool continuous_usage = false;  // the same with each chunk
+  bool tokens_as_ids = false;     // log probabilities name tokens by their ids
   bool return_token_ids = false;
   bool explain = false;                            // the header `x-rondo-explain`
   bool open_responses = false;                     // the header `OpenResponses-Version`

@@ -66,7 +66,18 @@ bool drop_billing_header(json::Value& body);
 
 // Members that several APIs have.
 void read_sampling(Fields& fields, Sampling& out);
+// Notes what servers of the same APIs know, and what has no effect here.
+void note_of_servers(Fields& fields, std::vector<std::string>& warnings);
 void read_stops(Fields& fields, std::string_view key, GenerateRequest& out);
+// The form of the answer, under the names of Chat Completions and of the servers that imitate it.
+void read_answer_form(Fields& fields, GenerateRequest& out);
+void read_stop_ids(Fields& fields, GenerateRequest& out);
+// Whether the text ends with the stop text, under the names of vLLM and SGLang.
+void read_shows_stop(Fields& fields, bool& out);
+// REQUIRES: `stream` was read.
+void read_stream_options(Fields& fields, GenerateRequest& out);
+// Refuses more tokens before the end than the reply may have.
+void check_least(Fields& fields, const Sampling& sampling, std::optional<std::int64_t> most);
 void read_metadata(Fields& fields, GenerateRequest& out);
 // Returns the member `metadata`, whose values must be strings; nullptr if it is absent.
 const json::Value* read_metadata(Fields& fields);

@@ -78,7 +78,7 @@ json::Object part_of(const GenerateRequest& request, ReasoningEvents shape, cons
   return {{"type", "output_text"},
           {"text", text},
           {"annotations", json::Array()},
-          {"logprobs", has_logprobs ? logprobs_of(part.logprobs, request.top_logprobs) : json::Array()}};
+          {"logprobs", has_logprobs ? logprobs_of(request, part.logprobs) : json::Array()}};
 }
 
 json::Array output_of(const GenerateRequest& request, ReasoningEvents shape, const Choice& choice) {

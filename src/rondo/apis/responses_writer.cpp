@@ -135,7 +135,7 @@ class ResponsesWriter : public TurnWriter {
       std::vector<Logprob> fresh(part.logprobs.begin() + static_cast<std::ptrdiff_t>(shown_logprobs_),
                                  part.logprobs.end());
       shown_logprobs_ = part.logprobs.size();
-      members.set("logprobs", logprobs_of(fresh, request_.top_logprobs));
+      members.set("logprobs", logprobs_of(request_, fresh));
     }
     push_in(part, text_event(part, "delta"), members);
   }
@@ -161,7 +161,7 @@ class ResponsesWriter : public TurnWriter {
     } else {
       json::Object members{{part.kind == PartKind::kRefusal ? "refusal" : "text", part.text}};
       if (part.kind == PartKind::kContent)
-        members.set("logprobs", request_.logprobs ? logprobs_of(part.logprobs, request_.top_logprobs) : json::Array());
+        members.set("logprobs", request_.logprobs ? logprobs_of(request_, part.logprobs) : json::Array());
       push_in(part, text_event(part, "done"), members);
       push_in(part, part_event(part, "done"), {{"part", part_of(request_, shape_, part, ItemState::kEnded)}});
     }

@@ -110,8 +110,6 @@ constexpr std::array kChatBody = {Typed{"service_tier", Type::kText},
                                   Typed{"reasoning", Type::kObject, kEffort},
                                   Typed{"stream_options", Type::kObject, kStreamOptions},
                                   Typed{"response_format", Type::kObject, kResponseFormat},
-                                  Typed{"min_tokens", Type::kInteger},
-                                  Typed{"ignore_eos", Type::kBoolean},
                                   Typed{"guided_json", Type::kTextOrObject},
                                   Typed{"structured_outputs", Type::kObject}};
 constexpr std::array kEdits = {Typed{"edits", Type::kObjects, kOfType}};

@@ -26,11 +26,13 @@ enum class PartKind : std::uint8_t { kReasoning, kContent, kRefusal, kCall };
 struct TopLogprob {
   std::string text;  // the token's bytes, which may be a part of a character
   double logprob = 0;
+  std::int32_t id = -1;
 };
 struct Logprob {
   std::string text;
   double logprob = 0;
   std::vector<TopLogprob> top;
+  std::int32_t id = -1;
 };
 
 // What was sampled for an event, if the client asks for it.  Each id belongs to one event of its choice.

@@ -29,11 +29,13 @@ std::string refusal(const Outcome<GenerateRequest>& read) { return read.ok() ? "
 TEST_CASE("bug: constraints under other servers' names, and wishes in empty objects, were passed over") {
   for (const std::string field :
        {R"("grammar": "root ::= x")", R"("ebnf": "root ::= x")", R"("bad_words": ["x"])", R"("allowed_token_ids": [1])",
-        R"("prompt_logprobs": 1)", R"("echo": true)", R"("include_stop_str_in_output": true)",
-        R"("truncate_prompt_tokens": 5)", R"("use_beam_search": true)"}) {
+        R"("prompt_logprobs": 1)", R"("echo": true)", R"("truncate_prompt_tokens": 5)", R"("use_beam_search": true)",
+        R"("mirostat": 2)", R"("dry_multiplier": 0.5)", R"("xtc_probability": 0.5)", R"("top_n_sigma": 1)",
+        R"("logprob_token_ids": [5])", R"("kv_transfer_params": {"do_remote_decode": true})", R"("stop_regex": "x")",
+        R"("return_hidden_states": true)", R"("session_params": {"id": "x"})"}) {
     const std::string name = field.substr(1, field.find('"', 1) - 1);
     CHECK(warnings(chat(field)) == Texts{"`" + name + "` was left out"});
-    if (name == "echo" || name == "prompt_logprobs") continue;
+    if (name == "echo" || name == "prompt_logprobs" || name == "truncate_prompt_tokens") continue;
     const auto completion = read_completion(json::parse(R"({"prompt": "x", )" + field + "}").value());
     REQUIRE(completion.ok());
     CHECK(completion.value().warnings == Texts{"`" + name + "` was left out"});
@@ -44,6 +46,49 @@ TEST_CASE("bug: constraints under other servers' names, and wishes in empty obje
         Texts{"`web_search_options` was left out: nothing here searches the web"});
   CHECK(warnings(chat(R"("store": true)")) == Texts{"`store` was left out: there is no list of completions"});
   CHECK(warnings(chat(R"("store": false, "echo": false, "bad_words": [], "grammar": null)")).empty());
+}
+
+TEST_CASE("bug: the least tokens, the end that is ignored and what a stop text shows were left out") {
+  const auto taken =
+      chat(R"("min_tokens": 5, "max_tokens": 5, "ignore_eos": true, "include_stop_str_in_output": true)");
+  CHECK(warnings(taken).empty());
+  CHECK(taken.value().sampling.min_tokens == 5);
+  CHECK(taken.value().sampling.ignore_end);
+  CHECK(taken.value().shows_stop);
+  CHECK(chat(R"("no_stop_trim": true)").value().shows_stop);
+  CHECK(refusal(chat(R"("min_tokens": 6, "max_tokens": 5)")) ==
+        "`min_tokens` must be at most 5, the most tokens of the reply");
+  CHECK(refusal(chat(R"("min_tokens": -1)")) == "`min_tokens` must be at least 0, found -1");
+  const auto completion = [](const std::string& members) {
+    return read_completion(json::parse(R"({"prompt": "x", )" + members + "}").value());
+  };
+  CHECK(completion(R"("min_tokens": 17)").fault().param == "min_tokens");  // of 16
+  CHECK(completion(R"("truncate_prompt_tokens": 0)").fault().param == "truncate_prompt_tokens");
+  CHECK(completion(R"("structured_outputs": {"regex": "[.*"})").fault().param == "structured_outputs.regex");
+  CHECK(completion(R"("structured_outputs": {"json": {"properties": {"foo": "bar"}}})").fault().param ==
+        "structured_outputs.json");
+}
+
+TEST_CASE("bug: options of a stream were taken without a stream") {
+  const std::string options = R"("stream_options": {"include_usage": true, "continuous_usage_stats": true})";
+  CHECK(refusal(chat(options)) == "`stream_options` needs `stream`");
+  const auto completion = [&](const std::string& more) {
+    return read_completion(json::parse(R"({"prompt": "x", )" + options + more + "}").value());
+  };
+  CHECK(completion("").fault().message == "`stream_options` needs `stream`");
+  CHECK(completion(R"(, "stream": true)").value().continuous_usage);
+  CHECK(chat(options + R"(, "stream": true)").value().continuous_usage);
+  CHECK_FALSE(chat(R"("stream": true, "stream_options": {"continuous_usage_stats": true})").value().continuous_usage);
+}
+
+TEST_CASE("bug: control tokens were asked for, and nothing said that texts have none") {
+  const Texts told{"`skip_special_tokens` was left out: control tokens are no part of a text"};
+  CHECK(warnings(chat(R"("skip_special_tokens": false)")) == told);
+  CHECK(read_completion(json::parse(R"({"prompt": "x", "skip_special_tokens": false})").value()).value().warnings ==
+        told);
+  CHECK(warnings(chat(R"("skip_special_tokens": true, "top_n_sigma": -1, "separate_reasoning": true)")).empty());
+  CHECK(warnings(chat(R"("separate_reasoning": false)")) ==
+        Texts{"`separate_reasoning` was left out: reasoning is no part of the content"});
 }
 
 TEST_CASE("bug: citations were asked for, and nothing said that replies have none") {

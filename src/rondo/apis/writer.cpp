@@ -52,16 +52,20 @@ std::string shown_token(const std::string& bytes) {
   return out;
 }
 
-json::Array logprobs_of(const std::vector<Logprob>& logprobs, std::size_t top) {
+std::string token_name(const std::string& bytes, std::int32_t id, bool as_id) {
+  return as_id ? "token_id:" + std::to_string(id) : shown_token(bytes);
+}
+
+json::Array logprobs_of(const GenerateRequest& request, const std::vector<Logprob>& logprobs) {
+  const auto name = [&request](const auto& token) { return token_name(token.text, token.id, request.tokens_as_ids); };
   json::Array out;
   for (const Logprob& logprob : logprobs) {
     json::Array best;
-    for (std::size_t i = 0; i < std::min(top, logprob.top.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(request.top_logprobs, logprob.top.size()); ++i) {
       const TopLogprob& one = logprob.top[i];
-      best.emplace_back(
-          json::Object{{"token", shown_token(one.text)}, {"logprob", one.logprob}, {"bytes", bytes_of(one.text)}});
+      best.emplace_back(json::Object{{"token", name(one)}, {"logprob", one.logprob}, {"bytes", bytes_of(one.text)}});
     }
-    out.emplace_back(json::Object{{"token", shown_token(logprob.text)},
+    out.emplace_back(json::Object{{"token", name(logprob)},
                                   {"logprob", logprob.logprob},
                                   {"bytes", bytes_of(logprob.text)},
                                   {"top_logprobs", std::move(best)}});

@@ -21,8 +21,10 @@ namespace rondo::apis {
 
 // Returns a token as text.  One that is a part of a character is written as OpenAI writes it: `bytes:\xe4`.
 [[nodiscard]] std::string shown_token(const std::string& bytes);
+// Returns the name of a token among log probabilities: its text, or `token_id:5`.
+[[nodiscard]] std::string token_name(const std::string& bytes, std::int32_t id, bool as_id);
 // Returns `logprobs` in the form of the Chat and Responses APIs.
-[[nodiscard]] json::Array logprobs_of(const std::vector<Logprob>& logprobs, std::size_t top);
+[[nodiscard]] json::Array logprobs_of(const GenerateRequest& request, const std::vector<Logprob>& logprobs);
 [[nodiscard]] json::Array ids_of(const std::vector<std::int32_t>& ids);
 // Returns the `usage` of the Chat API and of Completions.
 [[nodiscard]] json::Value chat_usage(const Usage& usage);

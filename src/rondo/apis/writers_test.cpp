@@ -96,7 +96,7 @@ std::vector<Said> random_turn(Random& random) {
 }
 
 constexpr std::string_view kChatBody =
-    R"({"model": "m", "n": 2, "stream_options": {"include_usage": true}, "logprobs": true,
+    R"({"model": "m", "n": 2, "stream": true, "stream_options": {"include_usage": true}, "logprobs": true,
     "top_logprobs": 1, "return_token_ids": true, "messages": [{"role": "user", "content": "Hi"}],
     "tools": [{"type": "function", "function": {"name": "files__read"}}, {"type": "custom", "custom": {"name": "patch"}}]})";
 constexpr std::string_view kResponsesBody = R"({"model": "m", "input": "Hi", "include": ["reasoning.encrypted_content"],

@@ -27,6 +27,15 @@ SampledToken described(std::span<const float> logits, TokenId id, std::optional<
   return token;
 }
 
+// A mask of all ids but these.
+std::vector<std::uint64_t> mask_without(std::span<const TokenId> ids, TokenId vocab_size) {
+  std::vector<std::uint64_t> mask(static_cast<std::size_t>(vocab_size) / 64 + 1, ~std::uint64_t{0});
+  for (const TokenId id : ids) {
+    if (id >= 0 && id < vocab_size) mask[static_cast<std::size_t>(id) / 64] &= ~(std::uint64_t{1} << (id % 64));
+  }
+  return mask;
+}
+
 }  // namespace
 
 Batcher::Work::Work(LoadedLlama loaded, const EmbeddedOptions& options, Events& events)
@@ -72,6 +81,8 @@ void Batcher::Work::add(Ticket ticket, Request request) {
       choice->grammar = std::move(grammar).value();
     }
     if (flow->request.constraint) choice->constraint = flow->request.constraint(i);
+    if (flow->request.min_tokens > 0)
+      choice->without_ends = mask_without(flow->request.stop_ids, loaded_.description.vocab_size);
     flow->choices.push_back(std::move(choice));
   }
   Tenant& tenant = tenants_[flow->request.tenant];
@@ -289,10 +300,18 @@ std::optional<TokenId> Batcher::Work::pick(Choice& choice) {
     steered = choice.constraint->next(std::span(choice.ids).subspan(choice.ids.size() - choice.sampled));
     if (steered.kind == Allowed::Kind::kDone) return std::nullopt;
   }
+  const Request& request = choice.flow.request;
+  const bool ends_wait = choice.sampled < request.min_tokens;
+  if (ends_wait && steered.kind == Allowed::Kind::kAny)
+    steered = {.kind = Allowed::Kind::kMask, .mask = choice.without_ends};
   std::optional<TokenId> id = choice.sampler.pick(logits, steered);
   if (!choice.grammar || (id && choice.grammar->accept(*id))) return id;
   // The grammar usually accepts an id that was sampled without it.  Only otherwise are all ids checked.
   std::vector<TokenId> allowed = choice.grammar->allowed(loaded_.description.vocab_size);
+  const auto ends = [&request](TokenId one) {
+    return std::ranges::find(request.stop_ids, one) != request.stop_ids.end();
+  };
+  if (ends_wait && !std::ranges::all_of(allowed, ends)) std::erase_if(allowed, ends);
   while (true) {
     if (id) std::erase(allowed, *id);
     id = choice.sampler.pick(logits, {.kind = Allowed::Kind::kOnly, .ids = allowed});

@@ -69,8 +69,9 @@ class Batcher::Work {
     Sampler sampler;
     std::optional<LlamaGrammar> grammar;
     std::unique_ptr<TokenConstraint> constraint;
-    Slot* slot = nullptr;         // set with the first piece
-    std::set<std::size_t> heads;  // lengths of the prompt's beginnings whose state is to be kept
+    Slot* slot = nullptr;                       // set with the first piece
+    std::set<std::size_t> heads;                // lengths of the prompt's beginnings whose state is to be kept
+    std::vector<std::uint64_t> without_ends{};  // a mask of all ids but the stop ids, if these must wait
     std::size_t sampled = 0;
     int failures = 0;          // since the last sampled id
     bool is_sampling = false;  // the whole prompt is decoded

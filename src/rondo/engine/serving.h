@@ -51,6 +51,7 @@ struct Grammar {
 struct Request {
   SharedRow<TokenId> prompt{};
   std::size_t max_tokens = 256;  // for each choice
+  std::size_t min_tokens = 0;    // no stop id comes before so many ids, unless the grammar allows nothing else
   std::size_t choices = 1;
   std::vector<TokenId> stop_ids{};        // a choice ends with the first of them, which becomes the last of its ids
   Sampling sampling{};                    // with a seed, choice i uses seed + i

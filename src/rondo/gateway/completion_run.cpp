@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "gateway/constraint.h"
 #include "gateway/engine_terms.h"
 #include "json/print.h"
 #include "spans/visible.h"
@@ -17,6 +18,13 @@ tokenizer::Tokenizer::Stream behind(const tokenizer::Tokenizer& tokenizer, std::
   if (const core::TokenId* last = last_text_in(tokenizer, prompt)) (void)decoder.next(*last);
   (void)decoder.finish();
   return decoder;
+}
+
+apis::Usage told_usage(const engine::Usage& counted) {
+  apis::Usage out{.prompt = static_cast<std::int64_t>(counted.prompt_tokens),
+                  .completion = static_cast<std::int64_t>(counted.completion_tokens)};
+  if (counted.cached_tokens) out.cached = static_cast<std::int64_t>(*counted.cached_tokens);
+  return out;
 }
 
 }  // namespace
@@ -70,13 +78,14 @@ std::optional<apis::Fault> CompletionRun::prepare() {
       if (auto decoded = tokenizer.decode(prompt->ids, {}); decoded.ok()) prompt->text = std::move(decoded).value();
     }
     if (prompt->ids.empty()) return apis::invalid("prompt", "`prompt` has no tokens");
+    truncate(*prompt);
     prompt->texts = TokenTexts(&tokenizer);
     prompt->choices.resize(asked_.request.choices);
     for (Choice& choice : prompt->choices) {
       choice.key.bytes = state_->parts.random();
       choice.decoder.emplace(behind(tokenizer, prompt->ids));
       choice.texts = TokenTexts(&tokenizer, prompt->ids);
-      choice.stop = StopText(asked_.request.stops);
+      if (asked_.request.sampling.min_tokens == 0) watch_stops(choice);
     }
     prompts_.push_back(std::move(prompt));
   }
@@ -85,12 +94,28 @@ std::optional<apis::Fault> CompletionRun::prepare() {
   meta_.created_s = state_->parts.now_ms() / 1000;
   const bool is_for_trainers = state_->parts.options.keep_logprobs && !asked_.session.empty();
   keeps_logprobs_ = asked_.request.logprobs || is_for_trainers;
+  auto constraint = make_answer_constraint(asked_.served, asked_.request.format);
+  if (!constraint.ok()) return constraint.fault();
+  for (std::string& note : constraint.value().notes) asked_.request.warnings.push_back(std::move(note));
   for (const auto& prompt : prompts_) {
     auto request = engine_request(*prompt);
     if (!request.ok()) return request.fault();
+    request.value().grammar = constraint.value().grammar;
     requests_.push_back(std::move(request.value()));
   }
   return std::nullopt;
+}
+
+void CompletionRun::truncate(Prompt& prompt) const {
+  const std::size_t most = asked_.request.cut.most_tokens.value_or(prompt.ids.size());
+  if (prompt.ids.size() <= most) return;
+  if (asked_.request.cut.keeps_beginning) {
+    prompt.ids.resize(most);
+  } else {
+    prompt.ids.erase(prompt.ids.begin(), prompt.ids.end() - static_cast<std::ptrdiff_t>(most));
+  }
+  auto decoded = asked_.served.model->tokenizer()->decode(prompt.ids, {});
+  prompt.text = decoded.ok() ? std::move(decoded).value() : "";
 }
 
 apis::Outcome<engine::Request> CompletionRun::engine_request(const Prompt& prompt) const {
@@ -102,9 +127,11 @@ apis::Outcome<engine::Request> CompletionRun::engine_request(const Prompt& promp
   engine::Request out;
   out.prompt = prompt.ids;
   out.max_tokens = room.value();
+  out.min_tokens = least_tokens(asked_.request.sampling, out.max_tokens);
   out.choices = asked_.request.choices;
   const auto ends = asked_.served.model->tokenizer()->end_ids();
   out.stop_ids.assign(ends.begin(), ends.end());
+  out.stop_ids.insert(out.stop_ids.end(), asked_.request.stops.ids.begin(), asked_.request.stops.ids.end());
   out.sampling = sampling_of(asked_.request.sampling, state_->parts);
   if (keeps_logprobs_) out.logprobs = asked_.request.logprobs ? asked_.request.top_logprobs : 0;
   if (!scores.empty()) {
@@ -153,12 +180,16 @@ void CompletionRun::take(Prompt& prompt, std::size_t index, const engine::Sample
   Choice& choice = prompt.choices[index];
   if (choice.has_ended) return;
   choice.ids.push_back(token.id);
+  const auto least = static_cast<std::size_t>(asked_.request.sampling.min_tokens);
+  if (least > 0 && choice.ids.size() == least) watch_stops(choice);
   if (keeps_logprobs_) choice.logprobs.push_back(token.logprob);
   apis::Tokens tokens = described(choice.texts, token, asked_.request.logprobs);
   choice.untold.ids.push_back(token.id);
   for (apis::Logprob& logprob : tokens.logprobs) choice.untold.logprobs.push_back(std::move(logprob));
-  const auto ends = asked_.served.model->tokenizer()->end_ids();
-  if (std::ranges::find(ends, token.id) != ends.end()) return;
+  const auto is_in = [&token](std::span<const core::TokenId> ids) {
+    return std::ranges::find(ids, token.id) != ids.end();
+  };
+  if (is_in(asked_.served.model->tokenizer()->end_ids()) || is_in(asked_.request.stops.ids)) return;
   auto text = choice.decoder->next(token.id);
   if (!text.ok()) return;  // an id outside the vocabulary has no text; it remains in the ids
   tell(prompt, index, choice.stop.feed(text.value()), false);
@@ -166,6 +197,10 @@ void CompletionRun::take(Prompt& prompt, std::size_t index, const engine::Sample
   end_choice(prompt, index, apis::Finish::kStopText);
   const auto runs = [](const Choice& one) { return !one.has_ended; };
   if (std::ranges::none_of(prompt.choices, runs)) prompt.submission->cancel();
+}
+
+void CompletionRun::watch_stops(Choice& choice) const {
+  choice.stop = StopText(asked_.request.stops.texts, asked_.request.stops.is_shown);
 }
 
 void CompletionRun::tell(Prompt& prompt, std::size_t index, std::string_view text, bool is_last) {
@@ -188,6 +223,7 @@ void CompletionRun::tell(Prompt& prompt, std::size_t index, std::string_view tex
   piece.is_last = is_last;
   piece.finish = choice.finish;
   piece.stop_text = choice.stop.found();
+  if (asked_.request.continuous_usage) piece.usage = told_usage(usage());
   choice.told.ids.insert(choice.told.ids.end(), piece.tokens.ids.begin(), piece.tokens.ids.end());
   choice.told.logprobs.insert(choice.told.logprobs.end(), piece.tokens.logprobs.begin(), piece.tokens.logprobs.end());
   if (is_streaming_) sink_->send(std::vector{apis::completion_event(asked_.request, meta_, piece)});
@@ -304,9 +340,7 @@ void CompletionRun::complete() {
   const auto self = shared_from_this();
   const engine::Usage counted = usage();
   apis::TurnEnd end;
-  end.usage.prompt = static_cast<std::int64_t>(counted.prompt_tokens);
-  end.usage.completion = static_cast<std::int64_t>(counted.completion_tokens);
-  if (counted.cached_tokens) end.usage.cached = static_cast<std::int64_t>(*counted.cached_tokens);
+  end.usage = told_usage(counted);
   end.time_s = state_->parts.now_ms() / 1000;
   Visit& visit = *asked_.visit;
   visit.prompt_tokens = end.usage.prompt;

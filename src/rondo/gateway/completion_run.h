@@ -70,6 +70,8 @@ class CompletionRun final : public std::enable_shared_from_this<CompletionRun> {
   };
 
   [[nodiscard]] std::optional<apis::Fault> prepare();
+  // Cuts the prompt to the length that the request allows.
+  void truncate(Prompt& prompt) const;
   [[nodiscard]] apis::Outcome<engine::Request> engine_request(const Prompt& prompt) const;
   void watch();
   void submit();
@@ -77,6 +79,8 @@ class CompletionRun final : public std::enable_shared_from_this<CompletionRun> {
   void cancel();
   void start();
   void take(Prompt& prompt, std::size_t index, const engine::SampledToken& token);
+  // From now on a stop text ends the choice.
+  void watch_stops(Choice& choice) const;
   void tell(Prompt& prompt, std::size_t index, std::string_view text, bool is_last);
   void end_choice(Prompt& prompt, std::size_t index, apis::Finish finish);
   void break_off(Prompt& prompt, std::size_t index);

@@ -42,6 +42,15 @@ engine::Grammar grammar_of(core::GrammarText text, Dialect dialect) {
   return out;
 }
 
+constexpr std::string_view kTakesNone = "the engine takes no grammar: what the reply has to look like is not enforced";
+
+// Sets what the answer must be.
+void ask_for(const apis::AnswerFormat& format, core::Asked& asked) {
+  if (format.kind == FormatKind::kSchema) asked.response_schema = format.schema;
+  asked.is_text_answer = format.is_text;
+  if (format.kind == FormatKind::kJson) asked.response_schema = json::Object{{"type", "object"}};
+}
+
 class ConstraintMaker {
  public:
   ConstraintMaker(const ServedModel& served, const core::Call& call, const apis::GenerateRequest& request)
@@ -56,9 +65,7 @@ class ConstraintMaker {
     asked.tool_choice = choice.mode == ChoiceMode::kNone       ? core::ToolChoice::kNone
                         : choice.mode == ChoiceMode::kRequired ? core::ToolChoice::kRequired
                                                                : core::ToolChoice::kAuto;
-    if (request_.format.kind == FormatKind::kSchema) asked.response_schema = request_.format.schema;
-    asked.is_text_answer = request_.format.is_text;
-    if (request_.format.kind == FormatKind::kJson) asked.response_schema = json::Object{{"type", "object"}};
+    ask_for(request_.format, asked);
     core::Call held;
     held.has_messages = false;
     held.now = call_.now;
@@ -70,7 +77,7 @@ class ConstraintMaker {
     if (!holds_calls && !asked.response_schema) return std::move(out_);
     const Language* language = language_of(served_.serving->capabilities());
     if (language == nullptr) {
-      out_.notes.emplace_back("the engine takes no grammar: what the reply has to look like is not enforced");
+      out_.notes.emplace_back(kTakesNone);
       return std::move(out_);
     }
     const bool goes_on = asked.response_schema && choice.mode != ChoiceMode::kRequired && request_.continue_final;
@@ -147,6 +154,26 @@ apis::Outcome<Constraint> make_constraint(const ServedModel& served, const core:
                                           const apis::GenerateRequest& request, std::span<const core::TokenId> prompt,
                                           std::size_t prefill) {
   return ConstraintMaker(served, call, request).run(prompt, prefill);
+}
+
+apis::Outcome<Constraint> make_answer_constraint(const ServedModel& served, const apis::AnswerFormat& format) {
+  Constraint out;
+  if (format.kind == FormatKind::kText) return out;
+  const Language* language = language_of(served.serving->capabilities());
+  if (language == nullptr) {
+    out.notes.emplace_back(kTakesNone);
+    return out;
+  }
+  core::GrammarRequest request{.asked = {}, .tools = {}, .prompt_tail = "", .language = language->language};
+  request.asked.is_direct = true;
+  request.asked.ends_by_token = served.serving->capabilities().stops_end_grammars;
+  ask_for(format, request.asked);
+  auto grammar = core::make_grammar(format::Format(), request, served.model->tokenizer());
+  if (!grammar.ok()) return apis::fault_of(grammar.error());
+  if (grammar.value().is_impossible) return apis::invalid(format.field, grammar.value().warnings.back());
+  for (const std::string& warning : grammar.value().warnings) out.notes.push_back("not enforced: " + warning);
+  out.grammar = grammar_of(std::move(grammar).value(), language->dialect);
+  return out;
 }
 
 }  // namespace rondo::gateway

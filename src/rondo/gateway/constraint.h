@@ -24,4 +24,8 @@ struct Constraint {
                                                         const apis::GenerateRequest& request,
                                                         std::span<const core::TokenId> prompt, std::size_t prefill);
 
+// The same for a text without a template: the whole of it is the answer.
+[[nodiscard]] apis::Outcome<Constraint> make_answer_constraint(const ServedModel& served,
+                                                               const apis::AnswerFormat& format);
+
 }  // namespace rondo::gateway

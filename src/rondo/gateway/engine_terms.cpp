@@ -12,6 +12,7 @@ engine::Sampling sampling_of(const apis::Sampling& asked, const ServiceParts& pa
   out.top_p = static_cast<float>(asked.top_p.value_or(1.0));
   out.top_k = static_cast<std::size_t>(std::max<std::int64_t>(0, asked.top_k.value_or(0)));
   out.min_p = static_cast<float>(asked.min_p.value_or(0.0));
+  out.typical_p = static_cast<float>(asked.typical_p.value_or(1.0));
   out.presence_penalty = static_cast<float>(asked.presence_penalty.value_or(0.0));
   out.frequency_penalty = static_cast<float>(asked.frequency_penalty.value_or(0.0));
   out.repetition_penalty = static_cast<float>(asked.repetition_penalty.value_or(1.0));
@@ -34,6 +35,10 @@ apis::Outcome<std::size_t> room_behind(chat::Api api, const ServedModel& served,
   const std::size_t room = context > 0 ? context - prompt_tokens : kUnknownContext;
   if (!wanted) return room;
   return context > 0 ? std::min(static_cast<std::size_t>(*wanted), room) : static_cast<std::size_t>(*wanted);
+}
+
+std::size_t least_tokens(const apis::Sampling& asked, std::size_t most) {
+  return asked.ignore_end ? most : std::min(static_cast<std::size_t>(asked.min_tokens), most);
 }
 
 apis::Finish finish_of(engine::StopReason stop) {
@@ -75,7 +80,7 @@ apis::Fault late() {
 namespace {
 
 apis::TopLogprob told_of(const TokenTexts& texts, const engine::Candidate& candidate) {
-  return {.text = texts.at(candidate.id), .logprob = static_cast<double>(candidate.logprob)};
+  return {.text = texts.at(candidate.id), .logprob = static_cast<double>(candidate.logprob), .id = candidate.id};
 }
 
 }  // namespace
@@ -83,7 +88,8 @@ apis::TopLogprob told_of(const TokenTexts& texts, const engine::Candidate& candi
 apis::Tokens described(TokenTexts& texts, const engine::SampledToken& token, bool logprobs) {
   apis::Tokens tokens{.ids = {token.id}, .logprobs = {}};
   if (logprobs && !std::isnan(token.logprob)) {
-    apis::Logprob logprob{.text = texts.at(token.id), .logprob = static_cast<double>(token.logprob), .top = {}};
+    apis::Logprob logprob{
+        .text = texts.at(token.id), .logprob = static_cast<double>(token.logprob), .top = {}, .id = token.id};
     for (const engine::Candidate& best : token.best) logprob.top.push_back(told_of(texts, best));
     tokens.logprobs.push_back(std::move(logprob));
   }

@@ -18,6 +18,9 @@ namespace rondo::gateway {
 [[nodiscard]] apis::Outcome<std::size_t> room_behind(chat::Api api, const ServedModel& served,
                                                      std::size_t prompt_tokens, std::optional<std::int64_t> wanted);
 
+// Returns how many tokens must come before an end, of `most` that may come.
+[[nodiscard]] std::size_t least_tokens(const apis::Sampling& asked, std::size_t most);
+
 [[nodiscard]] apis::Finish finish_of(engine::StopReason stop);
 [[nodiscard]] apis::Fault fault_of_engine(chat::Api api, const Error& error, const ServedModel& served,
                                           std::size_t prompt_tokens);

@@ -29,11 +29,12 @@ chat::Api api_of(std::string_view path) {
   return is_responses ? chat::Api::kResponses : chat::Api::kChat;
 }
 
-// Addresses that several APIs have are answered in the form of the API that the client speaks.
+// Addresses that no single API has, or that are not there, are answered in the form of the API that the client speaks.
 chat::Api api_of(const net::ServerRequest& request) {
-  const bool is_shared = request.path == "/v1/models" || request.path.starts_with("/v1/models/");
-  if (is_shared && request.headers.find("anthropic-version")) return chat::Api::kMessages;
-  return api_of(std::string_view(request.path));
+  const chat::Api api = api_of(std::string_view(request.path));
+  const bool is_of_chat = request.path.starts_with("/v1/chat/") || request.path == "/v1/completions";
+  const bool is_open = api == chat::Api::kChat && !is_of_chat;
+  return is_open && request.headers.find("anthropic-version") ? chat::Api::kMessages : api;
 }
 
 // A request that a worker has read, with its prompt unless an engine makes that.

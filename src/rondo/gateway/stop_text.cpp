@@ -34,7 +34,7 @@ std::string StopText::feed(std::string_view text) {
   if (!found_.empty()) return "";
   held_ += text;
   const std::size_t stop = first_stop();
-  std::string out = held_.substr(0, found_.empty() ? certain_size() : stop);
+  std::string out = held_.substr(0, found_.empty() ? certain_size() : stop + (is_shown_ ? found_.size() : 0));
   held_.erase(0, found_.empty() ? out.size() : held_.size());
   return out;
 }

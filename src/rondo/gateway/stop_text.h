@@ -10,7 +10,9 @@ namespace rondo::gateway {
 // Holds back what may become a stop text, and drops what follows one.
 class StopText {
  public:
-  explicit StopText(std::vector<std::string> stops) : stops_(std::move(stops)) {}
+  // `is_shown`: the text ends with the stop text instead of before it.
+  explicit StopText(std::vector<std::string> stops, bool is_shown = false)
+      : stops_(std::move(stops)), is_shown_(is_shown) {}
 
   // Returns the text that is now certain.
   [[nodiscard]] std::string feed(std::string_view text);
@@ -25,6 +27,7 @@ class StopText {
   [[nodiscard]] std::size_t certain_size() const;
 
   std::vector<std::string> stops_;
+  bool is_shown_ = false;
   std::string held_;
   std::string found_;
 };

@@ -76,7 +76,7 @@ std::optional<apis::Fault> TurnRun::prepare_choices() {
     choices_[i].builder.emplace(i, naming(i), request.api == kResponsesApi ? Empty::kMessage : Empty::kNothing,
                                 request.api == chat::Api::kMessages ? Inputs::kObjects : Inputs::kAny,
                                 request.older_calls ? Calls::kOne : Calls::kAny);
-    choices_[i].stop = StopText(request.stops);
+    if (request.sampling.min_tokens == 0) watch_stops(choices_[i]);
     follow_prompt(choices_[i]);
   }
   answer_.collector.emplace(choices_.size());
@@ -123,6 +123,7 @@ apis::Outcome<engine::Request> TurnRun::engine_request() {
   engine::Request request;
   request.prompt = plan_.ids;
   request.max_tokens = room.value();
+  request.min_tokens = least_tokens(from.sampling, request.max_tokens);
   request.choices = from.choices;
   request.stop_ids = profile_->stop_ids;
   request.stop_ids.insert(request.stop_ids.end(), from.stop_ids.begin(), from.stop_ids.end());

@@ -120,14 +120,20 @@ void TurnRun::on_tokens(std::size_t choice, std::span<const engine::SampledToken
 
 apis::Tokens TurnRun::told_of(Choice& choice, const engine::SampledToken& token) const {
   const apis::GenerateRequest& request = read_.request;
-  if (!request.logprobs && !request.return_token_ids) return {};
+  if (!request.logprobs && !request.return_token_ids && !request.continuous_usage) return {};
   return described(choice.texts, token, request.logprobs);
+}
+
+void TurnRun::watch_stops(Choice& choice) const {
+  choice.stop = StopText(read_.request.stops, read_.request.shows_stop);
 }
 
 void TurnRun::take(std::size_t index, const engine::SampledToken& token) {
   Choice& choice = choices_[index];
   if (choice.has_ended) return;
   choice.ids.push_back(token.id);
+  const auto least = static_cast<std::size_t>(read_.request.sampling.min_tokens);
+  if (least > 0 && choice.ids.size() == least) watch_stops(choice);
   if (keeps_logprobs_) choice.logprobs.push_back(token.logprob);
   apis::Tokens tokens = told_of(choice, token);
   const auto logprobs = std::exchange(tokens.logprobs, {});  // the client gets those of content alone

@@ -92,6 +92,8 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   // What it makes of them is sent together, by send_told().
   void tell(const std::vector<apis::TurnEvent>& events);
   void send_told();
+  // From now on a stop text ends the choice.
+  void watch_stops(Choice& choice) const;
   void take(std::size_t choice, const engine::SampledToken& token);
   // Returns what the client gets for a token besides its text.
   [[nodiscard]] apis::Tokens told_of(Choice& choice, const engine::SampledToken& token) const;

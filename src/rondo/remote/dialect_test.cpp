@@ -175,6 +175,26 @@ TEST_CASE("grammars in the words of each server, and what has none") {
   CHECK(text_of(body_of(*llama, request), "typical_p") == "0.5");
 }
 
+TEST_CASE("the least tokens in the words of each server") {
+  engine::Request request = asking();
+  request.stop_ids = {9};
+  const auto vllm = make_vllm(info_of(ServerKind::kVllm, "/inference/v1/generate"));
+  const auto completions = make_vllm(info_of(ServerKind::kVllm, "/v1/completions"));
+  const auto sglang = make_sglang(info_of(ServerKind::kSglang));
+  const auto llama = make_llama_server(info_of(ServerKind::kLlamaServer));
+  CHECK(body_of(*vllm, request).find("sampling_params")->find("min_tokens") == nullptr);
+  CHECK(text_of(body_of(*llama, request), "ignore_eos") == "none");
+  request.min_tokens = 3;
+  CHECK(text_of(*body_of(*vllm, request).find("sampling_params"), "min_tokens") == "3");
+  CHECK(text_of(body_of(*completions, request), "min_tokens") == "3");
+  CHECK(text_of(*body_of(*sglang, request).find("sampling_params"), "min_new_tokens") == "3");
+  // llama-server knows only all or nothing.
+  CHECK(llama->body(request, 1, 0, "").error().code == ErrorCode::kInvalidArgument);
+  request.min_tokens = request.max_tokens;
+  CHECK(text_of(body_of(*llama, request), "ignore_eos") == "true");
+  CHECK(text_of(body_of(*llama, request), "logit_bias") == "[[9,false]]");
+}
+
 TEST_CASE("vLLM: events of both ways in") {
   const auto vllm = make_vllm(info_of(ServerKind::kVllm));
   Reading reading;

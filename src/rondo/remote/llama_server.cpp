@@ -70,8 +70,13 @@ class LlamaServer final : public Dialect {
                      {"presence_penalty", static_cast<double>(sampling.presence_penalty)},
                      {"repeat_last_n", -1},
                      {"seed", static_cast<std::int64_t>(seed % 0xffff'ffffU)}};  // all ones would mean a random seed
-    if (!sampling.bias.empty()) {
+    const bool never_ends = request.min_tokens > 0 && request.min_tokens >= request.max_tokens;
+    if (request.min_tokens > 0 && !never_ends) return no_word_for("llama-server", "min_tokens");
+    if (never_ends) out.set("ignore_eos", true);
+    if (!sampling.bias.empty() || never_ends) {
       json::Array bias;
+      for (std::size_t i = 0; never_ends && i < request.stop_ids.size(); ++i)
+        bias.emplace_back(json::Array{static_cast<std::int64_t>(request.stop_ids[i]), false});
       for (const engine::Sampling::Bias& each : sampling.bias) {
         const bool is_forbidden = std::isinf(each.value) && each.value < 0;
         bias.emplace_back(

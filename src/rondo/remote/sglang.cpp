@@ -127,6 +127,7 @@ class Sglang final : public Dialect {
                           {"n", choices},
                           {"skip_special_tokens", false},
                           {"no_stop_trim", true}};
+    if (request.min_tokens > 0) sampling.set("min_new_tokens", request.min_tokens);
     json::Array stops;
     for (const engine::TokenId stop : request.stop_ids) stops.emplace_back(static_cast<std::int64_t>(stop));
     if (!stops.empty()) sampling.set("stop_token_ids", std::move(stops));

@@ -153,6 +153,7 @@ class Vllm final : public Dialect {
                      {"seed", static_cast<std::int64_t>(seed & kMostSeed)},
                      {"n", choices},
                      {"skip_special_tokens", false}};
+    if (request.min_tokens > 0) out.set("min_tokens", request.min_tokens);
     json::Array stops;
     for (const engine::TokenId id : request.stop_ids) stops.emplace_back(static_cast<std::int64_t>(id));
     if (!stops.empty()) out.set("stop_token_ids", std::move(stops));
