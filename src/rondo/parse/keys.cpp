@@ -43,11 +43,13 @@ Machine::ListedKey Machine::listed_key(std::size_t begin) const {
     best = found;
   };
   const std::string quote = is_marked ? buffer_.substr(begin, 1) : "";
+  const std::string_view close = format::trimmed(syntax_->format->calls.parameters.key_close);
   for (const json::Member& property : properties->as_object()) {
     const std::string& name = property.key;
     if (name.empty()) continue;
     // Other names are read without the list.
-    if (!std::ranges::all_of(name, is_plain)) consider(name, 0);
+    const bool has_close = !close.empty() && name.find(close) != std::string::npos;
+    if (has_close || !std::ranges::all_of(name, is_plain)) consider(name, 0);
     if (quote == "\"" || quote == "'") consider(std::string(quote).append(name).append(quote), 1);
   }
   return best;
@@ -98,6 +100,7 @@ bool Machine::key() {
     if (end > begin && is_space(buffer_[end])) {
       const std::size_t next = skip_space(end);  // only the key's close may follow
       if (next == buffer_.size()) return false;
+      if (take_unclosed_key(begin, end, next)) return true;
       end = next - 1;
       if (syntax_->sets.key.at(buffer_, next, is_end_, starts()).kind != MatchKind::kNone) continue;
     }

@@ -499,6 +499,15 @@ class Machine : private Reader {
   struct NameTagEnd {
     Match match;
     bool is_empty_tag = false;
+  [[nodiscard]] bool has_type_in_tag() const;
+  struct ParameterTag {
+    MatchKind kind = MatchKind::kNone;
+    std::string_view key;  // views into the buffer
+    std::size_t end = 0;   // after the tag
+  };
+  [[nodiscard]] ParameterTag parameter_tag_at(std::size_t at) const;
+  MatchKind respelled_parameter(std::size_t at);
+  bool take_unclosed_key(std::size_t begin, std::size_t end, std::size_t next);
   };
   [[nodiscard]] NameTagEnd name_tag_end(std::size_t at, std::size_t piece) const;
   MatchKind damaged_name_tag(std::size_t at);

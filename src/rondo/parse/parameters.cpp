@@ -54,6 +54,7 @@ bool Machine::parameter() {
     begin_key(&syntax_->parameter_open);
     return true;
   }
+  if (const MatchKind tag = respelled_parameter(at); tag != MatchKind::kNone) return tag == MatchKind::kFull;
   return skip_parameter("a parameter is expected");
 }
 

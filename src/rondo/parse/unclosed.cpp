@@ -23,6 +23,10 @@ bool Machine::is_followed(std::size_t at, bool& wait) const {
   if (kind == MatchKind::kNone) kind = wrapper_end_at(next);
   if (found.kind == MatchKind::kFull && found.id == kCallClose) kind = call_ends_at(found);
   wait = kind == MatchKind::kPartial;
+  if (kind == MatchKind::kNone) {
+    const ParameterTag tag = parameter_tag_at(next);
+    if (tag.kind != MatchKind::kFull || has_parameter(std::string(tag.key))) kind = tag.kind;
+  }
   return kind == MatchKind::kFull;
 }
 

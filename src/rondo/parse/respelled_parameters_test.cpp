@@ -1,0 +1,85 @@
+// Tests parameters and calls whose markup models write in another way, and values that the end of the text cuts off.
+#include <doctest/doctest.h>
+
+#include "parse/parser.h"
+#include "tests/support/parse_formats.h"
+#include "tests/support/parsed.h"
+
+namespace rondo::parse {
+namespace {
+
+using format::ArgumentStyle;
+using format::CallPiece;
+using format::Format;
+using format::ValueStyle;
+using format::ValueType;
+using testing::base;
+using testing::python_calls;
+using testing::read_with_tools;
+using testing::share;
+using testing::tags_parameters;
+
+// <f name="N"><p name="K">V</p></f>
+Format attributes() {
+  Format format = base();
+  format.calls.present = true;
+  format.calls.call_open = "<f name=\"";
+  format.calls.call_close = "</f>";
+  format.calls.pieces = {
+      {CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, "\">"}, {CallPiece::Kind::kArguments, ""}};
+  format.calls.arguments = ArgumentStyle::kParameters;
+  auto& parameters = format.calls.parameters;
+  parameters.open = "<p name=\"";
+  parameters.key_close = "\">";
+  parameters.close = "</p>";
+  parameters.forms = {{ValueType::kString, ValueStyle::kRaw, "", "", ""},
+                      {ValueType::kInteger, ValueStyle::kJson, "", "", ""}};
+  return format;
+}
+
+TEST_CASE("bug: parameters in tags with other quotes, or with other attributes before the name, were lost") {
+  const auto f = share(attributes());
+  const std::string read = "C( Ok.) find{\"q\":\"Oslo\",\"n\":3}!malformed";
+  for (const char* q : {"<p name='q'>", "<p name=q>", "<p type=\"text\" name=\"q\">", "<p type='text' name='q' >"})
+    for (const char* n : {"<p name='n'>", "<p name=n>", "<p kind=x name=\"n\">", "<p name=\"n\">"})
+      CHECK(read_with_tools(f, "<f name=\"find\">" + std::string(q) + "Oslo</p>\n" + n + "3</p></f> Ok.") == read);
+  CHECK(read_with_tools(f, "<f name='find'><p name='q'>a</p></f>") == "C() find{\"q\":\"a\"}!malformed");
+  // A tag without the name is none, and a value may quote the close of a parameter.
+  CHECK(read_with_tools(f, "<f name=\"find\"><p key='q'>a</p><p name=\"n\">3</p></f>") ==
+        "C() find{\"n\":3}!malformed");
+  CHECK(read_with_tools(f, "<f name=\"find\"><p name=\"q\">a</p> <p name='x'>b</p></f>") ==
+        "C() find{\"q\":\"a</p> <p name='x'>b\"}");
+}
+
+TEST_CASE("bug: parameters in tags with other quotes were lost where the tag tells the value's type") {
+  Format format = attributes();
+  format.calls.parameters.key_close = "\" type=\"";
+  format.calls.parameters.forms = {{ValueType::kString, ValueStyle::kRaw, "text\">", "", ""},
+                                   {ValueType::kInteger, ValueStyle::kJson, "json\">", "", ""}};
+  CHECK(read_with_tools(share(format), "<f name=\"find\"><p name='q' type='text'>7</p><p name='n'>3</p></f>") ==
+        "C() find{\"q\":\"7\",\"n\":3}!malformed");
+}
+
+TEST_CASE("bug: a parameter was lost where its tag lacks the closing bracket") {
+  const auto f = tags_parameters();
+  const std::string call = "<call>\n<f=find>\n";
+  CHECK(read_with_tools(f, call + "<p=q\na>b\n</p>\n</f>\n</call>") == "C() find{\"q\":\"a>b\"}!malformed");
+  CHECK(read_with_tools(f, call + "<p=q\nOslo\n</p>\n<p=n\n3\n</p>\n</f>\n</call> Ok.") ==
+        "C( Ok.) find{\"q\":\"Oslo\",\"n\":3}!malformed");
+  CHECK(read_with_tools(f, call + "<p=q\n>\nOslo\n</p>\n</f>\n</call>") == "C() find{\"q\":\"Oslo\"}");
+  CHECK(read_with_tools(f, call + "<p=lost\nOslo\n</p>\n</f>\n</call>") == "C() find{}!malformed");
+}
+
+TEST_CASE("bug: a listed name was cut where it contains the text that closes names") {
+  Format format = *python_calls();
+  format.calls.parameters.key_close = ":";
+  Options options;
+  options.tools = json::parse(R"([{"type":"function","function":{"name":"find","parameters":{"type":"object",
+      "properties":{"a:b":{"type":"integer"},"a":{"type":"string"}}}}}])")
+                      .value();
+  CHECK(testing::in_any_chunks(share(format), "<|py|>[find(a:b:1, a:'x')]<|/py|>", options) ==
+        "C() find{\"a:b\":1,\"a\":\"x\"}");
+}
+
+}  // namespace
+}  // namespace rondo::parse
