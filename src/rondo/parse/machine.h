@@ -262,6 +262,7 @@ class Machine : private Reader {
   [[nodiscard]] Match slot_at(std::size_t begin, bool is_name) const;
   [[nodiscard]] MatchKind slot_close_at(std::size_t begin, std::size_t end, bool is_name) const;
   void take_name(format::CallPiece::Kind kind, std::string text);
+  [[nodiscard]] std::string meant_name(format::CallPiece::Kind kind, const std::string& text) const;
   [[nodiscard]] std::string name_in_id(const std::string& id) const;
   [[nodiscard]] MatchKind proof_of_arguments() const;
   [[nodiscard]] MatchKind arguments_at(std::size_t at) const;
@@ -312,7 +313,7 @@ class Machine : private Reader {
   bool end_nameless_json();
   bool nameless_object_ends();
   bool nameless_slot(const std::string& text, std::size_t end);
-  [[nodiscard]] bool is_mere_word(std::size_t begin, std::size_t end) const;
+  [[nodiscard]] bool is_mere_word(format::CallPiece::Kind kind, std::size_t begin, std::size_t end) const;
   void end_nameless_call(std::size_t end);
   [[nodiscard]] bool may_be_nameless() const;
   MatchKind nameless_parameter(std::size_t at);

@@ -70,6 +70,36 @@ TEST_CASE("bug: a parameter was lost where its tag lacks the closing bracket") {
   CHECK(read_with_tools(f, call + "<p=lost\nOslo\n</p>\n</f>\n</call>") == "C() find{}!malformed");
 }
 
+TEST_CASE("bug: a call was content where blanks stand around an id that names a tool") {
+  Format format = base();
+  format.calls.present = true;
+  format.calls.section_open = "<|calls|>";
+  format.calls.section_close = "<|calls_end|>";
+  format.calls.call_open = "<|call|>";
+  format.calls.call_close = "<|end|>";
+  format.calls.pieces = {
+      {CallPiece::Kind::kNameInId, ""}, {CallPiece::Kind::kLiteral, "<|args|>"}, {CallPiece::Kind::kArguments, ""}};
+  format.calls.pieces[0].front = "tools.";
+  const auto f = share(format);
+  CHECK(read_with_tools(f, "<|calls|>\n<|call|> tools.find:0 <|args|> {\"n\":1} <|end|>\n<|calls_end|>") ==
+        "C() find{\"n\":1}#tools.find:0");
+  const std::string prose = "between <|call|> and <|end|>";
+  CHECK(read_with_tools(f, prose) == "C(" + prose + ")");
+}
+
+TEST_CASE("bug: a call of another format was content behind the control token that opens content") {
+  Format format = base();
+  format.calls.present = true;
+  format.calls.envelope = format::Envelope::kJsonObject;
+  format.calls.roles.name = {"name"};
+  format.calls.roles.arguments = {"args"};
+  format.content = {"<|say|>", "<|/say|>"};
+  const auto f = share(format);
+  CHECK(read_with_tools(f, "<|say|>[find(q='a', n=1)]<|/say|>") == "C() find{\"q\":\"a\",\"n\":1}");
+  CHECK(read_with_tools(f, "<|say|>[find] is a tool.<|/say|><eot>") == "C([find] is a tool.)");
+  CHECK(read_with_tools(f, "<|say|>\n [1] Hello.<|/say|>") == "C(\n [1] Hello.)");
+}
+
 TEST_CASE("bug: a listed name was cut where it contains the text that closes names") {
   Format format = *python_calls();
   format.calls.parameters.key_close = ":";
@@ -79,6 +109,19 @@ TEST_CASE("bug: a listed name was cut where it contains the text that closes nam
                       .value();
   CHECK(testing::in_any_chunks(share(format), "<|py|>[find(a:b:1, a:'x')]<|/py|>", options) ==
         "C() find{\"a:b\":1,\"a\":\"x\"}");
+}
+
+TEST_CASE("bug: a second call was content where it lacks its opener") {
+  Format format = base();
+  format.calls.present = true;
+  format.calls.call_open = "[CALL]";
+  format.calls.pieces = {
+      {CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, "[ARGS]"}, {CallPiece::Kind::kArguments, ""}};
+  const auto f = share(format);
+  CHECK(read_with_tools(f, "[CALL]find[ARGS]{\"n\":1}now[ARGS]{}<eot>") == "C() find{\"n\":1} now{}");
+  CHECK(read_with_tools(f, "[CALL]find[ARGS]{\"n\":1}\nnow[ARGS]{} Ok.") == "C( Ok.) find{\"n\":1} now{}");
+  CHECK(read_with_tools(f, "[CALL]find[ARGS]{\"n\":1} now is late.") == "C( now is late.) find{\"n\":1}");
+  CHECK(read_with_tools(f, "now[ARGS]{}") == "C(now[ARGS]{})");
 }
 
 }  // namespace
