@@ -516,7 +516,7 @@ void Machine::finish_arguments() {
     case Phase::kValue:
     case Phase::kSkip:
       if (syntax_->options.partial) break;
-      if (phase_ == Phase::kValue) end_value(before_blank_close(value_end_at_stop(buffer_.size())), buffer_.size());
+      if (phase_ == Phase::kValue) end_cut_value(before_blank_close(value_end_at_stop(buffer_.size())));
       finish_parameters();
       break;
     default: break;

@@ -411,6 +411,8 @@ class Machine : private Reader {
   std::size_t size_inside_value(const MarkerSet::Found& found);
   [[nodiscard]] json::Value typed_value(std::string_view text) const;
   void end_value(std::size_t end, std::size_t terminator_end);
+  void take_value(const json::Value& read, std::size_t end, std::size_t terminator_end);
+  void leave_value(std::size_t terminator_end);
   void stream_value(std::size_t end);
   bool finish_parameters();
 
@@ -436,6 +438,7 @@ class Machine : private Reader {
   MatchKind value_unclosed(std::size_t& end);
   [[nodiscard]] MatchKind call_goes_on(std::size_t at) const;
   void end_unclosed_value(std::size_t end);
+  void end_cut_value(std::size_t end);
   bool skip_parameter(const char* why);
   bool skipped_parameter();
 
@@ -496,10 +499,6 @@ class Machine : private Reader {
   // tags.cpp: tags that differ from the format's own, and tags inside values
   [[nodiscard]] Match damaged_key_close(std::size_t at) const;
   [[nodiscard]] Match untyped_key_close(std::size_t at) const;
-  [[nodiscard]] ValueOpener damaged_opener(std::size_t at) const;
-  struct NameTagEnd {
-    Match match;
-    bool is_empty_tag = false;
   [[nodiscard]] bool has_type_in_tag() const;
   struct ParameterTag {
     MatchKind kind = MatchKind::kNone;
@@ -509,6 +508,10 @@ class Machine : private Reader {
   [[nodiscard]] ParameterTag parameter_tag_at(std::size_t at) const;
   MatchKind respelled_parameter(std::size_t at);
   bool take_unclosed_key(std::size_t begin, std::size_t end, std::size_t next);
+  [[nodiscard]] ValueOpener damaged_opener(std::size_t at) const;
+  struct NameTagEnd {
+    Match match;
+    bool is_empty_tag = false;
   };
   [[nodiscard]] NameTagEnd name_tag_end(std::size_t at, std::size_t piece) const;
   MatchKind damaged_name_tag(std::size_t at);

@@ -369,9 +369,21 @@ void Machine::end_value(std::size_t end, std::size_t terminator_end) {
     const format::Parameters& parameters = syntax_->format->calls.parameters;
     if (parameter_.markup.is_possible) nested = parameter_.markup.read(text, parameters, parameter_.schema);
     const json::Value read = nested ? *nested : typed_value(text);
-    emit(EventKind::kArguments, end, call_.takes_item ? in_list(read) : json::to_compact(read));
-    if (read.is_string() && read.as_string() == text) look_for_tags(read.as_string());
+    const bool is_as_written = read.is_string() && read.as_string() == text;
+    take_value(read, end, terminator_end);
+    if (is_as_written) look_for_tags(read.as_string());
+    return;
   }
+  leave_value(terminator_end);
+}
+
+// Takes `read` as the value, which ends at `end`.
+void Machine::take_value(const json::Value& read, std::size_t end, std::size_t terminator_end) {
+  emit(EventKind::kArguments, end, call_.takes_item ? in_list(read) : json::to_compact(read));
+  leave_value(terminator_end);
+}
+
+void Machine::leave_value(std::size_t terminator_end) {
   pos_ = std::max(terminator_end, head_);
   emit(EventKind::kMarker, pos_);
   phase_ = Phase::kParameter;

@@ -100,6 +100,34 @@ TEST_CASE("bug: a call of another format was content behind the control token th
   CHECK(read_with_tools(f, "<|say|>\n [1] Hello.<|/say|>") == "C(\n [1] Hello.)");
 }
 
+TEST_CASE("bug: a quote was part of a text, and a list or object a text, where the end cut off their call") {
+  const auto f = python_calls();
+  CHECK(read_with_tools(f, "<|py|>[find(q=\"Os") == "C() find{\"q\":\"Os\"}!unclosed ...");
+  CHECK(read_with_tools(f, "<|py|>[find(n=1, q=\"\"\"Os\nlo") == "C() find{\"n\":1,\"q\":\"Os\\nlo\"}!unclosed ...");
+  CHECK(read_with_tools(f, "<|py|>[find(any=[\"a\", 'b") == "C() find{\"any\":[\"a\",\"b\"]}!unclosed ...");
+  CHECK(read_with_tools(f, "<|py|>[find(any={\"a\": [1") == "C() find{\"any\":{\"a\":[1]}}!unclosed ...");
+  CHECK(read_with_tools(f, "<|py|>[find(q=Os") == "C() find{\"q\":\"Os\"}!unclosed ...");
+}
+
+TEST_CASE("bug: a value had its closing tag where the end cut off the marker behind that") {
+  const auto f = tags_parameters();
+  const std::string call = "<call>\n<f=find>\n<p=q>\nOslo\n</p>\n";
+  const std::string read = "C() find{\"q\":\"Oslo\"}!unclosed ...";
+  for (const char* end : {"", "<", "</", "</f", "<p", "<p="}) CHECK(read_with_tools(f, call + end) == read);
+  CHECK(read_with_tools(f, call + "b") == "C() find{\"q\":\"Oslo\\n</p>\\nb\"}!unclosed ...");
+}
+
+TEST_CASE("bug: white space was a text where the tool wants a list") {
+  Format format = attributes();
+  format.calls.parameters.forms.push_back({ValueType::kArray, ValueStyle::kJson, "", "", ""});
+  Options options;
+  options.tools = json::parse(R"([{"type":"function","function":{"name":"sort","parameters":{"type":"object",
+      "properties":{"list":{"type":"array"},"q":{"type":"string"}}}}}])")
+                      .value();
+  CHECK(testing::in_any_chunks(share(format), "<f name=\"sort\"><p name=\"list\">\n </p><p name=\"q\"> </p></f>",
+                               options) == "C() sort{\"list\":[],\"q\":\" \"}");
+}
+
 TEST_CASE("bug: a listed name was cut where it contains the text that closes names") {
   Format format = *python_calls();
   format.calls.parameters.key_close = ":";
@@ -109,6 +137,35 @@ TEST_CASE("bug: a listed name was cut where it contains the text that closes nam
                       .value();
   CHECK(testing::in_any_chunks(share(format), "<|py|>[find(a:b:1, a:'x')]<|/py|>", options) ==
         "C() find{\"a:b\":1,\"a\":\"x\"}");
+}
+
+TEST_CASE("bug: an object was a text where its first member is called as the items of lists are") {
+  Format format = base();
+  format.calls.present = true;
+  format.calls.call_open = "<call=";
+  format.calls.call_close = "</call>";
+  format.calls.pieces = {
+      {CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, ">"}, {CallPiece::Kind::kArguments, ""}};
+  format.calls.arguments = ArgumentStyle::kParameters;
+  auto& parameters = format.calls.parameters;
+  parameters.open = "<";
+  parameters.key_close = ">";
+  parameters.key_in_close = "</";
+  parameters.close = ">";
+  parameters.item_open = "<item>";
+  parameters.item_close = "</item>";
+  parameters.forms = {{ValueType::kString, ValueStyle::kRaw, "", "", ""},
+                      {ValueType::kObject, ValueStyle::kNested, "", "", ""},
+                      {ValueType::kArray, ValueStyle::kNested, "", "", ""}};
+  Options options;
+  options.tools = json::parse(R"([{"type":"function","function":{"name":"todo","parameters":{"type":"object",
+      "properties":{"list":{"type":"array","items":{"type":"object"}},"any":{}}}}}])")
+                      .value();
+  const std::string list = "<list><item><item>a</item><late>b</late></item><item><item>c</item></item></list>";
+  CHECK(testing::in_any_chunks(share(format), "<call=todo>" + list + "</call>", options) ==
+        "C() todo{\"list\":[{\"item\":\"a\",\"late\":\"b\"},{\"item\":\"c\"}]}");
+  CHECK(testing::in_any_chunks(share(format), "<call=todo><any><item>a</item><late>b</late></any></call>", options) ==
+        "C() todo{\"any\":{\"item\":\"a\",\"late\":\"b\"}}");
 }
 
 TEST_CASE("bug: a second call was content where it lacks its opener") {
