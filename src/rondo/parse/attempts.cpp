@@ -212,8 +212,12 @@ MatchKind Machine::proof_of_arguments() const {
 // Begins a call that only its name announces, at the start of the text or after another call.
 MatchKind Machine::named_call(std::size_t at) {
   const format::Calls& calls = syntax_->format->calls;
-  if (!calls.present || !format::is_blank(calls.section_open) || !syntax_->call_open.empty()) return MatchKind::kNone;
+  if (!calls.present || !format::is_blank(calls.section_open)) return MatchKind::kNone;
   if (!top_.is_layout && !format::is_blank(message_.content)) return MatchKind::kNone;
+  // Directly behind a call, the opener may be missing before a tool's name and the format's own text behind names.
+  const bool is_behind_call = top_.is_layout && !message_.tool_calls.empty() && syntax_->has_marked_names();
+  if (!syntax_->call_open.empty() && !(is_behind_call && syntax_->piece_markers[1].is_distinct()))
+    return MatchKind::kNone;
   const MatchKind kind = tool_at(at);
   if (kind != MatchKind::kFull) return kind;
   pos_ = at;
@@ -248,7 +252,7 @@ MatchKind Machine::bare_call(std::size_t at) {
 
 // Matches the name of a tool at `at`, where names alone announce calls, with the text that the format writes after it.
 MatchKind Machine::tool_at(std::size_t at) const {
-  if (!syntax_->has_named_calls()) return MatchKind::kNone;
+  if (!syntax_->has_marked_names()) return MatchKind::kNone;
   const Marker& behind_name = syntax_->piece_markers[1];
   return tool_name_at(at, [&](std::size_t behind) {
     if (!behind_name.lead().empty()) behind = skip_space(behind);

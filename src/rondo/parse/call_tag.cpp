@@ -215,8 +215,7 @@ MatchKind Machine::tag_goes_on(TagRead& read, bool is_sure) const {
   const CallTag& tag = *syntax_->rare.call_tag;
   const CallTag::Slot* slot = tag.name();
   if (slot != nullptr) {
-    const std::string meant = format::unescaped(read.name, syntax_->format->calls.name_escapes);
-    const std::string name = slot->kind == PieceKind::kNameInId ? name_in_id(meant) : syntax_->meant_tool(meant);
+    const std::string name = meant_name(slot->kind, std::string(read.name));
     if (name.empty() || (!is_sure && !syntax_->is_known_tool(name))) return MatchKind::kNone;
     if (read.is_empty_tag) return MatchKind::kFull;
   }

@@ -82,7 +82,7 @@ bool Machine::piece_slot(CallPiece::Kind kind) {
   if (is_cut_off && attempt_.is_open && !is_whole_call()) return false;
   if (is_name && !call_.has_name) {
     if (lacks_name(kind, text)) return nameless_slot(text, end);
-    if (is_mere_word(begin, end)) return fail_attempt(end, "text in the shape of a tool call names no tool");
+    if (is_mere_word(kind, begin, end)) return fail_attempt(end, "text in the shape of a tool call names no tool");
   }
   pos_ = end + quote;
   ++call_.piece;
@@ -144,10 +144,15 @@ MatchKind Machine::slot_close_at(std::size_t begin, std::size_t end, bool is_nam
   return is_behind_tool || syntax_->is_json_next(call_.piece) ? MatchKind::kFull : MatchKind::kNone;
 }
 
+// Returns the name of the tool that `text` means: a name, or an id that contains it.
+std::string Machine::meant_name(CallPiece::Kind kind, const std::string& text) const {
+  const std::string meant = format::unescaped(text, syntax_->format->calls.name_escapes);
+  return kind == CallPiece::Kind::kNameInId ? name_in_id(meant) : syntax_->meant_tool(meant);
+}
+
 // Takes the name of the call from `text`, which may be an id that contains it.
 void Machine::take_name(CallPiece::Kind kind, std::string text) {
-  const std::string meant = format::unescaped(text, syntax_->format->calls.name_escapes);
-  call_.name = kind == CallPiece::Kind::kNameInId ? name_in_id(meant) : syntax_->meant_tool(meant);
+  call_.name = meant_name(kind, text);
   if (kind == CallPiece::Kind::kNameInId) call_.id = std::move(text);
   call_.has_name = true;
   if (envelope_.early_arguments) (void)commit_early();

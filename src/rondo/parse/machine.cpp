@@ -396,7 +396,8 @@ bool Machine::top_marker(const MarkerSet::Found& found) {
       emit(EventKind::kMarker, pos_);
       top_.is_preamble = found.marker == &syntax_->rare.preamble_open;
       top_.is_wrapped = !is_blank(content_close());
-      top_.is_blank = false;
+      // A model may put calls of another format behind a control token that opens content.
+      top_.is_blank = top_.is_wrapped && syntax_->rare.content_open_is_reserved && !syntax_->has_headings();
       break;
     case kContentClose:
       if (const MatchKind end = content_ends(found); end != MatchKind::kFull)
@@ -515,7 +516,7 @@ void Machine::finish_arguments() {
     case Phase::kValue:
     case Phase::kSkip:
       if (syntax_->options.partial) break;
-      if (phase_ == Phase::kValue) end_value(before_blank_close(value_end_at_stop(buffer_.size())), buffer_.size());
+      if (phase_ == Phase::kValue) end_cut_value(before_blank_close(value_end_at_stop(buffer_.size())));
       finish_parameters();
       break;
     default: break;

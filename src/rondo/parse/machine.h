@@ -262,6 +262,7 @@ class Machine : private Reader {
   [[nodiscard]] Match slot_at(std::size_t begin, bool is_name) const;
   [[nodiscard]] MatchKind slot_close_at(std::size_t begin, std::size_t end, bool is_name) const;
   void take_name(format::CallPiece::Kind kind, std::string text);
+  [[nodiscard]] std::string meant_name(format::CallPiece::Kind kind, const std::string& text) const;
   [[nodiscard]] std::string name_in_id(const std::string& id) const;
   [[nodiscard]] MatchKind proof_of_arguments() const;
   [[nodiscard]] MatchKind arguments_at(std::size_t at) const;
@@ -312,7 +313,7 @@ class Machine : private Reader {
   bool end_nameless_json();
   bool nameless_object_ends();
   bool nameless_slot(const std::string& text, std::size_t end);
-  [[nodiscard]] bool is_mere_word(std::size_t begin, std::size_t end) const;
+  [[nodiscard]] bool is_mere_word(format::CallPiece::Kind kind, std::size_t begin, std::size_t end) const;
   void end_nameless_call(std::size_t end);
   [[nodiscard]] bool may_be_nameless() const;
   MatchKind nameless_parameter(std::size_t at);
@@ -410,6 +411,8 @@ class Machine : private Reader {
   std::size_t size_inside_value(const MarkerSet::Found& found);
   [[nodiscard]] json::Value typed_value(std::string_view text) const;
   void end_value(std::size_t end, std::size_t terminator_end);
+  void take_value(const json::Value& read, std::size_t end, std::size_t terminator_end);
+  void leave_value(std::size_t terminator_end);
   void stream_value(std::size_t end);
   bool finish_parameters();
 
@@ -435,6 +438,7 @@ class Machine : private Reader {
   MatchKind value_unclosed(std::size_t& end);
   [[nodiscard]] MatchKind call_goes_on(std::size_t at) const;
   void end_unclosed_value(std::size_t end);
+  void end_cut_value(std::size_t end);
   bool skip_parameter(const char* why);
   bool skipped_parameter();
 
@@ -495,6 +499,15 @@ class Machine : private Reader {
   // tags.cpp: tags that differ from the format's own, and tags inside values
   [[nodiscard]] Match damaged_key_close(std::size_t at) const;
   [[nodiscard]] Match untyped_key_close(std::size_t at) const;
+  [[nodiscard]] bool has_type_in_tag() const;
+  struct ParameterTag {
+    MatchKind kind = MatchKind::kNone;
+    std::string_view key;  // views into the buffer
+    std::size_t end = 0;   // after the tag
+  };
+  [[nodiscard]] ParameterTag parameter_tag_at(std::size_t at) const;
+  MatchKind respelled_parameter(std::size_t at);
+  bool take_unclosed_key(std::size_t begin, std::size_t end, std::size_t next);
   [[nodiscard]] ValueOpener damaged_opener(std::size_t at) const;
   struct NameTagEnd {
     Match match;

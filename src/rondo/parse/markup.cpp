@@ -62,8 +62,12 @@ class MarkupReader {
   std::optional<json::Value> read(std::string_view text, const SchemaPlace& place, int depth) const {
     text = format::trimmed(text);
     if (depth > limits::kJsonDepth / 8) return std::nullopt;
-    if (!parameters_.item_open.empty() && text.starts_with(format::trimmed(parameters_.item_open)))
-      return array(text, place, depth);
+    // The tag of an item may also be that of a member of this name.
+    const auto types = place.schema != nullptr ? schema_types(*place.schema, *place.root) : std::nullopt;
+    const bool is_object = types && types->has(TypeSet::kObject) && !types->has(TypeSet::kArray);
+    if (!is_object && !parameters_.item_open.empty() && text.starts_with(format::trimmed(parameters_.item_open))) {
+      if (auto list = array(text, place, depth)) return list;
+    }
     if (!format::is_blank(parameters_.open) && text.starts_with(format::trimmed(parameters_.open)))
       return object(text, place, depth);
     return std::nullopt;

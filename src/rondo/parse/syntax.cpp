@@ -551,11 +551,10 @@ std::size_t Syntax::behind_optional(std::size_t literal) const {
   return kind == format::CallPiece::Kind::kId || kind == format::CallPiece::Kind::kIndex ? literal + 2 : 0;
 }
 
-bool Syntax::has_named_calls() const {
+bool Syntax::has_marked_names() const {
   const format::Calls& calls = format->calls;
   return calls.present && options.calls && options.tools && calls.envelope == format::Envelope::kTags &&
-         call_open.empty() && calls.pieces.size() > 1 && calls.pieces[0].kind == format::CallPiece::Kind::kName &&
-         !piece_markers[1].empty();
+         calls.pieces.size() > 1 && calls.pieces[0].kind == format::CallPiece::Kind::kName && !piece_markers[1].empty();
 }
 
 bool Syntax::has_name_in_tag() const {

@@ -122,9 +122,10 @@ class Syntax {
   // Returns the piece after the arguments or the object of a call, if it is a text that an id follows; otherwise the
   // number of pieces.
   [[nodiscard]] std::size_t behind_arguments() const;
-  // Returns whether a tool's name alone can announce a call: no opener comes before the name, text of the format
-  // follows it, and tools are given.
-  [[nodiscard]] bool has_named_calls() const;
+  // Returns whether calls begin with their name, text of the format follows it, and tools are given.
+  [[nodiscard]] bool has_marked_names() const;
+  // Returns whether a tool's name alone can announce a call: no opener comes before such a name.
+  [[nodiscard]] bool has_named_calls() const { return call_open.empty() && has_marked_names(); }
   // Returns whether a call's opener ends inside a tag, so the name is a part of that tag.
   [[nodiscard]] bool has_name_in_tag() const;
   // Returns whether the blocks of a turn have headings that tell their kind: the format closes headings, or calls and

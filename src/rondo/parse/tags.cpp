@@ -99,12 +99,62 @@ Match Machine::untyped_key_close(std::size_t at) const {
   const std::string_view quote = close.substr(0, close.find_first_of(" \t\r\n"));
   const std::string_view text = std::string_view(buffer_).substr(at);
   if (quote.size() == close.size() || close.ends_with(kTagEnd) || !text.starts_with(quote)) return {};
-  const bool goes_on = std::ranges::all_of(syntax_->values.openers, [](const Marker& opener) {
-    return opener.core().ends_with(kTagEnd) && opener.core().front() != '<';
-  });
-  Match match = goes_on ? AttributeReader(text.substr(quote.size()), is_end_).up_to(kTagEnd, 0) : Match{};
+  Match match = has_type_in_tag() ? AttributeReader(text.substr(quote.size()), is_end_).up_to(kTagEnd, 0) : Match{};
   if (match.kind == MatchKind::kFull) match.size += quote.size();
   return match;
+}
+
+// Returns whether the rest of a key's tag tells the value's type: it opens the value.
+bool Machine::has_type_in_tag() const {
+  return std::ranges::all_of(syntax_->values.openers, [](const Marker& opener) {
+    return opener.core().ends_with(kTagEnd) && opener.core().front() != '<';
+  });
+}
+
+// Reads a parameter's tag at `at` that has the key in an attribute, however its attributes are written.
+Machine::ParameterTag Machine::parameter_tag_at(std::size_t at) const {
+  const format::Parameters& parameters = syntax_->format->calls.parameters;
+  const std::string_view open = format::trimmed(parameters.open);
+  const std::string_view close = format::trimmed(parameters.key_close);
+  const std::size_t space = open.rfind(' ');
+  if (space == std::string_view::npos || !(open.ends_with("=\"") || open.ends_with("='"))) return {};
+  if (!close.starts_with(open.back()) || (!close.ends_with(kTagEnd) && !has_type_in_tag())) return {};
+  const std::string_view text = std::string_view(buffer_).substr(at);
+  if (text.size() <= space) return {!is_end_ && open.starts_with(text) ? MatchKind::kPartial : MatchKind::kNone, {}, 0};
+  if (!text.starts_with(open.substr(0, space)) || !is_space(text[space])) return {};
+  AttributeReader reader(text.substr(space), is_end_);
+  const Match match = reader.up_to(kTagEnd, 1);
+  if (match.kind != MatchKind::kFull) return {match.kind, {}, 0};
+  const std::string_view attribute = open.substr(space + 1, open.size() - space - 3);
+  const auto found = std::ranges::find(reader.attributes(), attribute, &Attribute::name);
+  if (found == reader.attributes().end() || found->value.empty()) return {};
+  return {MatchKind::kFull, found->value, at + space + match.size};
+}
+
+// Takes a parameter's tag at `at` whose attributes are not as the format writes them.
+MatchKind Machine::respelled_parameter(std::size_t at) {
+  const ParameterTag tag = parameter_tag_at(at);
+  if (tag.kind != MatchKind::kFull) return tag.kind;
+  const std::size_t end = static_cast<std::size_t>(tag.key.data() - buffer_.data()) + tag.key.size();
+  parameter_.key_open.clear();
+  take_key(end - tag.key.size(), end, tag.end - end);
+  note_damaged_tag();
+  if (!format::trimmed(syntax_->format->calls.parameters.key_close).ends_with(kTagEnd))
+    (void)take_value_open(pos_, nullptr);
+  return MatchKind::kFull;
+}
+
+// Takes the key [begin, end) if only the bracket that closes its tag is missing: the tool has such a parameter, and its
+// line ends there.  `next` is behind the white space.
+bool Machine::take_unclosed_key(std::size_t begin, std::size_t end, std::size_t next) {
+  const bool is_line_end = buffer_.substr(end, next - end).find('\n') != std::string::npos;
+  if (!is_line_end || format::trimmed(syntax_->format->calls.parameters.key_close) != kTagEnd ||
+      !syntax_->parameter_open.is_distinct() || !has_parameter(buffer_.substr(begin, end - begin)) ||
+      syntax_->sets.key.at(buffer_, next, is_end_, starts()).kind != MatchKind::kNone)
+    return false;
+  take_key(begin, end, 0);
+  note_damaged_tag();
+  return true;
 }
 
 // Matches the end of the tag that contains a call's name, which the format writes in piece `piece`, if it differs: other

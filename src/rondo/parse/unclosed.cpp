@@ -20,7 +20,13 @@ bool Machine::is_followed(std::size_t at, bool& wait) const {
   if (syntax_->parameter_open.empty() && syntax_->parameter_separator.empty()) return true;
   const MarkerSet::Found found = syntax_->sets.follower.at(buffer_, next, is_end_, starts());
   MatchKind kind = found.kind;
+  if (kind == MatchKind::kNone && is_end_ && syntax_->sets.follower.at(buffer_, next, false, starts()).kind != kind)
+    return true;  // the end cuts a marker off
   if (kind == MatchKind::kNone) kind = wrapper_end_at(next);
+  if (kind == MatchKind::kNone) {
+    const ParameterTag tag = parameter_tag_at(next);
+    if (tag.kind != MatchKind::kFull || has_parameter(std::string(tag.key))) kind = tag.kind;
+  }
   if (found.kind == MatchKind::kFull && found.id == kCallClose) kind = call_ends_at(found);
   wait = kind == MatchKind::kPartial;
   return kind == MatchKind::kFull;
@@ -112,6 +118,18 @@ void Machine::end_unclosed_value(std::size_t end) {
   end_value(end, end);
   call_.problems.push_back({chat::CallProblem::Kind::kUnclosedValue, parameter_.key,
                             "nothing closes the value of `" + parameter_.key + "`"});
+}
+
+// Ends the value at `end`, where the text breaks off.  A quote or bracket that is open in it counts as closed there.
+void Machine::end_cut_value(std::size_t end) {
+  const std::string_view text = format::trimmed(std::string_view(buffer_).substr(head_, end - head_));
+  const bool is_open = is_structured() && !parameter_.is_json && !parameter_.is_streaming && !text.empty() &&
+                       (parameter_.nesting.quote != 0 || !parameter_.nesting.closers.empty());
+  if (is_open) {
+    const std::string whole = std::string(text) + rest_of_value();
+    if (const auto read = read_literal(whole, syntax_->values.nested)) return take_value(*read, end, buffer_.size());
+  }
+  end_value(end, buffer_.size());
 }
 
 // Returns whether the end of the text closes the open call: nothing else does in the format, and in its value no bracket or

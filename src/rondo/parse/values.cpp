@@ -559,7 +559,7 @@ json::Value read_value(std::string_view written, const std::vector<const ValueFo
   }
   if (summary.raw_string && (summary.only_strings || (types && types->is_only(TypeSet::kString)))) return as_string();
   if (auto constant = read_constant(text, forms, types)) return std::move(*constant);
-  if (text.empty()) {
+  if (format::is_blank(text)) {
     if (auto empty = empty_value(types)) return std::move(*empty);
   }
   if (auto value = read_spelled(text, summary, types, syntax)) return std::move(*value);
