@@ -83,8 +83,9 @@ bool Machine::nameless_slot(const std::string& text, std::size_t end) {
   return is_front && nameless_call(end, wait) ? !wait : fail_attempt(end, "a tool call has no name");
 }
 
-// Returns whether [begin, end), where the call's name stands or an id that contains it, is a word of a sentence that names the format's markers: it
-// is no tool, and blanks stand around it that the format does not write.  A name without any letter is none either.
+// Returns whether [begin, end) is a word of a sentence that names the format's markers, where the call's name stands or
+// an id that contains it: it is no tool, and blanks stand around it that the format does not write.  A name without any
+// letter is none either.
 bool Machine::is_mere_word(format::CallPiece::Kind kind, std::size_t begin, std::size_t end) const {
   const std::string_view name = std::string_view(buffer_).substr(begin, end - begin);
   if (!attempt_.is_open || (syntax_->options.tools && syntax_->is_known_tool(meant_name(kind, std::string(name)))))
