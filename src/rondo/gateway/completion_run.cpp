@@ -79,14 +79,7 @@ std::optional<apis::Fault> CompletionRun::prepare() {
     }
     if (prompt->ids.empty()) return apis::invalid("prompt", "`prompt` has no tokens");
     truncate(*prompt);
-    prompt->texts = TokenTexts(&tokenizer);
-    prompt->choices.resize(asked_.request.choices);
-    for (Choice& choice : prompt->choices) {
-      choice.key.bytes = state_->parts.random();
-      choice.decoder.emplace(behind(tokenizer, prompt->ids));
-      choice.texts = TokenTexts(&tokenizer, prompt->ids);
-      if (asked_.request.sampling.min_tokens == 0) watch_stops(choice);
-    }
+    make_choices(*prompt);
     prompts_.push_back(std::move(prompt));
   }
   meta_.id = spans::mint_id("cmpl-", prompts_.front()->choices.front().key, 0);
@@ -104,6 +97,18 @@ std::optional<apis::Fault> CompletionRun::prepare() {
     requests_.push_back(std::move(request.value()));
   }
   return std::nullopt;
+}
+
+void CompletionRun::make_choices(Prompt& prompt) const {
+  const tokenizer::Tokenizer& tokenizer = *asked_.served.model->tokenizer();
+  prompt.texts = TokenTexts(&tokenizer);
+  prompt.choices.resize(asked_.request.choices);
+  for (Choice& choice : prompt.choices) {
+    choice.key.bytes = state_->parts.random();
+    choice.decoder.emplace(behind(tokenizer, prompt.ids));
+    choice.texts = TokenTexts(&tokenizer, prompt.ids);
+    if (asked_.request.sampling.min_tokens == 0) watch_stops(choice);
+  }
 }
 
 void CompletionRun::truncate(Prompt& prompt) const {

@@ -70,6 +70,7 @@ class CompletionRun final : public std::enable_shared_from_this<CompletionRun> {
   };
 
   [[nodiscard]] std::optional<apis::Fault> prepare();
+  void make_choices(Prompt& prompt) const;
   // Cuts the prompt to the length that the request allows.
   void truncate(Prompt& prompt) const;
   [[nodiscard]] apis::Outcome<engine::Request> engine_request(const Prompt& prompt) const;
