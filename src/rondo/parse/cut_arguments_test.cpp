@@ -97,5 +97,29 @@ TEST_CASE("bug: a heading in open reasoning was reasoning, with the answer behin
         "R(hm) C(Yes.)");
 }
 
+TEST_CASE("bug: a call that was cut off was whole where a text before its second name closes it") {
+  Format format = base();
+  format.calls.present = true;
+  format.calls.call_open = "BEGIN ";
+  format.calls.call_close = "\n";
+  format.calls.pieces = {{CallPiece::Kind::kName, ""},
+                         {CallPiece::Kind::kArguments, ""},
+                         {CallPiece::Kind::kLiteral, "\nEND "},
+                         {CallPiece::Kind::kName, ""}};
+  format.calls.arguments = format::ArgumentStyle::kParameters;
+  format.calls.parameters.open = "\nSET ";
+  format.calls.parameters.key_close = " TO ";
+  format.calls.parameters.forms = {{format::ValueType::kString, format::ValueStyle::kJson, "", "", "", {}}};
+  format.stops.content = {"<|stop|>"};
+  const auto shared = share(format);
+  CHECK(read_with_tools(shared, "BEGIN find\nSET q TO \"a\"\nEND find\n<|stop|>") == R"(C() find{"q":"a"})");
+  CHECK(read_with_tools(shared, "BEGIN find\nEND find\n<|stop|>") == "C() find{}");
+  for (const std::string end : {"", "<|stop|>"}) {
+    CHECK(read_with_tools(shared, "BEGIN find\n" + end) == "C() find{}!unclosed ...");
+    CHECK(read_with_tools(shared, "BEGIN find\nSET q TO" + end) == R"(C() find{"q":""}!unclosed ...)");
+    CHECK(read_with_tools(shared, "BEGIN find\nSET q TO \"a\"\n" + end) == R"(C() find{"q":"a"}!unclosed ...)");
+  }
+}
+
 }  // namespace
 }  // namespace rondo::parse

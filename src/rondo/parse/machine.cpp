@@ -486,9 +486,8 @@ void Machine::finish_open() {
 void Machine::finish_call() {
   const bool is_closed = is_closed_by_end();
   ending_.is_open = ending_.is_open || !is_closed;
-  const bool is_whole =
-      is_closed || phase_ == Phase::kAfterCall || phase_ == Phase::kPieces ||
-      ((phase_ == Phase::kRawArguments || phase_ == Phase::kParameter) && syntax_->call_close.empty());
+  const bool is_whole = is_closed || phase_ == Phase::kAfterCall || phase_ == Phase::kPieces ||
+                        ((phase_ == Phase::kRawArguments || phase_ == Phase::kParameter) && !syntax_->closes_calls());
   finish_arguments();
   if (phase_ != Phase::kRecover && !is_whole) {
     call().status = chat::CallStatus::kUnclosed;

@@ -40,7 +40,12 @@ bool Machine::parameter() {
     return true;
   }
   emit(EventKind::kMarker, pos_);
-  if (found.kind == MatchKind::kFull) return finish_parameters();
+  if (found.kind == MatchKind::kFull) {
+    (void)finish_parameters();
+    if (found.id != kStop || !syntax_->closes_calls()) return true;
+    ending_.is_open = true;
+    return break_call(chat::CallStatus::kUnclosed, "a tool call is not closed");
+  }
   if (const MatchKind end = end_wrapper(); end != MatchKind::kNone) return end == MatchKind::kFull;
   const MatchKind wrapper = call_.parameters == 0 ? argument_wrapper(at) : MatchKind::kNone;
   if (wrapper != MatchKind::kNone) return wrapper == MatchKind::kFull;

@@ -551,6 +551,12 @@ std::size_t Syntax::behind_optional(std::size_t literal) const {
   return kind == format::CallPiece::Kind::kId || kind == format::CallPiece::Kind::kIndex ? literal + 2 : 0;
 }
 
+bool Syntax::closes_calls() const {
+  const std::size_t behind = behind_arguments();
+  return !call_close.empty() ||
+         (behind < piece_markers.size() && !piece_markers[behind].empty() && behind_optional(behind) == 0);
+}
+
 bool Syntax::has_marked_names() const {
   const format::Calls& calls = format->calls;
   return calls.present && options.calls && options.tools && calls.envelope == format::Envelope::kTags &&

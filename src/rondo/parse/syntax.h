@@ -122,6 +122,8 @@ class Syntax {
   // Returns the piece after the arguments or the object of a call, if it is a text that an id follows; otherwise the
   // number of pieces.
   [[nodiscard]] std::size_t behind_arguments() const;
+  // Returns whether the format writes something visible after the arguments of each call.
+  [[nodiscard]] bool closes_calls() const;
   // Returns whether calls begin with their name, text of the format follows it, and tools are given.
   [[nodiscard]] bool has_marked_names() const;
   // Returns whether a tool's name alone can announce a call: no opener comes before such a name.

@@ -136,7 +136,7 @@ void Machine::end_cut_value(std::size_t end) {
 // quote is open.  Between two parameters only a stop tells that no further one was to come.
 bool Machine::is_closed_by_end() const {
   const bool is_section_closed = !section_.is_open || syntax_->section_close.empty();
-  if (!is_section_closed || !syntax_->call_close.empty() || syntax_->options.partial) return false;
+  if (!is_section_closed || syntax_->closes_calls() || syntax_->options.partial) return false;
   const bool is_between = phase_ == Phase::kParameter || (phase_ == Phase::kKey && skip_space(pos_) == buffer_.size());
   if (is_between) return ending_.has_stop;
   const bool is_in_value =
