@@ -17,6 +17,7 @@ using testing::base;
 using testing::python_calls;
 using testing::read_with_tools;
 using testing::share;
+using testing::tags_json;
 using testing::tags_parameters;
 
 // <f name="N"><p name="K">V</p></f>
@@ -71,14 +72,8 @@ TEST_CASE("bug: a parameter was lost where its tag lacks the closing bracket") {
 }
 
 TEST_CASE("bug: a call was content where blanks stand around an id that names a tool") {
-  Format format = base();
-  format.calls.present = true;
-  format.calls.section_open = "<|calls|>";
-  format.calls.section_close = "<|calls_end|>";
-  format.calls.call_open = "<|call|>";
-  format.calls.call_close = "<|end|>";
-  format.calls.pieces = {
-      {CallPiece::Kind::kNameInId, ""}, {CallPiece::Kind::kLiteral, "<|args|>"}, {CallPiece::Kind::kArguments, ""}};
+  Format format = *tags_json();
+  format.calls.pieces[0].kind = CallPiece::Kind::kNameInId;
   format.calls.pieces[0].front = "tools.";
   const auto f = share(format);
   CHECK(read_with_tools(f, "<|calls|>\n<|call|> tools.find:0 <|args|> {\"n\":1} <|end|>\n<|calls_end|>") ==
@@ -140,13 +135,10 @@ TEST_CASE("bug: a listed name was cut where it contains the text that closes nam
 }
 
 TEST_CASE("bug: an object was a text where its first member is called as the items of lists are") {
-  Format format = base();
-  format.calls.present = true;
+  Format format = attributes();
   format.calls.call_open = "<call=";
   format.calls.call_close = "</call>";
-  format.calls.pieces = {
-      {CallPiece::Kind::kName, ""}, {CallPiece::Kind::kLiteral, ">"}, {CallPiece::Kind::kArguments, ""}};
-  format.calls.arguments = ArgumentStyle::kParameters;
+  format.calls.pieces[1].text = ">";
   auto& parameters = format.calls.parameters;
   parameters.open = "<";
   parameters.key_close = ">";
