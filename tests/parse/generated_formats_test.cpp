@@ -202,6 +202,17 @@ TEST_CASE("bug: a call without arguments was closed twice where its close has a 
   CHECK(objections(shape, {.reasoning = "", .content = "", .calls = {json::Object()}, .names = {"search"}}) == "");
 }
 
+TEST_CASE("bug: a call without arguments was closed twice where a line's end stands between its closers") {
+  test::TemplateShape shape;
+  shape.form = test::CallForm::kTags;
+  shape.argument_form = test::ArgumentForm::kParameters;
+  shape.stop.clear();
+  shape.header = {"<|turn|>", "<|says|>"};
+  shape.section = {"`acts`", "\n`/acts`"};
+  shape.parameter = {"`set`", "=", "`/set`", "", "", false};
+  CHECK(objections(shape, {.reasoning = "", .content = "", .calls = {json::Object()}, .names = {"search"}}) == "");
+}
+
 TEST_CASE("bug: white space behind the calls became the content's where only the next turn ends one") {
   test::TemplateShape shape;
   shape.form = test::CallForm::kTags;

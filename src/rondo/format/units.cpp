@@ -48,6 +48,8 @@ std::size_t numbered_suffix(std::string_view text, std::string_view marker) {
   std::size_t at = text.size();
   for (std::size_t left = marker.size(); left > 0; --left) {
     const bool is_counter = marker[left - 1] == kCounter;
+    const bool is_inside = at < text.size() && !is_space(marker[left - 1]);
+    while (is_inside && at > 0 && is_space(text[at - 1])) --at;
     if (at == 0 || (is_counter ? !is_digit(text[at - 1]) : text[at - 1] != marker[left - 1])) return 0;
     --at;
     while (is_counter && at > 0 && is_digit(text[at - 1])) --at;

@@ -27,7 +27,8 @@ inline constexpr char kCounter = '\x1A';
 [[nodiscard]] std::string numbered(std::string_view marker, std::size_t number);
 // Returns `marker` up to its first counter.
 [[nodiscard]] std::string_view before_counter(std::string_view marker);
-// Returns how many bytes at the end of `text` are `marker` with a number for each of its counters; 0 if none are.
+// Returns how many bytes at the end of `text` are `marker` with a number for each of its counters; 0 if none are.  The
+// text may have white space between the marker's bytes.
 [[nodiscard]] std::size_t numbered_suffix(std::string_view text, std::string_view marker);
 
 // Returns whether all brackets in `text` are paired.

@@ -49,6 +49,9 @@ TEST_CASE("a counter stands for a number") {
   CHECK(numbered_suffix("</b>", "</b>") == 4);
   for (const char* other : {"</call#>", "</call#1x>", "all#1>", ""}) CHECK(numbered_suffix(other, "</call#\x1A>") == 0);
   CHECK(numbered_suffix("a", "") == 0);
+  CHECK(numbered_suffix("a </call>\n\n</calls>", "</call></calls>") == 17);
+  CHECK(numbered_suffix("</b>\n", "</b>") == 0);
+  CHECK(numbered_suffix("<b>\n\n-", "\n-") == 2);
   for (const char byte : {'0', '5', '9'}) CHECK(is_digit(byte));
   for (const char byte : {'/', ':', 'a', '_'}) CHECK(!is_digit(byte));
 }
