@@ -5,11 +5,11 @@
 #include <string_view>
 
 #include "grammar/gbnf.h"
+#include "grammar/gbnf_reader.h"
 #include "grammar/lark.h"
 #include "grammar/matcher.h"
 #include "grammar/schema.h"
 #include "json/parse.h"
-#include "tests/support/gbnf_reader.h"
 
 using namespace rondo;  // NOLINT(google-build-using-namespace)
 
@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   made.define(root, compiler.value(compiler.root(), grammar::Speller(made, spellings[data[0] % 4]), "value"));
   made.set_root(root);
   if (made.node_count() > 20'000) return 0;  // printing takes its time
-  if (!test::read_gbnf(grammar::to_gbnf(made)).ok()) std::abort();
+  if (!grammar::read_gbnf(grammar::to_gbnf(made)).ok()) std::abort();
   if (grammar::to_lark(made).empty()) std::abort();
   grammar::Matcher matcher(made);
   (void)matcher.feed("{\"a\": [1, \"x\"]}");

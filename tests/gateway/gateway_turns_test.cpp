@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "grammar/gbnf_reader.h"
 #include "grammar/matcher.h"
 #include "json/print.h"
 #include "net/sse.h"
 #include "tests/support/core_models.h"
-#include "tests/support/gbnf_reader.h"
 #include "tests/support/scripted_gateway.h"
 
 using namespace rondo;
@@ -320,7 +320,7 @@ TEST_CASE("bug: a continued message with a schema was held to a whole new answer
       R"(, "response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": )" + schema + "}}";
   const std::string wish = format + R"(, "continue_final_message": true, "add_generation_prompt": false)";
   const auto fits = [&](const std::string& text) {
-    return grammar::accepts(test::read_gbnf(engine.grammar).value(), text);
+    return grammar::accepts(grammar::read_gbnf(engine.grammar).value(), text);
   };
   CHECK(gateway.chat({user("a")}, format).status == 200);
   CHECK(fits(R"({"a": 1, "b": 2}~fin~)"));

@@ -4,7 +4,7 @@
 #include "apis/listings.h"
 #include "apis/request_parts.h"
 #include "chat/api_parts.h"
-#include "grammar/pattern.h"
+#include "grammar/definition.h"
 
 namespace rondo::apis {
 namespace {
@@ -56,11 +56,18 @@ void read_guide(Fields& fields, std::string_view key, AnswerFormat& out) {
 void read_regex(Fields& fields, std::string_view key, AnswerFormat& out) {
   const auto given = fields.text(key);
   if (!given) return;
+  check_grammar(fields, key, "regex", *given);
   const std::string pattern = "^(?:" + *given + ")$";
-  const Status status = grammar::check_pattern(pattern);
-  if (!status.ok() && status.error().code == ErrorCode::kInvalidArgument)
-    return fields.refuse(key, "is not a regular expression: " + status.error().message);
   take_schema(fields, key, json::Object{{"type", "string"}, {"pattern", pattern}}, true, out);
+}
+
+// A grammar for the whole answer.
+void read_grammar(Fields& fields, std::string_view key, AnswerFormat& out) {
+  const auto given = fields.text(key);
+  if (!given) return;
+  const std::string syntax(grammar::syntax_of(*given));
+  check_grammar(fields, key, syntax, *given);
+  take_schema(fields, key, grammar::schema_of(syntax, *given), true, out);
 }
 
 // The answers that may be chosen from.
@@ -89,8 +96,8 @@ void read_chat_format(Fields& fields, AnswerFormat& out) {
 // What the answer has to look like, under the names that vLLM, SGLang and llama-server have for it.  The first counts.
 void read_guides(Fields& fields, GenerateRequest& out) {
   Fields outputs = fields.inside("structured_outputs");
-  note_left_out(outputs, {"grammar", "structural_tag"}, out.warnings);
-  note_left_out(fields, {"guided_grammar", "grammar", "ebnf", "bad_words", "allowed_token_ids"}, out.warnings);
+  note_left_out(outputs, {"structural_tag"}, out.warnings);
+  note_left_out(fields, {"bad_words", "allowed_token_ids"}, out.warnings);
   using Reader = void (*)(Fields&, std::string_view, AnswerFormat&);
   struct Guide {
     Fields* in;
@@ -100,7 +107,9 @@ void read_guides(Fields& fields, GenerateRequest& out) {
   for (const Guide& guide : {Guide{&fields, "guided_json", read_guide}, Guide{&outputs, "json", read_guide},
                              Guide{&fields, "json_schema", read_guide}, Guide{&fields, "guided_regex", read_regex},
                              Guide{&outputs, "regex", read_regex}, Guide{&fields, "regex", read_regex},
-                             Guide{&fields, "guided_choice", read_choice}, Guide{&outputs, "choice", read_choice}}) {
+                             Guide{&fields, "guided_choice", read_choice}, Guide{&outputs, "choice", read_choice},
+                             Guide{&fields, "guided_grammar", read_grammar}, Guide{&outputs, "grammar", read_grammar},
+                             Guide{&fields, "grammar", read_grammar}, Guide{&fields, "ebnf", read_grammar}}) {
     if (out.format.kind == AnswerFormat::Kind::kText) {
       guide.read(*guide.in, guide.key, out.format);
     } else {

@@ -52,6 +52,8 @@ void check_schema(Fields& fields, std::string_view key, const json::Value& schem
 void check_parameters(Fields& tool, std::string_view key);
 // Checks `syntax` and `definition` of a custom tool's grammar.
 void check_custom_grammar(Fields& grammar);
+// Checks a grammar that was read from a member, in a syntax of grammar::read_definition().
+void check_grammar(Fields& fields, std::string_view key, std::string_view syntax, std::string_view definition);
 
 // Checks `functions` and `function_call`, and sets `older_calls`.
 void check_functions(Fields& fields, GenerateRequest& out);

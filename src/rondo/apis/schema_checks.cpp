@@ -4,8 +4,7 @@
 #include <utility>
 
 #include "apis/request_parts.h"
-#include "grammar/lark_pattern.h"
-#include "grammar/pattern.h"
+#include "grammar/definition.h"
 #include "grammar/schema_check.h"
 
 namespace rondo::apis {
@@ -43,18 +42,14 @@ void check_custom_grammar(Fields& grammar) {
   const auto syntax = grammar.word("syntax", {"lark", "regex"});
   const auto definition = grammar.text("definition");
   if (!definition) return grammar.refuse_missing("definition");
-  const bool is_regex = syntax == "regex";
-  const auto told = [&](const Error& error) {
-    if (error.code == ErrorCode::kInvalidArgument)
-      grammar.refuse("definition", (is_regex ? "is not a regular expression: " : "is not a grammar: ") + error.message);
-  };
-  if (is_regex) {
-    if (const Status status = grammar::check_pattern(*definition); !status.ok()) told(status.error());
-    return;
-  }
-  const auto pattern = grammar::lark_pattern(*definition);
-  if (!pattern.ok()) return told(pattern.error());
-  if (const Status status = grammar::check_pattern(pattern.value()); !status.ok()) told(status.error());
+  check_grammar(grammar, "definition", syntax.value_or("lark"), *definition);
+}
+
+void check_grammar(Fields& fields, std::string_view key, std::string_view syntax, std::string_view definition) {
+  const auto text = grammar::read_definition(syntax, definition);
+  if (text.ok() || text.error().code != ErrorCode::kInvalidArgument) return;
+  fields.refuse(
+      key, (syntax == "regex" ? "is not a regular expression: " : "is not a grammar: ") + text.error().to_string());
 }
 
 }  // namespace rondo::apis

@@ -28,10 +28,10 @@ std::string refusal(const Outcome<GenerateRequest>& read) { return read.ok() ? "
 
 TEST_CASE("bug: constraints under other servers' names, and wishes in empty objects, were passed over") {
   for (const std::string field :
-       {R"("grammar": "root ::= x")", R"("ebnf": "root ::= x")", R"("bad_words": ["x"])", R"("allowed_token_ids": [1])",
-        R"("prompt_logprobs": 1)", R"("echo": true)", R"("truncate_prompt_tokens": 5)", R"("use_beam_search": true)",
-        R"("mirostat": 2)", R"("dry_multiplier": 0.5)", R"("xtc_probability": 0.5)", R"("top_n_sigma": 1)",
-        R"("logprob_token_ids": [5])", R"("kv_transfer_params": {"do_remote_decode": true})", R"("stop_regex": "x")",
+       {R"("bad_words": ["x"])", R"("allowed_token_ids": [1])", R"("prompt_logprobs": 1)", R"("echo": true)",
+        R"("truncate_prompt_tokens": 5)", R"("use_beam_search": true)", R"("mirostat": 2)", R"("dry_multiplier": 0.5)",
+        R"("xtc_probability": 0.5)", R"("top_n_sigma": 1)", R"("logprob_token_ids": [5])",
+        R"("kv_transfer_params": {"do_remote_decode": true})", R"("stop_regex": "x")",
         R"("return_hidden_states": true)", R"("session_params": {"id": "x"})"}) {
     const std::string name = field.substr(1, field.find('"', 1) - 1);
     CHECK(warnings(chat(field)) == Texts{"`" + name + "` was left out"});
@@ -133,6 +133,31 @@ TEST_CASE("bug: regular expressions and lists of answers, as vLLM and SGLang tak
   CHECK(refused_field(R"("structured_outputs": {"choice": "a"})") == "structured_outputs.choice");
   CHECK(refused_field(R"("regex": "(")") == "regex");
   CHECK(refused_field(R"("guided_regex": 5)") == "guided_regex");
+}
+
+TEST_CASE("bug: grammars of an answer had no effect") {
+  const auto format = [](const std::string& members) {
+    const auto out = chat(members);
+    CHECK(warnings(out).empty());
+    CHECK(out.value().format.is_text);
+    return out.value().format.field + " " + json::to_compact(out.value().format.schema);
+  };
+  const auto schema = [](const std::string& syntax, const std::string& definition) {
+    return R"( {"type":"string","x-grammar":{"syntax":")" + syntax + R"(","definition":)" + definition + "}}";
+  };
+  const std::string gbnf = R"("root ::= \"a\"")";
+  for (const std::string name : {"grammar", "ebnf", "guided_grammar"})
+    CHECK(format('"' + name + "\": " + gbnf) == name + schema("gbnf", gbnf));
+  CHECK(format(R"("structured_outputs": {"grammar": )" + gbnf + "}") ==
+        "structured_outputs.grammar" + schema("gbnf", gbnf));
+  CHECK(format(R"x("guided_grammar": "start: \"a\"")x") == "guided_grammar" + schema("lark", R"x("start: \"a\"")x"));
+  CHECK(refusal(chat(R"("grammar": "root ::= a")")) ==
+        "`grammar` is not a grammar: line 1: the rule `a` is used and not defined");
+  CHECK(refusal(chat(R"("ebnf": "whatever")")) ==
+        "`ebnf` is not a grammar: the grammar has a line that is no rule: whatever");
+  CHECK(refusal(chat(R"("grammar": {})")) != "taken");
+  CHECK(warnings(chat(R"("regex": "a", "grammar": "root ::= \"a\"")")) ==
+        Texts{"`grammar` was left out: `regex` took its place"});
 }
 
 TEST_CASE("bug: `top_logprobs` alone and a user's message without content were taken") {

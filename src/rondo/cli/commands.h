@@ -66,6 +66,7 @@ struct AskedArguments {
   std::string tool_choice = "auto";  // "auto", "none", "required" or a tool's name
   std::string schema;                // for the answer
   bool text_answer = false;          // the answer is the text of the schema's string
+  std::string answer_grammar;        // a file with the grammar of the answer
   bool no_parallel = false;
 };
 

@@ -61,7 +61,8 @@ inline constexpr const char* kGrammarFooter =
     "Examples:\n"
     "  rondo grammar MODEL --tools tools.json > calls.gbnf\n"
     "  rondo grammar MODEL --tools tools.json --llama-server\n"
-    "  rondo grammar MODEL --schema answer.json --format structural_tag";
+    "  rondo grammar MODEL --schema answer.json --format structural_tag\n"
+    "  rondo grammar MODEL --answer-grammar query.gbnf --format lark";
 
 inline constexpr const char* kReplayFooter =
     "Example:\n"

@@ -147,8 +147,12 @@ void add_corrections(CLI::App& command, std::string& corrections) {
 void add_asked(CLI::App& command, AskedArguments& arguments) {
   command.add_option("--tool-choice", arguments.tool_choice, "auto, none, required, or the name of one tool")
       ->capture_default_str();
-  json_option(command, "--schema", arguments.schema, "the JSON schema of the answer: JSON or a file with it");
+  CLI::Option* schema =
+      json_option(command, "--schema", arguments.schema, "the JSON schema of the answer: JSON or a file with it");
   command.add_flag("--text-answer", arguments.text_answer, "the answer is the text of that schema's string, not JSON");
+  path_option(command, "--answer-grammar", arguments.answer_grammar,
+              "a file with the grammar of the answer, in GBNF (EBNF) or Lark")
+      ->excludes(schema);
   command.add_flag("--no-parallel", arguments.no_parallel, "one tool call at most");
 }
 

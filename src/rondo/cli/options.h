@@ -45,7 +45,7 @@ void add_conversation(CLI::App& command, ConversationArguments& conversation, co
 
 void add_corrections(CLI::App& command, std::string& corrections);
 
-// What is asked of the model: --tool-choice, --schema, --text-answer, --no-parallel.
+// What is asked of the model: --tool-choice, --schema, --text-answer, --answer-grammar, --no-parallel.
 void add_asked(CLI::App& command, AskedArguments& arguments);
 
 // How tokens are shown.  Returns the option --html.

@@ -12,6 +12,7 @@
 #include "base/printing.h"
 #include "chat/conversation.h"
 #include "cli/io.h"
+#include "core/grammar.h"
 
 namespace rondo::cli {
 namespace {
@@ -34,6 +35,21 @@ Status add_any_messages(json::Object& request, const std::string& argument, cons
     const json::Value* value = content.value().find(field);
     if (value != nullptr && !value->is_null()) request.set(name, *value);
   }
+  return Done{};
+}
+
+// The grammar in `file` for the text of the answer.
+Status add_answer_grammar(json::Object& request, const std::string& file) {
+  auto definition = files::read(file);
+  if (!definition.ok()) return definition.error();
+  auto schema = core::text_schema("", definition.value());
+  if (!schema.ok()) {
+    Error error = schema.error();
+    error.source = file;
+    return error;
+  }
+  request.set("response_schema", std::move(schema).value());
+  request.set("response_text", true);
   return Done{};
 }
 
@@ -132,6 +148,7 @@ Status add_asked(json::Object& request, const AskedArguments& arguments) {
     request.set("tool_choice", choice);
   }
   if (arguments.no_parallel) request.set("parallel_tool_calls", false);
+  if (!arguments.answer_grammar.empty()) return add_answer_grammar(request, arguments.answer_grammar);
   if (arguments.text_answer) request.set("response_text", true);
   return add_json(request, "response_schema", arguments.schema, "--schema");
 }

@@ -7,9 +7,9 @@
 #include "base/printing.h"
 #include "chat/conversation.h"
 #include "format/units.h"
+#include "grammar/definition.h"
 #include "grammar/gbnf.h"
 #include "grammar/lark.h"
-#include "grammar/lark_pattern.h"
 #include "grammar/rest.h"
 #include "grammar/structural_tag.h"
 #include "json/print.h"
@@ -185,12 +185,11 @@ Status check_tool_name(const Asked& asked, const std::optional<json::Value>& too
   return Error(ErrorCode::kInvalidArgument, "no tool has the name `" + printing::excerpt(asked.tool_name) + "`");
 }
 
-Result<std::string> text_pattern(std::string_view syntax, std::string_view definition) {
-  if (syntax == "lark") return grammar::lark_pattern(definition);
-  if (syntax != "regex")
-    return Error(ErrorCode::kInvalidArgument,
-                 "a grammar is in `lark` or `regex`, not in `" + printing::excerpt(syntax) + "`");
-  return "^(?:" + std::string(definition) + ")$";
+Result<json::Value> text_schema(std::string_view syntax, std::string_view definition) {
+  if (syntax.empty()) syntax = grammar::syntax_of(definition);
+  const auto read = grammar::read_definition(syntax, definition);
+  if (!read.ok()) return read.error();
+  return grammar::schema_of(syntax, definition);
 }
 
 parse::Options parse_options(const Asked& asked, bool has_tools) {

@@ -37,10 +37,9 @@ struct Asked {
 // Fails with kInvalidArgument if a tool is asked for by name and no tool has that name, as make_grammar() does.
 [[nodiscard]] Status check_tool_name(const Asked& asked, const std::optional<json::Value>& tools);
 
-// Returns an ECMA-262 pattern for the texts of a custom tool.  `definition` is its grammar in `syntax`, which is
-// "regex" or "lark".  Fails with kUnsupported if no pattern can express the grammar, or with kInvalidArgument if
-// `definition` is not a grammar.
-[[nodiscard]] Result<std::string> text_pattern(std::string_view syntax, std::string_view definition);
+// Returns the schema of a string whose text fits the grammar `definition`, for an answer or a custom tool.  `syntax` is
+// that of grammar::read_definition(), or "" for what the text shows.  Fails as that function does.
+[[nodiscard]] Result<json::Value> text_schema(std::string_view syntax, std::string_view definition);
 
 // Returns the options for parsing a turn that was requested with `asked`.
 [[nodiscard]] parse::Options parse_options(const Asked& asked, bool has_tools);

@@ -119,26 +119,26 @@ class ConstraintMaker {
       if (!only.empty() && std::ranges::find(only, entry.name) == only.end()) continue;
       json::Value tool = all[i];
       has_strict_ = has_strict_ || entry.is_strict;
-      if (entry.grammar.is_object()) add_pattern(entry, tool);
+      if (entry.grammar.is_object()) add_grammar(entry, tool);
       out.push_back(std::move(tool));
     }
     return json::Value(std::move(out));
   }
 
-  void add_pattern(const chat::ApiTool& entry, json::Value& tool) {
-    const auto pattern = core::text_pattern(entry.grammar.find_string("syntax").value_or(""),
-                                            entry.grammar.find_string("definition").value_or(""));
+  void add_grammar(const chat::ApiTool& entry, json::Value& tool) {
     json::Value* at = &tool;
     for (const std::string_view key : {"function", "parameters", "properties", "input"}) {
       at = at->is_object() ? at->as_object().find(key) : nullptr;
       if (at == nullptr) return;
     }
-    if (!pattern.ok()) {
-      out_.notes.push_back("not enforced: the grammar of tool `" + entry.client_name + "`: " + pattern.error().message);
+    const auto schema = core::text_schema(entry.grammar.find_string("syntax").value_or(""),
+                                          entry.grammar.find_string("definition").value_or(""));
+    if (!schema.ok()) {
+      out_.notes.push_back("not enforced: the grammar of tool `" + entry.client_name + "`: " + schema.error().message);
       return;
     }
     has_strict_ = true;
-    at->as_object().set("pattern", pattern.value());
+    for (const json::Member& member : schema.value().as_object()) at->as_object().set(member.key, member.value);
   }
 
   const ServedModel& served_;

@@ -334,9 +334,7 @@ NodeId CallBuilder::raw_form(SchemaCompiler& schema, const Parts& parts, const V
   mark(line, form.open);
   if (is_indented) line.literal(trailing_space(form.open));
   const auto values = schema.enumerated(parts, kStringType);
-  const bool is_length_only = !values && std::none_of(parts.begin(), parts.end(), [](const Part& part) {
-    return part.schema->find("pattern") != nullptr || part.schema->find("format") != nullptr;
-  });
+  const bool is_length_only = !values && !SchemaCompiler::has_shape(parts);
   const bool is_free = !values && (SchemaCompiler::is_free_text(parts) || trimmed(ending).empty());
   if (is_free || is_length_only) {
     if (!is_free)

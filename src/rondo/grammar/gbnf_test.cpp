@@ -5,14 +5,14 @@
 
 #include <string>
 
+#include "grammar/gbnf_reader.h"
 #include "grammar/matcher.h"
-#include "tests/support/gbnf_reader.h"
 
 namespace rondo::grammar {
 namespace {
 
 Grammar read(const std::string& text) {
-  auto grammar = test::read_gbnf(text);
+  auto grammar = read_gbnf(text);
   REQUIRE_MESSAGE(grammar.ok(), (grammar.ok() ? "" : grammar.error().to_string()));
   return std::move(grammar).value();
 }
@@ -31,7 +31,7 @@ std::string taken(const std::string& text, const std::vector<std::string>& texts
 }
 
 std::string refusal(const std::string& text) {
-  const auto grammar = test::read_gbnf(text);
+  const auto grammar = read_gbnf(text);
   return grammar.ok() ? "" : grammar.error().to_string();
 }
 
@@ -49,12 +49,14 @@ TEST_CASE("rules, groups, classes and repetitions are read") {
   CHECK(taken("root ::= \"a\"{0}", {"", "a"}) == ";");
   CHECK(taken("root ::= \"ab\"* \"\xC3\xA9\"+", {"\u00e9", "ab\u00e9", "aba", "abab\u00e9\u00e9"}) ==
         "\u00e9;ab\u00e9;abab\u00e9\u00e9;");
+  CHECK(taken("root ::= \"a\"\n  \"b\" c\n  c?\n c\t::= \"\\'\\-\"", {"ab'-", "ab'-'-", "ab"}) == "ab'-;ab'-'-;");
   CHECK(taken("# nothing yet\n\nroot ::= a_1 a-2\na_1 ::= \"x\"\r\na-2 ::= \"y\"", {"xy", "x"}) == "xy;");
 }
 
 TEST_CASE("what is no grammar is refused with its line") {
   CHECK(refusal("") == "line 1: there is no rule `root`");
   CHECK(refusal("a ::= \"x\"\n\n") == "line 3: there is no rule `root`");
+  CHECK(refusal("root ::= a |\n  b\na ::= b\n") == "line 2: the rule `b` is used and not defined");
   CHECK(refusal("root ::= b") == "line 1: the rule `b` is used and not defined");
   CHECK(refusal("root ::= \"a\"\nroot ::= \"b\"") == "line 2: the rule `root` is defined twice");
   CHECK(refusal("root\n::= \"a\"") == "line 1: expected `name ::=`");
@@ -66,6 +68,9 @@ TEST_CASE("what is no grammar is refused with its line") {
   CHECK(refusal("root ::= \"\\q\"") == "line 1: an unknown escape");
   CHECK(refusal("root ::= \"\\") == "line 1: an unknown escape");
   CHECK(refusal("root ::= \"\\x4\"") == "line 1: an escape without enough digits");
+  CHECK(refusal("root ::= \"\\uD800\"") == "line 1: an escape of what is no character");
+  CHECK(refusal("root ::= [z-a]") == "line 1: a range whose ends are out of order");
+  CHECK(refusal("root ::= <think> \"a\"") == "line 1: a token, which is not read here: spell its text");
   CHECK(refusal("root ::= \"a\"{x}") == "line 1: expected a number");
   CHECK(refusal("root ::= \"a\"{1") == "line 1: `{` without `}`");
   CHECK(refusal("root ::= \"a\"{2,1}") == "line 1: a repetition whose bounds are out of order");

@@ -5,6 +5,7 @@
 
 #include "base/utf8.h"
 #include "grammar/gbnf.h"
+#include "grammar/gbnf_reader.h"
 #include "grammar/lower.h"
 #include "grammar/matcher.h"
 #include "grammar/numbers.h"
@@ -12,7 +13,6 @@
 #include "grammar/rest.h"
 #include "grammar/schema.h"
 #include "json/parse.h"
-#include "tests/support/gbnf_reader.h"
 
 namespace rondo::grammar {
 namespace {
@@ -30,7 +30,7 @@ Grammar grammar_of(const Build& build) {
 // Returns whether the text fits.  The graph and its printed form must agree.
 bool fits(const Grammar& grammar, const std::string& text) {
   const bool is_accepted = accepts(grammar, text);
-  const auto printed = test::read_gbnf(to_gbnf(grammar));
+  const auto printed = read_gbnf(to_gbnf(grammar));
   REQUIRE_MESSAGE(printed.ok(), to_gbnf(grammar));
   CHECK_MESSAGE(accepts(printed.value(), text) == is_accepted, text);
   return is_accepted;
@@ -358,6 +358,11 @@ TEST_CASE("schemas") {
       {R"({"type":"array","items":{"type":"null"},"minItems":1e12})", {}, {"[null]"}, 1},
       {R"({"type":"array","minItems":-1,"maxItems":"x"})", {"[]"}, {"1"}, 2},
       {R"({"type":"array","items":{"type":"null"},"maxItems":0})", {"[]"}, {"[null]"}},
+      {R"x({"type":"string","x-grammar":{"syntax":"lark","definition":"start: \"'\" start | \"\\n\""}})x",
+       {R"("''\n")"},
+       {"\"''\n\"", "\"''\""}},
+      {R"({"x-grammar":{"syntax":"regex","definition":"a|b"},"pattern":"c"})", {"\"a\""}, {"\"ab\"", "1"}, 1},
+      {R"({"x-grammar":{"syntax":"ebnf","definition":"a"}})", {"\"z\""}, {"1"}, 1},
       {R"({"type":"string","minLength":2,"maxLength":3})", {R"("ab")", R"("\u00e9é")"}, {R"("a")", R"("abcd")"}},
       {R"({"oneOf":[{"type":"integer"},{"type":"number"}]})", {"1"}, {"x"}, 1},
       {R"({"type":"object","properties":{"a":{"$ref":"urn:elsewhere:x"}}})", {R"({"a":1})"}, {"1"}, 1},

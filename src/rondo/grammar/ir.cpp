@@ -46,6 +46,8 @@ NodeId Grammar::add(Node node) {
   if (found != ids_.end()) return found->second;
   const NodeId id{static_cast<std::uint32_t>(nodes_.size())};
   ids_.emplace(node, id);
+  const auto has = [this](NodeId child) { return static_cast<bool>(has_reference_[static_cast<std::size_t>(child)]); };
+  has_reference_.push_back(node.kind == NodeKind::kReference || std::ranges::any_of(node.children, has));
   nodes_.push_back(std::move(node));
   return id;
 }
@@ -196,6 +198,7 @@ NodeId Grammar::like(const Node& other, const std::vector<NodeId>& children) {
 }
 
 NodeId Grammar::token(NodeId item) {
+  if (has_reference_[static_cast<std::size_t>(item)]) return item;
   const NodeKind kind = node(item).kind;
   if (kind == NodeKind::kNever || kind == NodeKind::kLiteral || kind == NodeKind::kToken || item == empty_) return item;
   Node made;
@@ -226,10 +229,26 @@ std::optional<std::size_t> needed_children(const Node& node) {
   }
 }
 
+// The same for the empty text.
+std::optional<std::size_t> needed_empty_children(const Node& node) {
+  switch (node.kind) {
+    case NodeKind::kLiteral:
+    case NodeKind::kChars: return std::nullopt;
+    case NodeKind::kText: return node.text.empty() ? std::optional<std::size_t>(0) : std::nullopt;
+    case NodeKind::kExceptWord:
+      return std::ranges::find(node.words, "") == node.words.end() ? std::optional<std::size_t>(0) : std::nullopt;
+    default: return needed_children(node);
+  }
+}
+
 }  // namespace
 
+std::vector<bool> Grammar::productive_rules() const { return settled_rules(needed_children); }
+
+std::vector<bool> Grammar::empty_rules() const { return settled_rules(needed_empty_children); }
+
 // Each node counts what it still waits for, so this takes time by the number of children alone.
-std::vector<bool> Grammar::productive_rules() const {
+std::vector<bool> Grammar::settled_rules(Needs needs) const {
   std::vector<std::size_t> needed(nodes_.size());
   std::vector<std::vector<std::size_t>> parents(nodes_.size());
   std::vector<std::vector<std::size_t>> users(rules_.size());   // the nodes that refer to a rule
@@ -237,7 +256,7 @@ std::vector<bool> Grammar::productive_rules() const {
   std::vector<std::size_t> open;                                // nodes that match, and whose parents do not know yet
   for (std::size_t i = 0; i < rules_.size(); ++i) bodies[static_cast<std::size_t>(rules_[i].body)].push_back(i);
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const auto count = needed_children(nodes_[i]);
+    const auto count = needs(nodes_[i]);
     if (!count) continue;
     needed[i] = *count;
     if (*count == 0) open.push_back(i);

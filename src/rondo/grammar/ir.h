@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -84,9 +85,8 @@ class Grammar {
   // REQUIRES: `item` is kChars, a sequence that begins with a literal, or a choice of these.  `words` consist of
   // characters in its kChars.
   NodeId except(NodeId item, std::vector<std::string> words);
-  // `item` as one lexeme, for printers with a lexer.
-  //
-  // REQUIRES: `item` contains no references.
+  // `item` as one lexeme, for printers with a lexer.  An item with references stays as it is, because no lexeme can
+  // contain a rule.
   NodeId token(NodeId item);
   // A node like `other`, which may be of another grammar, with these children in place of its own.
   //
@@ -108,6 +108,8 @@ class Grammar {
 
   // Returns, by rule index, whether each rule matches any text at all.
   [[nodiscard]] std::vector<bool> productive_rules() const;
+  // Returns, by rule index, whether each rule matches the empty text.
+  [[nodiscard]] std::vector<bool> empty_rules() const;
   // Returns the part of the grammar that the root reaches, without parts that can never match.  If the root matches
   // nothing, its body is kNever.
   [[nodiscard]] Grammar pruned() const;
@@ -121,9 +123,12 @@ class Grammar {
     std::size_t operator()(const Node& node) const;
   };
 
+  using Needs = std::optional<std::size_t> (*)(const Node&);
+  [[nodiscard]] std::vector<bool> settled_rules(Needs needs) const;
   NodeId add(Node node);
 
   std::vector<Node> nodes_;
+  std::vector<bool> has_reference_;  // by node: whether a reference is in it
   std::unordered_map<Node, NodeId, NodeHash> ids_;
   std::vector<Rule> rules_;
   std::vector<format::Escape> escapes_;

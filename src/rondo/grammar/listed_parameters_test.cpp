@@ -37,6 +37,19 @@ std::string in_json(const std::string& arguments) {
   return R"(<call>{"name": "find", "args": )" + arguments + "}</call>";
 }
 
+TEST_CASE("a parameter by a grammar has one of its texts, in quotes and without") {
+  const std::string schema =
+      R"x({"type": "object", "additionalProperties": false, "required": ["q"], "properties": {"q":
+      {"type": "string", "x-grammar": {"syntax": "gbnf", "definition": "root ::= \"(\" root \")\" | [\\\"<a]"}}}})x";
+  const Grammar json = call_of(kJsonFind, schema);
+  CHECK(accepts(json, in_json(R"x({"q": "((\"))"})x")));
+  CHECK(!accepts(json, in_json(R"x({"q": "((a)"})x")));
+  const Grammar tagged = call_of(kTaggedFind, schema);
+  CHECK(accepts(tagged, "<call>find><p=q>((\"))</p></call>"));
+  CHECK(!accepts(tagged, "<call>find><p=q>((a)</p></call>"));
+  CHECK(!accepts(tagged, "<call>find><p=q>(<)</p></call>"));  // no text may begin the close
+}
+
 TEST_CASE("bug: a call could have parameters that its tool's schema does not list, which the parser calls unknown") {
   const std::string plain = R"({"type": "object", "properties": {"q": {"type": "string"}}})";
   CHECK(accepts(call_of(kJsonFind, plain), in_json(R"({"q": "x"})")));

@@ -1,22 +1,22 @@
 #include "grammar/rest.h"
 
-#include <algorithm>
 #include <unordered_map>
 #include <vector>
 
 #include "base/utf8.h"
+#include "grammar/emptiness.h"
 #include "grammar/lower.h"
 
 namespace rondo::grammar {
 namespace {
 
-constexpr std::size_t kMostParts = std::size_t{1} << 24U;  // parts of sequences and choices that are looked at
+constexpr std::size_t kMostDerivedParts = std::size_t{1} << 24U;  // parts of sequences and choices that are looked at
 
 // Derives a grammar by one character after the other (Brzozowski): the derivative of a node by a character matches what
 // may follow that character in the texts of the node.  Equal nodes are one node, so a text that only grows adds none.
 class Deriving {
  public:
-  explicit Deriving(const Grammar& grammar) : g_(lowered(grammar)) { find_empty_rules(); }
+  explicit Deriving(const Grammar& grammar) : g_(lowered(grammar)), empty_(g_) {}
 
   std::optional<Grammar> run(std::string_view begun) {
     NodeId rest = g_.reference(g_.root());
@@ -29,7 +29,7 @@ class Deriving {
       done_.clear();
       character_ = next.code_point;
       rest = derived(rest);
-      if (work_ > kMostParts) return std::nullopt;
+      if (work_ > kMostDerivedParts) return std::nullopt;
       at += next.size;
     }
     const RuleId root = g_.declare(g_.name(g_.root()));
@@ -39,39 +39,6 @@ class Deriving {
   }
 
  private:
-  // Settles which rules match the empty text.
-  void find_empty_rules() {
-    empty_rules_.assign(g_.rule_count(), false);
-    for (bool grows = true; grows;) {
-      grows = false;
-      empty_.clear();
-      for (std::size_t i = 0; i < empty_rules_.size(); ++i) {
-        if (empty_rules_[i] || !may_be_empty(g_.body(RuleId{static_cast<std::uint32_t>(i)}))) continue;
-        empty_rules_[i] = true;
-        grows = true;
-      }
-    }
-  }
-
-  bool may_be_empty(NodeId id) {
-    const auto known = empty_.find(id);
-    if (known != empty_.end()) return known->second;
-    const bool may = looks_empty(g_.node(id));
-    empty_.emplace(id, may);
-    return may;
-  }
-
-  bool looks_empty(const Node& node) {
-    const auto may = [this](NodeId child) { return may_be_empty(child); };
-    switch (node.kind) {
-      case NodeKind::kSequence: return std::ranges::all_of(node.children, may);
-      case NodeKind::kChoice: return std::ranges::any_of(node.children, may);
-      case NodeKind::kRepeat: return node.least == 0 || may(node.children[0]);
-      case NodeKind::kReference: return static_cast<bool>(empty_rules_[static_cast<std::size_t>(node.rule)]);
-      default: return false;
-    }
-  }
-
   NodeId derived(NodeId id) {
     const auto [known, is_new] = done_.emplace(id, g_.never());  // also for a rule that is being derived
     if (!is_new) return known->second;
@@ -113,14 +80,13 @@ class Deriving {
       parts.insert(parts.end(), children.begin() + static_cast<std::ptrdiff_t>(i) + 1, children.end());
       work_ += parts.size();
       ways.push_back(g_.sequence(parts));
-      if (!may_be_empty(children[i])) break;
+      if (!empty_.of(children[i])) break;
     }
     return g_.choice(ways);
   }
 
   Grammar g_;
-  std::vector<bool> empty_rules_;
-  std::unordered_map<NodeId, bool> empty_;  // which nodes match the empty text
+  Emptiness empty_;
   std::size_t work_ = 0;
   std::unordered_map<NodeId, NodeId> done_;
   char32_t character_ = 0;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <unordered_set>
 #include <utility>
 
+#include "grammar/definition.h"
 #include "grammar/matcher.h"
 #include "grammar/schema_types.h"
 #include "json/pointer.h"
@@ -20,7 +22,7 @@ constexpr int kDeepestBody = 140;
 constexpr std::size_t kWorkOfConstant = 2;  // a listed value takes the time of so many schemas
 
 // Keywords that constrain values.
-constexpr std::array<std::string_view, 32> kConstraints = {"type",
+constexpr std::array<std::string_view, 33> kConstraints = {"type",
                                                            "enum",
                                                            "const",
                                                            "properties",
@@ -33,6 +35,7 @@ constexpr std::array<std::string_view, 32> kConstraints = {"type",
                                                            "additionalItems",
                                                            "patternProperties",
                                                            "pattern",
+                                                           kGrammarKeyword,
                                                            "format",
                                                            "minLength",
                                                            "maxLength",
@@ -247,15 +250,22 @@ TypeSet SchemaCompiler::types(const Parts& alternative) const {
   return out;
 }
 
-bool SchemaCompiler::is_free_text(const Parts& alternative) {
-  return std::none_of(alternative.begin(), alternative.end(), [](const Part& part) {
-    return std::any_of(part.schema->as_object().begin(), part.schema->as_object().end(),
-                       [](const json::Member& member) {
-                         constexpr std::array<std::string_view, 6> kText = {"enum",   "const",     "pattern",
-                                                                            "format", "minLength", "maxLength"};
-                         return is_among(kText, member.key);
-                       });
+namespace {
+
+bool has_keyword(const Parts& parts, std::initializer_list<std::string_view> keywords) {
+  return std::ranges::any_of(parts, [&](const Part& part) {
+    return std::ranges::any_of(keywords, [&](std::string_view key) { return part.schema->find(key) != nullptr; });
   });
+}
+
+}  // namespace
+
+bool SchemaCompiler::has_shape(const Parts& alternative) {
+  return has_keyword(alternative, {"pattern", "format", kGrammarKeyword});
+}
+
+bool SchemaCompiler::is_free_text(const Parts& alternative) {
+  return !has_shape(alternative) && !has_keyword(alternative, {"enum", "const", "minLength", "maxLength"});
 }
 
 // Drops the values that type, const or enum of any of the parts do not allow.

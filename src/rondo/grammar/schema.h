@@ -4,6 +4,8 @@
 //   SchemaCompiler compiler(grammar, document, "tool `search`", context);
 //   compiler.value(compiler.root(), Speller(grammar, Spelling::json()), "search");
 //
+// A string may have a grammar of its own (kGrammarKeyword in definition.h).
+//
 // A keyword that a context-free grammar cannot express, or that this one does not, is left out.  A warning names it
 // with its JSON pointer.  The result then accepts more than the schema does, never less.  There are two exceptions, for
 // intentions that schemas rarely spell out.  A schema with `properties` and no `type` accepts only objects (and so on
@@ -121,7 +123,9 @@ class SchemaCompiler {
   Properties properties(const Parts& alternative);
   // Returns what holds for the elements of an array.
   Elements elements(const Parts& parts);
-  // Returns true if the alternative allows every string: it has no enumeration, pattern, format or length.
+  // Returns true if a pattern, a format or a grammar says what a string looks like.
+  [[nodiscard]] static bool has_shape(const Parts& alternative);
+  // Returns true if the alternative allows every string: it has no enumeration, shape or length.
   [[nodiscard]] static bool is_free_text(const Parts& alternative);
   // Returns the values of enum or const that all parts allow; nullopt if no part has such a keyword.
   [[nodiscard]] std::optional<std::vector<json::Value>> enumerated(const Parts& alternative, TypeSet types) const;
@@ -181,6 +185,7 @@ class SchemaCompiler {
   NodeId array(const Parts& parts, const Speller& speller, const std::string& name);
   NodeId array_body(const Parts& parts, const Speller& speller, const std::string& name);
   NodeId string(const Parts& parts, const Speller& speller);
+  static Result<NodeId> grammar_content(const json::Value& grammar, const Speller& speller);
   NodeId string_content(const Parts& parts, const Speller& speller);
   NodeId numeric(const Parts& parts, const Speller& speller, bool integers_only);
   [[nodiscard]] static std::size_t comparisons(const Parts& alternative, std::size_t names);

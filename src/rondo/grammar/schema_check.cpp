@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "grammar/definition.h"
 #include "grammar/pattern.h"
 #include "grammar/schema_types.h"
 #include "json/pointer.h"
@@ -65,6 +66,7 @@ class SchemaCheck {
     if (key == "type") return check_type(value, where);
     if (key == "required") return check_required(value, where);
     if (key == "pattern") return check_regex(value.as_string(), where);
+    if (key == kGrammarKeyword) return check_grammar(value, where + json::pointer_step(key));
     if ((key == "nullable" || key == "uniqueItems") && !value.is_bool())
       return fail_kind(where, key, "a boolean", value);
     if (is_word_in(kNumberKeywords, key)) return check_number(key, value, where);
@@ -109,6 +111,17 @@ class SchemaCheck {
   void check_regex(const std::string& pattern, const std::string& where) {
     if (const Status status = check_pattern(pattern); !status.ok())
       fail(where, "the pattern `" + pattern + "` is not a regular expression: " + status.error().message);
+  }
+
+  void check_grammar(const json::Value& grammar, const std::string& where) {
+    for (const std::string_view key : {"syntax", "definition"}) {
+      const json::Value* text = grammar.find(key);
+      if (text == nullptr) return fail(where, "`" + std::string(key) + "` is missing");
+      if (!text->is_string()) return fail_kind(where, key, "a string", *text);
+    }
+    const auto read = read_definition(*grammar.find_string("syntax"), *grammar.find_string("definition"));
+    if (!read.ok() && read.error().code == ErrorCode::kInvalidArgument)
+      fail(where, "the grammar cannot be read: " + read.error().to_string());
   }
 
   // Drafts up to 4 have `exclusiveMinimum: true` beside `minimum`.

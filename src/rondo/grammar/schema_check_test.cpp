@@ -39,6 +39,16 @@ TEST_CASE("a schema that is none has one fault, with its place") {
   CHECK(fault_in(R"({"multipleOf": 0})") == ": `multipleOf` must be more than 0, found 0");
   CHECK(fault_in(R"({"nullable": "yes"})") == ": `nullable` must be a boolean, found a string");
   CHECK(fault_in(R"({"pattern": "a("})") == ": the pattern `a(` is not a regular expression: `(` without `)`");
+  const auto fault_of_grammar = [](const std::string& members) {
+    return fault_in(R"({"properties": {"a": {"x-grammar": )" + members + "}}}");
+  };
+  CHECK(fault_of_grammar(R"({"syntax": "gbnf", "definition": "root ::= b"})") ==
+        "/properties/a/x-grammar: the grammar cannot be read: line 1: the rule `b` is used and not defined");
+  CHECK(fault_of_grammar(R"({"syntax": "gbnf"})") == "/properties/a/x-grammar: `definition` is missing");
+  CHECK(fault_of_grammar(R"({"syntax": 1, "definition": ""})") ==
+        "/properties/a/x-grammar: `syntax` must be a string, found an integer");
+  CHECK(fault_of_grammar(R"("root")") == "/properties/a: `x-grammar` must be an object, found a string");
+  CHECK(fault_of_grammar(R"x({"syntax": "lark", "definition": "start: \"a\" start"})x").empty());
   CHECK(fault_in(R"({"patternProperties": {"[": {}}})") ==
         "/patternProperties: the pattern `[` is not a regular expression: `[` without `]`");
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "grammar/definition.h"
 #include "json/print.h"
 
 namespace rondo::grammar {
@@ -72,7 +73,8 @@ TypeSet types_by_type(const json::Value& schema, bool& is_said) {
 }
 
 std::string_view kind_of_keyword(std::string_view keyword, const json::Value& value) {
-  constexpr std::array<std::string_view, 4> kObjects = {"properties", "patternProperties", "$defs", "definitions"};
+  constexpr std::array<std::string_view, 5> kObjects = {"properties", "patternProperties", "$defs", "definitions",
+                                                        kGrammarKeyword};
   constexpr std::array<std::string_view, 6> kArrays = {"required", "enum", "prefixItems", "anyOf", "oneOf", "allOf"};
   constexpr std::array<std::string_view, 3> kStrings = {"pattern", "format", "$ref"};
   if (value.is_null()) return "";  // some libraries write what is not set
@@ -84,15 +86,16 @@ std::string_view kind_of_keyword(std::string_view keyword, const json::Value& va
 }
 
 TypeSet types_by_keywords(const json::Value& schema) {
-  const auto has = [&schema](std::initializer_list<const char*> keywords) {
-    return std::any_of(keywords.begin(), keywords.end(), [&](const char* key) { return schema.find(key) != nullptr; });
+  const auto has = [&schema](std::initializer_list<std::string_view> keywords) {
+    return std::any_of(keywords.begin(), keywords.end(),
+                       [&](std::string_view key) { return schema.find(key) != nullptr; });
   };
   TypeSet out = 0;
   if (has({"properties", "additionalProperties", "patternProperties", "required", "minProperties", "maxProperties",
            "propertyNames"}))
     out |= kObjectType;
   if (has({"items", "prefixItems", "minItems", "maxItems"})) out |= kArrayType;
-  if (has({"pattern", "format", "minLength", "maxLength"})) out |= kStringType;
+  if (has({"pattern", "format", "minLength", "maxLength", kGrammarKeyword})) out |= kStringType;
   if (has({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})) out |= kNumericTypes;
   return out == 0 ? kAnyType : out;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "grammar/definition.h"
 #include "grammar/matcher.h"
 #include "grammar/pattern.h"
 #include "grammar/schema.h"
@@ -49,7 +50,7 @@ std::optional<std::string> plain_decimal(const json::Value& number) {
   return (is_negative ? "-" : "") + digits;
 }
 
-const json::Value* object_member(const json::Value& schema, const char* keyword) {
+const json::Value* object_member(const json::Value& schema, std::string_view keyword) {
   const json::Value* found = schema.find(keyword);
   return found != nullptr && found->is_object() ? found : nullptr;
 }
@@ -397,7 +398,15 @@ NodeId SchemaCompiler::string(const Parts& parts, const Speller& speller) {
   return speller.quoted([&](const Speller& inner) { return string_content(parts, inner); });
 }
 
-// Only the first pattern or format is expressed, because nothing here intersects two grammars.
+// The content of a string by the grammar of `x-grammar`.
+Result<NodeId> SchemaCompiler::grammar_content(const json::Value& grammar, const Speller& speller) {
+  const auto text =
+      read_definition(grammar.find_string("syntax").value_or(""), grammar.find_string("definition").value_or(""));
+  if (!text.ok()) return text.error();
+  return spelled(speller, text.value());
+}
+
+// Only the first grammar, pattern or format is expressed, because nothing here intersects two grammars.
 NodeId SchemaCompiler::string_content(const Parts& parts, const Speller& speller) {
   std::uint32_t least = 0;
   std::uint32_t most = kUnbounded;
@@ -405,25 +414,24 @@ NodeId SchemaCompiler::string_content(const Parts& parts, const Speller& speller
   for (const Part& part : parts) {
     least = std::max(least, count_of(part, "minLength", 0));
     most = std::min(most, count_of(part, "maxLength", kUnbounded));
-    const auto take = [&](std::string_view pattern, const char* keyword) {
+    const auto take = [&](const Result<NodeId>& content, std::string_view keyword) {
       if (shaped) {
-        warn(part.where, std::string("`") + keyword + "` is not expressed beside another pattern or format");
-        return;
-      }
-      auto content = pattern_content(speller, pattern);
-      if (content.ok()) {
+        warn(part.where, "`" + std::string(keyword) + "` is not expressed beside another pattern or format");
+      } else if (content.ok()) {
         shaped = content.value();
       } else {
-        warn(part.where, std::string("`") + keyword + "` is not expressed: " + content.error().message);
+        warn(part.where, "`" + std::string(keyword) + "` is not expressed: " + content.error().message);
       }
     };
-    if (const auto pattern = part.schema->find_string("pattern")) take(*pattern, "pattern");
+    if (const json::Value* grammar = object_member(*part.schema, kGrammarKeyword))
+      take(grammar_content(*grammar, speller), kGrammarKeyword);
+    if (const auto pattern = part.schema->find_string("pattern")) take(pattern_content(speller, *pattern), "pattern");
     if (const auto format = part.schema->find_string("format")) {
       const std::string_view pattern = format_pattern(*format);
       if (pattern.empty()) {
         warn(part.where, "the format `" + std::string(*format) + "` is not known and says nothing");
       } else {
-        take(pattern, "format");
+        take(pattern_content(speller, pattern), "format");
       }
     }
   }

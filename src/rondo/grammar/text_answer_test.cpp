@@ -38,6 +38,15 @@ TEST_CASE("an answer by a pattern matches it as a whole") {
   for (const char* bad : {"4", "421", "\"42\"", "b", "aab\n"}) CHECK_MESSAGE(!accepts(g, bad), bad);
 }
 
+TEST_CASE("an answer by a grammar is one of its texts, behind reasoning too") {
+  const std::string schema =
+      R"x({"x-grammar": {"syntax": "gbnf", "definition": "root ::= \"(\" root \")\" | [a-z\\n]{2}"}})x";
+  const Grammar g = text_answer(", " + kThinking, schema);
+  for (const char* good : {"ab", "((a\n))", "<think>\nhm\n</think>\n\n(ab)", "(xy)<eot>\n"})
+    CHECK_MESSAGE(accepts(g, good), good);
+  for (const char* bad : {"a", "((ab)", " ab", "\"ab\"", "(ab)\n"}) CHECK_MESSAGE(!accepts(g, bad), bad);
+}
+
 TEST_CASE("an answer in text comes behind reasoning and the template's own white space") {
   const Grammar g = text_answer(", " + kThinking, kChoice);
   for (const char* good : {"<think>\nhm\n</think>\n\nyes", "<think>\nhm\n</think>yes<eot>\n", "yes"})

@@ -1,4 +1,4 @@
-#include "tests/support/gbnf_reader.h"
+#include "grammar/gbnf_reader.h"
 
 #include <algorithm>
 #include <map>
@@ -9,14 +9,8 @@
 
 #include "base/utf8.h"
 
-namespace rondo::test {
+namespace rondo::grammar {
 namespace {
-
-using grammar::CharSet;
-using grammar::Grammar;
-using grammar::kUnbounded;
-using grammar::NodeId;
-using grammar::RuleId;
 
 constexpr int kDeepestGbnfGroup = 200;
 
@@ -25,16 +19,17 @@ bool is_name_byte(char byte) {
          byte == '_';
 }
 
-class Reader {
+class GbnfReader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit GbnfReader(std::string_view text) : text_(text) {}
 
   Result<Grammar> whole() {
     skip(true);
     while (at_ < text_.size() && !error_) rule();
     if (!error_ && rules_.find("root") == rules_.end()) fail("there is no rule `root`");
     for (const auto& [name, entry] : rules_) {
-      if (!error_ && !entry.is_defined) fail("the rule `" + name + "` is used and not defined");
+      at_ = entry.first_use;
+      if (!entry.is_defined) fail("the rule `" + name + "` is used and not defined");
     }
     if (error_) return *error_;
     grammar_.set_root(rules_.find("root")->second.id);
@@ -45,6 +40,7 @@ class Reader {
   struct Entry {
     RuleId id{};
     bool is_defined = false;
+    std::size_t first_use = 0;  // offset
   };
 
   void fail(std::string message) {
@@ -53,7 +49,7 @@ class Reader {
     error_ = Error(ErrorCode::kInvalidArgument, std::move(message)).at(1 + static_cast<int>(before), 0);
   }
 
-  // White space and comments; line ends only where they mean nothing.
+  // White space and comments; line ends only if `lines`.
   void skip(bool lines) {
     while (at_ < text_.size()) {
       const char byte = text_[at_];
@@ -82,7 +78,7 @@ class Reader {
   Entry& entry(const std::string& name) {
     const auto found = rules_.find(name);
     if (found != rules_.end()) return found->second;
-    return rules_.emplace(name, Entry{grammar_.declare(name), false}).first->second;
+    return rules_.emplace(name, Entry{grammar_.declare(name), false, at_}).first->second;
   }
 
   // rule = name "::=" alternatives
@@ -96,31 +92,19 @@ class Reader {
     known.is_defined = true;
     const RuleId id = known.id;
     grammar_.define(id, alternatives(0));
-    skip(true);
   }
 
   NodeId alternatives(int depth) {
     if (depth > kDeepestGbnfGroup) fail("groups nest too deep");
     std::vector<NodeId> ways{sequence(depth)};
-    while (!error_) {
-      skip(depth > 0 || next_line_continues());
-      if (!eat("|")) break;
-      skip(true);
-      ways.push_back(sequence(depth));
-    }
+    while (!error_ && eat("|")) ways.push_back(sequence(depth));
     return grammar_.choice(ways);
   }
 
-  [[nodiscard]] bool next_line_continues() const {
-    const std::size_t next = text_.find_first_not_of(" \t\r\n", at_);
-    return next != std::string_view::npos && text_[next] == '|';
-  }
-
+  // A rule may go on in the next line, unless that line begins another rule.
   NodeId sequence(int depth) {
     std::vector<NodeId> parts;
-    while (at_ < text_.size() && !error_) {
-      skip(depth > 0);
-      if (at_ >= text_.size()) break;
+    for (skip(true); at_ < text_.size() && !error_; skip(true)) {
       const char byte = text_[at_];
       NodeId part{};
       if (byte == '"') {
@@ -130,12 +114,13 @@ class Reader {
       } else if (byte == '(') {
         ++at_;
         part = alternatives(depth + 1);
-        skip(true);
         if (!eat(")")) fail("`(` without `)`");
       } else if (byte == '.') {
         ++at_;
         part = grammar_.chars(CharSet::all());
-      } else if (is_name_byte(byte)) {
+      } else if (byte == '<' || byte == '!') {
+        fail("a token, which is not read here: spell its text");
+      } else if (is_name_byte(byte) && !begins_rule()) {
         part = grammar_.reference(entry(name()).id);
       } else {
         break;
@@ -143,6 +128,13 @@ class Reader {
       parts.push_back(repeated(part));
     }
     return grammar_.sequence(parts);
+  }
+
+  [[nodiscard]] bool begins_rule() const {
+    std::size_t at = at_;
+    while (at < text_.size() && is_name_byte(text_[at])) ++at;
+    while (at < text_.size() && (text_[at] == ' ' || text_[at] == '\t')) ++at;
+    return text_.substr(at).starts_with("::=");
   }
 
   NodeId repeated(NodeId part) {
@@ -191,18 +183,20 @@ class Reader {
     ++at_;
     const char kind = at_ < text_.size() ? text_[at_++] : '\0';
     switch (kind) {
+      case 'b': return U'\b';
+      case 'f': return U'\f';
       case 'n': return U'\n';
       case 'r': return U'\r';
       case 't': return U'\t';
+      case 'v': return U'\v';
       case 'x': return hex(2);
       case 'u': return hex(4);
       case 'U': return hex(8);
-      case '\\':
-      case '"':
-      case '[':
-      case ']': return static_cast<char32_t>(kind);
-      default: fail("an unknown escape"); return {};
+      default: break;
     }
+    const bool is_mark = kind > ' ' && kind < '\x7F' && !is_name_byte(kind);
+    if (!is_mark && kind != '-' && kind != '_') fail("an unknown escape");
+    return static_cast<char32_t>(static_cast<unsigned char>(kind));
   }
 
   char32_t hex(int digits) {
@@ -218,6 +212,7 @@ class Reader {
       value = value * 16 + static_cast<std::uint32_t>(digit % 16);
       ++at_;
     }
+    if (value > 0x10FFFF || (value >= 0xD800 && value < 0xE000)) fail("an escape of what is no character");
     return value;
   }
 
@@ -240,7 +235,8 @@ class Reader {
         ++at_;
         last = character();
       }
-      set.add(first, last);
+      if (first > last) fail("a range whose ends are out of order");
+      if (!error_) set.add(first, last);
     }
     (void)eat("]");
     return grammar_.chars(is_negated ? set.complement() : set);
@@ -255,6 +251,6 @@ class Reader {
 
 }  // namespace
 
-Result<Grammar> read_gbnf(std::string_view text) { return Reader(text).whole(); }
+Result<Grammar> read_gbnf(std::string_view text) { return GbnfReader(text).whole(); }
 
-}  // namespace rondo::test
+}  // namespace rondo::grammar

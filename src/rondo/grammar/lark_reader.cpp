@@ -1,17 +1,19 @@
-#include "grammar/lark_pattern.h"
+#include "grammar/lark_reader.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
+#include <vector>
+
+#include "grammar/pattern.h"
+#include "grammar/spelling.h"
 
 namespace rondo::grammar {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{64} << 10U;  // of a definition, and of each sequence in the pattern
 constexpr int kMostNesting = 100;
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kCommon = {{
@@ -87,6 +89,8 @@ class Rules {
     const auto found = rules_.find(name);
     return found == rules_.end() ? nullptr : &found->second;
   }
+  // What may stand between the terminals of rules.
+  [[nodiscard]] const std::vector<std::string>& ignored() const { return ignored_; }
 
  private:
   // Returns the text up to the end of the line, without a comment.  Moves `at` to the next line.
@@ -137,6 +141,11 @@ class Rules {
 
   Status directive(std::string_view statement) {
     constexpr std::string_view kImport = "%import common.";
+    constexpr std::string_view kIgnore = "%ignore ";
+    if (statement.starts_with(kIgnore)) {
+      ignored_.emplace_back(stripped(statement.substr(kIgnore.size())));
+      return Done{};
+    }
     if (!statement.starts_with(kImport))
       return Error(ErrorCode::kUnsupported,
                    "`" + std::string(statement.substr(0, statement.find(' '))) + "` of a grammar is not enforced");
@@ -154,16 +163,25 @@ class Rules {
   }
 
   std::map<std::string, std::string> rules_;
+  std::vector<std::string> ignored_;
 };
 
-class Writer {
+class LarkReader {
  public:
-  explicit Writer(const Rules& rules) : rules_(rules) {}
+  explicit LarkReader(const Rules& rules) : rules_(rules), speller_(grammar_, Spelling::bare()) {}
 
-  Result<std::string> run() {
-    std::string out = "^" + rule("start") + "$";
+  Result<Grammar> run() {
+    read_ignored();
+    const RuleId root = grammar_.declare("root");
+    grammar_.define(root, grammar_.sequence({space_, rule("start")}));
+    while (!open_.empty() && !error_) {
+      const std::string name = std::move(open_.back());
+      open_.pop_back();
+      grammar_.define(ids_.find(name)->second, body(name));
+    }
     if (error_) return *error_;
-    return out;
+    grammar_.set_root(root);
+    return std::move(grammar_);
   }
 
  private:
@@ -171,37 +189,57 @@ class Writer {
     if (!error_) error_ = Error(code, std::move(sentence));
   }
 
-  std::string rule(const std::string& name) {
-    const std::string* body = rules_.find(name);
-    if (body == nullptr) fail(ErrorCode::kInvalidArgument, "the grammar has no rule `" + name + "`");
-    if (error_) return "";
-    if (!open_.insert(name).second) {
-      fail(ErrorCode::kUnsupported, "the grammar's rule `" + name + "` refers to itself, which is not enforced");
-      return "";
+  void read_ignored() {
+    std::vector<NodeId> ways;
+    is_terminal_ = true;
+    for (std::string_view rest : rules_.ignored()) {
+      ways.push_back(alternatives(rest, 0));
+      if (!rest.empty())
+        fail(ErrorCode::kInvalidArgument,
+             "the grammar's `%ignore` has an odd `" + std::string(rest.substr(0, 1)) + "`");
     }
-    std::string_view rest = *body;
-    std::string out = alternatives(rest, 0);
+    is_terminal_ = false;
+    space_ = ways.empty() ? grammar_.empty() : grammar_.any_number(grammar_.choice(ways));
+  }
+
+  // The rules are read one by one, so a long chain of them takes no stack.
+  NodeId rule(const std::string& name) {
+    const auto found = ids_.find(name);
+    if (found != ids_.end()) return grammar_.reference(found->second);
+    if (rules_.find(name) == nullptr) fail(ErrorCode::kInvalidArgument, "the grammar has no rule `" + name + "`");
+    open_.push_back(name);
+    return grammar_.reference(ids_.emplace(name, grammar_.declare(name)).first->second);
+  }
+
+  NodeId body(const std::string& name) {
+    is_terminal_ = names_terminal(name);
+    std::string_view rest = *rules_.find(name);
+    const NodeId out = alternatives(rest, 0);
     if (!rest.empty())
       fail(ErrorCode::kInvalidArgument, "the grammar's rule `" + name + "` has an odd `" + rest.front() + "`");
-    open_.erase(name);
     return out;
+  }
+
+  static bool names_terminal(std::string_view name) {
+    const std::size_t first = name.find_first_not_of('_');
+    return first != std::string_view::npos && std::isupper(static_cast<unsigned char>(name[first])) != 0;
   }
 
   static void skip(std::string_view& rest) { rest = stripped(rest); }
 
   // Reads alternatives from the front of `rest`, and leaves the text after them in it.
-  std::string alternatives(std::string_view& rest, int depth) {
+  NodeId alternatives(std::string_view& rest, int depth) {
     if (depth > kMostNesting) fail(ErrorCode::kUnsupported, "the grammar's groups nest too deep to be enforced");
-    std::string out = "(?:" + sequence(rest, depth);
+    std::vector<NodeId> ways{sequence(rest, depth)};
     while (!error_ && rest.starts_with('|')) {
       rest.remove_prefix(1);
-      out += "|" + sequence(rest, depth);
+      ways.push_back(sequence(rest, depth));
     }
-    return out + ")";
+    return grammar_.choice(ways);
   }
 
-  std::string sequence(std::string_view& rest, int depth) {
-    std::string out;
+  NodeId sequence(std::string_view& rest, int depth) {
+    std::vector<NodeId> parts;
     for (skip(rest); !error_ && !rest.empty(); skip(rest)) {
       if (rest.starts_with("->")) {  // an alias: a name for the syntax tree
         rest = stripped(rest.substr(2));
@@ -209,40 +247,53 @@ class Writer {
         continue;
       }
       if (rest.front() == '|' || rest.front() == ')' || rest.front() == ']') break;
-      std::string part = atom(rest, depth);
-      out += part + repetition(rest);
-      if (out.size() > kMostBytes) fail(ErrorCode::kUnsupported, "the grammar is too large to be enforced");
+      const NodeId part = atom(rest, depth);
+      parts.push_back(repeated(part, rest));
     }
-    return out;
+    return grammar_.sequence(parts);
   }
 
-  std::string atom(std::string_view& rest, int depth) {
+  NodeId atom(std::string_view& rest, int depth) {
     const char first = rest.front();
     if (first == '(' || first == '[') {
       rest.remove_prefix(1);
-      std::string inner = alternatives(rest, depth + 1);
+      const NodeId inner = alternatives(rest, depth + 1);
       if (!rest.starts_with(first == '(' ? ')' : ']')) {
         fail(ErrorCode::kInvalidArgument, "a group of the grammar has no end");
-        return "";
+        return inner;
       }
       rest.remove_prefix(1);
-      return first == '(' ? inner : inner + "?";
+      return first == '(' ? inner : grammar_.optional(inner);
     }
-    if (first == '"' || first == '/') return quoted(rest);
+    if (first == '"' || first == '/') return spaced(text(rest));
     if (std::string_view("%<@&~").find(first) != std::string_view::npos) {  // as llguidance extends the language
       fail(ErrorCode::kUnsupported, std::string("`") + first + "` of a grammar is not enforced");
-      return "";
+      return grammar_.never();
     }
     if (!is_name(first)) {
       fail(ErrorCode::kInvalidArgument, std::string("the grammar has an odd `") + first + "`");
-      return "";
+      return grammar_.never();
     }
     std::size_t size = 0;
     while (size < rest.size() && is_name(rest[size])) ++size;
     const std::string name(rest.substr(0, size));
     rest.remove_prefix(size);
     if (rest.starts_with('{')) fail(ErrorCode::kUnsupported, "templates of a grammar are not enforced");
-    return rule(name);
+    const NodeId out = rule(name);
+    return names_terminal(name) ? spaced(out) : out;
+  }
+
+  // A terminal of a rule, and what may follow any of them.
+  NodeId spaced(NodeId terminal) { return is_terminal_ ? terminal : grammar_.sequence({terminal, space_}); }
+
+  // A text, a range or a regular expression.
+  NodeId text(std::string_view& rest) {
+    const std::string pattern = quoted(rest);
+    if (error_) return grammar_.never();
+    auto content = pattern_content(speller_, "^" + pattern + "$");
+    if (content.ok()) return content.value();
+    fail(content.error().code, content.error().message);
+    return grammar_.never();
   }
 
   std::string quoted(std::string_view& rest) {
@@ -290,45 +341,50 @@ class Writer {
     return is_special ? std::string{'\\', c} : std::string(1, c);
   }
 
-  static std::string digits(std::string_view& rest) {
+  std::uint32_t number(std::string_view& rest) {
     skip(rest);
-    std::string out;
-    while (!rest.empty() && std::isdigit(static_cast<unsigned char>(rest.front())) != 0) {
-      out += rest.front();
-      rest.remove_prefix(1);
-    }
-    return out;
+    std::uint64_t value = 0;
+    std::size_t size = 0;
+    for (; size < rest.size() && std::isdigit(static_cast<unsigned char>(rest[size])) != 0; ++size)
+      value = std::min<std::uint64_t>(value * 10 + static_cast<unsigned>(rest[size] - '0'), kLargestCount);
+    if (size == 0) fail(ErrorCode::kInvalidArgument, "a number is missing behind `~` in the grammar");
+    rest.remove_prefix(size);
+    return static_cast<std::uint32_t>(value);
   }
 
-  std::string repetition(std::string_view& rest) {
+  NodeId repeated(NodeId part, std::string_view& rest) {
     skip(rest);
-    if (rest.empty()) return "";
-    const char mark = rest.front();
-    if (mark == '?' || mark == '*' || mark == '+') {
-      rest.remove_prefix(1);
-      return std::string(1, mark);
-    }
-    if (mark != '~') return "";
+    const char mark = rest.empty() ? '\0' : rest.front();
+    if (mark != '?' && mark != '*' && mark != '+' && mark != '~') return part;
     rest.remove_prefix(1);
-    std::string least = digits(rest);
-    if (least.empty()) fail(ErrorCode::kInvalidArgument, "a number is missing behind `~` in the grammar");
-    if (!rest.starts_with("..")) return "{" + least + "}";
-    rest.remove_prefix(2);
-    return "{" + least + "," + digits(rest) + "}";
+    if (mark == '?') return grammar_.optional(part);
+    if (mark != '~') return grammar_.repeat(part, mark == '+' ? 1 : 0, kUnbounded);
+    const std::uint32_t least = number(rest);
+    std::uint32_t most = least;
+    if (rest.starts_with("..")) {
+      rest.remove_prefix(2);
+      most = number(rest);
+    }
+    if (least > most) fail(ErrorCode::kInvalidArgument, "the numbers behind a `~` of the grammar are out of order");
+    return grammar_.repeat(part, least, most);
   }
 
   const Rules& rules_;
-  std::set<std::string> open_;
+  Grammar grammar_;
+  Speller speller_;
+  std::map<std::string, RuleId> ids_;
+  std::vector<std::string> open_;  // rules that are used and not yet read
+  NodeId space_{};
+  bool is_terminal_ = false;  // whether what is read is part of a terminal
   std::optional<Error> error_;
 };
 
 }  // namespace
 
-Result<std::string> lark_pattern(std::string_view definition) {
-  if (definition.size() > kMostBytes) return Error(ErrorCode::kUnsupported, "the grammar is too large to be enforced");
+Result<Grammar> read_lark(std::string_view definition) {
   Rules rules;
   if (const Status read = rules.read(definition); !read.ok()) return read.error();
-  return Writer(rules).run();
+  return LarkReader(rules).run();
 }
 
 }  // namespace rondo::grammar
