@@ -101,10 +101,18 @@ void translate_parts(json::Value& message) {
   }
 }
 
-// A refusal is the assistant's text, because templates have no other place for it.
+// A refusal is the assistant's text, because templates have no other place for it.  Behind content it is a part of it.
 void translate_refusal(json::Value& message) {
   std::string refusal = first_text(message, {"refusal"});
-  if (!refusal.empty() && !is_filled(message.find("content"))) message.as_object().set("content", std::move(refusal));
+  if (refusal.empty()) return;
+  json::Value* content = message.as_object().find("content");
+  if (!is_filled(content)) {
+    message.as_object().set("content", std::move(refusal));
+  } else if (content->is_array()) {
+    content->as_array().push_back(text_part(refusal));
+  } else if (content->is_string()) {
+    *content = json::Array{text_part(content->as_string()), text_part(refusal)};
+  }
 }
 
 // The reasoning of an assistant that sends it in parts of its content or in lists beside it.  The lists repeat the text

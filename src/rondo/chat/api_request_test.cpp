@@ -502,17 +502,22 @@ TEST_CASE("marks of the cache are kept, where they stand in the translated messa
 
 }  // namespace
 
-TEST_CASE("a refusal that is sent back is what the assistant said") {
+TEST_CASE("bug: a refusal that is sent back vanished beside content") {
   const ApiRequest request = read_request(json::parse(R"({"messages": [
       {"role": "assistant", "content": null, "refusal": "I cannot."},
       {"role": "assistant", "content": [{"type": "refusal", "refusal": "Nor this."}]},
-      {"role": "assistant", "content": "Well.", "refusal": "No."}, {"role": "user", "refusal": "a", "content": ""}]})")
+      {"role": "assistant", "content": "Well.", "refusal": "No."}, {"role": "user", "refusal": "a", "content": ""},
+      {"role": "assistant", "content": [{"type": "text", "text": "Well."}], "refusal": "No."},
+      {"role": "assistant", "content": "Well.", "refusal": null}]})")
                                               .value())
                                  .value();
   CHECK(request.messages[0].find_string("content") == "I cannot.");
   CHECK(json::to_compact(*request.messages[1].find("content")) == R"([{"type":"text","text":"Nor this."}])");
-  CHECK(request.messages[2].find_string("content") == "Well.");
+  const std::string both = R"([{"type":"text","text":"Well."},{"type":"text","text":"No."}])";
+  CHECK(json::to_compact(*request.messages[2].find("content")) == both);
   CHECK(request.messages[3].find_string("content") == "");
+  CHECK(json::to_compact(*request.messages[4].find("content")) == both);
+  CHECK(request.messages[5].find_string("content") == "Well.");
 }
 
 TEST_CASE("reasoning in parts of the content, or in lists beside it, is the message's") {
