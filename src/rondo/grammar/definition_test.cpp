@@ -78,6 +78,17 @@ TEST_CASE("what is not read of Lark, and what is no grammar") {
   CHECK(wrong("start: \"a\"\n%ignore \"b\")") == "the grammar's `%ignore` has an odd `)`");
 }
 
+TEST_CASE("bug: a range in Lark without an end ended the process, and one between texts was another range") {
+  const std::string no_range = "a range of the grammar is not from one character to another";
+  for (const char* bad : {"start: \"a\"..\"f", "start: \"a\"..\"\"", "start: \"ab\"..\"cd\"", "start: \"a\"i..\"f\"",
+                          "start: \"\"..\"f\"", "start: \"a\"..\"\\n4\""})
+    CHECK_MESSAGE(wrong(bad) == no_range, bad);
+  CHECK(wrong("start: \"z\"..\"a\"") != "");
+  CHECK(takes("start: \"\\x41\"..\"\u00e9\"", "\u00e9"));
+  CHECK_FALSE(takes("start: \"\\x41\"..\"\u00e9\"", "@"));
+  CHECK(takes("start: \"-\"..\"]\"", "["));
+}
+
 TEST_CASE("a grammar in Lark may refer to itself, also at its beginning") {
   constexpr std::string_view kSum =
       "start: sum\n?sum: item | sum \"+\" item\n?item: NUMBER | \"(\" sum \")\"\n"

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/utf8.h"
 #include "grammar/pattern.h"
 #include "grammar/spelling.h"
 
@@ -312,15 +313,27 @@ class LarkReader {
       rest.remove_prefix(1);
     }
     if (is_pattern) return "(?:" + std::string(inner) + ")";
-    std::string low = text_pattern(inner, ignores_case);
-    if (!rest.starts_with("..\"")) return low;
+    if (!rest.starts_with("..\"")) return "(?:" + text_pattern(inner, ignores_case) + ")";
     rest.remove_prefix(2);
-    const std::string high = quoted(rest);
-    return "[" + low.substr(3, low.size() - 4) + "-" + high.substr(3, high.size() - 4) + "]";
+    const std::size_t high_end = end_of_quoted(rest, 0);
+    const std::string_view high = high_end == std::string_view::npos ? "" : rest.substr(1, high_end - 2);
+    if (ignores_case || !is_one_character(inner) || !is_one_character(high)) {
+      fail(ErrorCode::kInvalidArgument, "a range of the grammar is not from one character to another");
+      return "";
+    }
+    rest.remove_prefix(high_end);
+    return "[" + text_pattern(inner, false) + "-" + text_pattern(high, false) + "]";
+  }
+
+  // Whether a quoted text is one character, or an escape of one.
+  static bool is_one_character(std::string_view text) {
+    if (text.empty() || text.front() != '\\') return !text.empty() && utf8::decode(text, 0).size == text.size();
+    const char kind = text.size() > 1 ? text[1] : '\0';
+    return text.size() == (kind == 'x' ? 4U : kind == 'u' ? 6U : 2U);
   }
 
   static std::string text_pattern(std::string_view text, bool ignores_case) {
-    std::string out = "(?:";
+    std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
       const char c = text[i];
       if (c == '\\' && i + 1 < text.size()) {
@@ -333,7 +346,7 @@ class LarkReader {
         out += escaped(c);
       }
     }
-    return out + ")";
+    return out;
   }
 
   static std::string escaped(char c) {
