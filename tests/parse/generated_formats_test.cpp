@@ -223,6 +223,16 @@ TEST_CASE("bug: white space behind the calls became the content's where only the
   CHECK(objections(shape, {.reasoning = "", .content = "x", .calls = {json::Object()}, .names = {"search"}}) == "");
 }
 
+TEST_CASE("bug: a token that closes content ended the turn where it closes reasoning behind a quote") {
+  test::TemplateShape shape;
+  shape.stop.clear();
+  shape.reasoning = test::ReasoningPlace::kWhereThere;
+  shape.thought = {"<|why|>", "<|done|>"};
+  shape.content = {"<|say|>", "<|done|>"};
+  shape.reasoning_filter = "|tojson";
+  CHECK(objections(shape, {.reasoning = "x", .content = "", .calls = {json::Object()}, .names = {"search"}}) == "");
+}
+
 TEST_CASE("bug: an answer that is one quote was taken for the close of quoted reasoning") {
   test::TemplateShape shape;
   shape.reasoning = test::ReasoningPlace::kWhereThere;

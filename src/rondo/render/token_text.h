@@ -49,24 +49,34 @@ class TokenText {
     }
     return Done{};
   }
-  // Does feed() and finish() up to the stop of the turn.  A stop token that closes the reasoning in which `parser` is
-  // does not end the turn.  `take` must feed the parser.
+  // Does feed() and finish() up to the stop of the turn.  A stop token that closes the reasoning in which `parser` is,
+  // behind the text that its close begins with, does not end the turn.  `take` must feed the parser.
   template <typename Take>
   [[nodiscard]] Result<TurnEnd> feed_turn(std::span<const tokenizer::TokenId> ids, const TurnProfile& profile,
                                           const parse::Parser& parser, std::string_view reasoning_close, Take take) {
     TurnEnd end;
+    const std::string_view close = format::trimmed(reasoning_close);
+    std::string recent;  // the last text, as much as the close has
+    const auto recording = [&](const parse::Piece& piece) {
+      recent += piece.bytes.substr(piece.bytes.size() - std::min(piece.bytes.size(), close.size()));
+      recent.erase(0, recent.size() - std::min(recent.size(), close.size()));
+      take(piece);
+    };
+    const auto closes_behind = [&](std::string_view text, std::string_view token) {
+      return close.ends_with(token) && text.ends_with(close.substr(0, close.size() - token.size()));
+    };
     for (std::size_t at = 0; at < ids.size() && !end.stop;) {
       const auto rest = ids.subspan(at);
       const auto found = std::ranges::find_if(rest, [&](tokenizer::TokenId id) { return profile.is_stop(id); });
       const auto size = static_cast<std::size_t>(found - rest.begin());
-      if (Status fed = feed(rest.first(size), take); !fed.ok()) return fed.error();
+      if (Status fed = feed(rest.first(size), recording); !fed.ok()) return fed.error();
       at += size + 1;
       if (found == rest.end()) break;
-      pass_on(take);
-      const bool closes = parser.place() == parse::Place::kReasoning &&
-                          format::trimmed(reasoning_close) == tokenizer_.token_bytes(*found);
+      pass_on(recording);
+      const bool closes =
+          parser.place() == parse::Place::kReasoning && closes_behind(recent, tokenizer_.token_bytes(*found));
       if (closes && at < ids.size()) {
-        if (Status fed = feed(rest.subspan(size, 1), take); !fed.ok()) return fed.error();
+        if (Status fed = feed(rest.subspan(size, 1), recording); !fed.ok()) return fed.error();
         end.stops_from = at;
       } else {
         end.stop = *found;
