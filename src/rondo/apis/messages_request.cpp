@@ -12,11 +12,13 @@ constexpr std::string_view kBillingHeader = "x-anthropic-billing-header:";
 void read_thinking(Fields& fields, ReasoningWish& out) {
   Fields thinking = fields.inside("thinking");
   const auto type = thinking.word("type", {"enabled", "adaptive", "between_tools", "disabled"});
-  const auto display = thinking.word("display", {"summarized", "omitted"});
+  const auto display = thinking.word("display", {"summarized", "omitted", "updates"});
   out.budget_tokens = thinking.integer("budget_tokens", 0);
-  if (type) out.mode = *type == "disabled" ? ReasoningWish::Mode::kOff : ReasoningWish::Mode::kOn;
+  // `between_tools` turns reasoning off.  `updates` hides it: what a model tells between its calls is text here.
+  const bool is_off = type == "disabled" || type == "between_tools";
+  if (type) out.mode = is_off ? ReasoningWish::Mode::kOff : ReasoningWish::Mode::kOn;
   out.is_signed = out.mode == ReasoningWish::Mode::kOn;
-  out.is_shown = out.is_signed && display != "omitted";
+  out.is_shown = out.is_signed && display.value_or("summarized") == "summarized";
   Fields output = fields.inside("output_config");
   out.effort = output.text("effort").value_or("");
 }
@@ -132,6 +134,21 @@ void check_thread(Fields& fields) {
   if (*type == "continue" && !thread.text("previous_message_id")) thread.refuse_missing("previous_message_id");
 }
 
+// An edit of the context that leaves all thinking asks for nothing.
+bool keeps_thinking(const json::Value& edit) {
+  const json::Value* keep = edit.find("keep");
+  if (keep == nullptr || !edit.find_string("type").value_or("").starts_with("clear_thinking")) return false;
+  return keep->is_string() ? keep->as_string() == "all" : keep->find_string("type") == "all";
+}
+
+void note_context_edits(Fields& fields, std::vector<std::string>& warnings) {
+  const json::Value* managed = fields.any("context_management");
+  const json::Value* edits = managed == nullptr ? nullptr : managed->find("edits");
+  const bool is_nothing =
+      edits != nullptr && edits->is_array() && std::ranges::all_of(edits->as_array(), keeps_thinking);
+  if (!is_nothing) note_left_out(fields, {"context_management"}, warnings);
+}
+
 }  // namespace
 
 bool drop_billing_header(json::Value& body) {
@@ -180,7 +197,8 @@ void read_messages_fields(Fields& fields, GenerateRequest& out) {
     Fields diagnostics = fields.inside("diagnostics");
     out.previous_message_id = diagnostics.text("previous_message_id").value_or("");
   }
-  note_left_out(fields, {"mcp_servers", "context_management", "container"}, out.warnings);
+  note_left_out(fields, {"mcp_servers", "container", "compaction"}, out.warnings);
+  note_context_edits(fields, out.warnings);
   note_errors(fields, out.warnings);
   note_citations(fields, out.warnings);
   // The API has no field for it: a final assistant message is continued.

@@ -48,6 +48,40 @@ TEST_CASE("bug: constraints under other servers' names, and wishes in empty obje
   CHECK(warnings(chat(R"("store": false, "echo": false, "bad_words": [], "grammar": null)")).empty());
 }
 
+TEST_CASE("bug: thinking that is shown as `updates` was refused, and `between_tools` turned it on") {
+  const auto wish = [](const std::string& thinking) {
+    const auto read = read_text(
+        Api::kMessages,
+        R"({"max_tokens": 2000, "messages": [{"role": "user", "content": "x"}], "thinking": {)" + thinking + "}}");
+    REQUIRE_MESSAGE(read.ok(), (read.ok() ? "" : read.fault().message));
+    return read.value().reasoning;
+  };
+  const ReasoningWish updates = wish(R"("type": "enabled", "budget_tokens": 1024, "display": "updates")");
+  CHECK(updates.mode == ReasoningWish::Mode::kOn);
+  CHECK(updates.is_signed);
+  CHECK_FALSE(updates.is_shown);
+  CHECK(wish(R"("type": "adaptive", "display": "summarized")").is_shown);
+  CHECK(wish(R"("type": "between_tools")").mode == ReasoningWish::Mode::kOff);
+}
+
+TEST_CASE("bug: an edit of the context that keeps all thinking was told as left out, and a compaction was not") {
+  const auto told = [](const std::string& members) {
+    return warnings(read_text(Api::kMessages,
+                              R"({"max_tokens": 9, "messages": [{"role": "user", "content": "x"}], )" + members + "}"));
+  };
+  const auto edits = [&](const std::string& list) {
+    return told(R"("context_management": {"edits": [)" + list + "]}");
+  };
+  const Texts left_out{"`context_management` was left out"};
+  CHECK(edits(R"({"type": "clear_thinking_20251015", "keep": "all"})").empty());
+  CHECK(edits(R"({"type": "clear_thinking_20251015", "keep": {"type": "all"}})").empty());
+  CHECK(edits(R"({"type": "clear_thinking_20251015", "keep": {"type": "thinking_turns", "value": 2}})") == left_out);
+  CHECK(edits(R"({"type": "clear_thinking_20251015"})") == left_out);
+  CHECK(edits(R"({"type": "clear_thinking_20251015", "keep": "all"}, {"type": "clear_tool_uses_20250919"})") ==
+        left_out);
+  CHECK(told(R"("compaction": {"type": "summarize"})") == Texts{"`compaction` was left out"});
+}
+
 TEST_CASE("bug: the least tokens, the end that is ignored and what a stop text shows were left out") {
   const auto taken =
       chat(R"("min_tokens": 5, "max_tokens": 5, "ignore_eos": true, "include_stop_str_in_output": true)");
