@@ -18,6 +18,18 @@ inline constexpr std::array<std::string_view, 3> kReasoningFields = {"reasoning_
   return std::ranges::find(kReasoningFields, field) != kReasoningFields.end();
 }
 
+// Clients that have no field for reasoning write it before the text of a reply, between these tags, whatever the model.
+inline constexpr std::array<std::string_view, 2> kReasoningTags = {"think", "thinking"};
+
+// A text in two: the reasoning between tags at its beginning, and what follows.
+struct TaggedText {
+  std::string reasoning;
+  std::string_view rest;  // the whole text, if there is no reasoning
+};
+[[nodiscard]] TaggedText split_tagged(std::string_view text);
+// Moves such reasoning of a content that is a text into the first of the fields.
+void untag_reasoning(json::Value& message);
+
 // The reasoning of a part or block: a text, or text parts; nullopt where it has none in the open.
 [[nodiscard]] std::optional<std::string> reasoning_in(const json::Value& block);
 // Takes the parts that are reasoning out of a content; their texts, joined.

@@ -26,7 +26,8 @@ void append(std::vector<std::string>& to, std::vector<std::string>& from) {
 
 bool shows_reasoning(const json::Value& message) {
   return std::ranges::any_of(chat::kReasoningFields,
-                             [&](std::string_view field) { return chat::is_filled(message.find(field)); });
+                             [&](std::string_view field) { return chat::is_filled(message.find(field)); }) ||
+         !chat::split_tagged(chat::content_text(message)).reasoning.empty();
 }
 
 Status Composer::run() {
@@ -265,7 +266,9 @@ void Composer::restore_reasoning(core::Call& call) const {
   for (json::Value& message : history) {
     if (!has_role(message, "assistant")) continue;
     const auto [begin, end] = *range++;
-    if (begin == end || shows_reasoning(message)) continue;
+    if (begin == end) continue;
+    chat::untag_reasoning(message);
+    if (shows_reasoning(message)) continue;
     core::Call reading = call;
     core::ParseCall options;
     const std::span<const TokenId> ids = begun_;

@@ -275,6 +275,34 @@ TEST_CASE("bug: reasoning that the client had changed was replaced by what the m
         "[[assistant>>(*mull so mull*)Two~fin~[[user>>More~fin~[[assistant>>");
 }
 
+TEST_CASE("bug: a reply was not known again where the client wrote its reasoning into the text, between tags") {
+  Gateway gateway;
+  gateway.messages = {parsed(kHi)};
+  const TurnKey first = gateway.say("(*mull hm mull*)One~fin~",
+                                    R"({"role": "assistant", "reasoning_content": "hm", "content": "One"})", kMore);
+  gateway.messages[1] = parsed(R"({"role": "assistant", "content": "<think>\nhm\n</think>\n\nOne"})");
+  const TurnKey second = gateway.say("(*mull so mull*)Two~fin~",
+                                     R"({"role": "assistant", "reasoning_content": "so", "content": "Two"})", kMore);
+  gateway.messages[3] = parsed(R"({"role": "assistant", "content": "<thinking>so</thinking>Two"})");
+  const Plan plan = gateway.plan();
+  CHECK(plan.how == How::kBridge);
+  CHECK(begins_with(gateway.ids_of(second), gateway.ids_of(first)));
+  CHECK(begins_with(plan.ids, gateway.ids_of(second)));
+  CHECK(plan.reattached_reasoning == 0);
+  PlanRequest cut;
+  cut.call = call_of("[]");
+  cut.call.conversation.messages = gateway.messages;
+  cut.retention = render::Retention::kThinkingBetweenToolCalls;
+  CHECK(
+      gateway.text(gateway.plan(std::move(cut))) ==
+      "<bos>[[user>>Hi~fin~[[assistant>>One~fin~[[user>>More~fin~[[assistant>>Two~fin~[[user>>More~fin~[[assistant>>");
+  // Other reasoning is an edit, and stands as the client has it.
+  gateway.messages[3] = parsed(R"({"role": "assistant", "content": "<think>no</think>Two"})");
+  const Plan edited = gateway.plan();
+  CHECK(begins_with(edited.ids, gateway.ids_of(first)));
+  CHECK(gateway.text(edited).find("<think>no</think>Two") != std::string::npos);
+}
+
 TEST_CASE("bug: a message with begun reasoning was continued with reasoning that it does not have") {
   Gateway gateway;
   gateway.messages = {parsed(kHi)};

@@ -95,7 +95,8 @@ void put_form(std::string& out, const json::Value& value) {
 // Joins adjacent texts.
 class ContentForm {
  public:
-  explicit ContentForm(const json::Value* content) {
+  // `is_reply`: reasoning between tags at the beginning is no part of the form.
+  ContentForm(const json::Value* content, bool is_reply) : is_reply_(is_reply) {
     if (content == nullptr || content->is_null()) return;
     if (content->is_string()) {
       text_ = content->as_string();
@@ -130,7 +131,8 @@ class ContentForm {
     put_form(out_, part);
   }
   void end_text() {
-    const std::string_view text = trimmed(text_);
+    const bool is_tagged = is_reply_ && out_.empty();
+    const std::string_view text = trimmed(is_tagged ? chat::split_tagged(text_).rest : std::string_view(text_));
     if (!text.empty()) {
       out_ += 't';
       put_text(out_, text);
@@ -138,6 +140,7 @@ class ContentForm {
     text_.clear();
   }
 
+  bool is_reply_;
   std::string text_;
   std::string out_;
 };
@@ -186,8 +189,8 @@ Answered answered_by(const json::Array& messages, std::size_t index) {
   return {call, std::string(calls[*call].name)};
 }
 
-// The reasoning that a message shows.
-std::string reasoning_of(const json::Value& message) {
+// The reasoning that a message shows outside its text.
+std::string open_reasoning(const json::Value& message) {
   for (const std::string_view field : chat::kReasoningFields) {
     if (const auto text = message.find_string(field); text && !text->empty()) return std::string(*text);
   }
@@ -195,6 +198,10 @@ std::string reasoning_of(const json::Value& message) {
   if (content == nullptr || !content->is_array()) return "";
   json::Array parts = content->as_array();
   return chat::take_reasoning_parts(parts);
+}
+
+std::string tagged_reasoning(const json::Value& message) {
+  return chat::split_tagged(chat::content_text(message)).reasoning;
 }
 
 // Other fields that a template may read in a message that nobody sampled.
@@ -217,7 +224,7 @@ std::string assistant_form(const json::Value& message, const json::Array& calls)
   std::string out;
   put_text(out, kAssistant);
   const json::Value* content = message.find("content");
-  out += ContentForm(content == nullptr || content->is_null() ? message.find("refusal") : content).form();
+  out += ContentForm(content == nullptr || content->is_null() ? message.find("refusal") : content, true).form();
   for (const json::Value& call : calls) put_call(out, call);
   if (const json::Value* call = message.find("function_call"); call != nullptr && !is_nothing(*call))
     put_call(out, *call);
@@ -278,7 +285,7 @@ std::string visible_form(const json::Array& messages, std::size_t index) {
   if (role == kAssistant) return assistant_form(message, calls == nullptr ? none : *calls);
   std::string out;
   put_text(out, role);
-  out += ContentForm(message.find("content")).form();
+  out += ContentForm(message.find("content"), false).form();
   Answered answered;
   if (is_result(message)) {
     answered = answered_by(messages, index);
@@ -330,14 +337,18 @@ bool shows_cut_reply(const json::Value& reply, const json::Value& shown, bool is
 }
 
 bool has_other_reasoning(const json::Value& reply, const json::Value& shown, bool is_continued) {
-  std::string given = reasoning_of(shown);
-  std::string said = reasoning_of(reply);
-  if (is_continued) return !trimmed(given).empty() && trimmed(given) != trimmed(said);
+  std::string open = open_reasoning(shown);
+  std::string tagged = tagged_reasoning(shown);
+  std::string said = open_reasoning(reply) + tagged_reasoning(reply);
+  if (is_continued) {
+    const std::string given = open + tagged;
+    return !trimmed(given).empty() && trimmed(given) != trimmed(said);
+  }
   // Clients join the parts of reasoning with white space of their own.
-  for (std::string* text : {&given, &said})
+  for (std::string* text : {&open, &tagged, &said})
     std::erase_if(*text, [](char byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); });
-  // They may send one of the parts alone.
-  return said.find(given) == std::string::npos;
+  // They may send one of the parts alone, and one in both places.
+  return said.find(open) == std::string::npos || said.find(tagged) == std::string::npos;
 }
 
 std::vector<std::string_view> echoed_ids(const json::Value& message) {

@@ -1,10 +1,10 @@
 // What a client can show of a conversation, and its hashes.
 //
 // A client keeps messages in its own form and sends them back in that form.  Differences that it does not make on
-// purpose must not matter: reasoning that is left out or renamed; arguments in another spelling of the same JSON value,
-// as text or as an object; the order of keys; content as text or as parts, missing, null or empty; other ids of calls;
-// white space at the ends of a text.  Two messages have the same visible_form() if and only if they differ in nothing
-// else.
+// purpose must not matter: reasoning that is left out, renamed, or written before the text, between tags; arguments in
+// another spelling of the same JSON value, as text or as an object; the order of keys; content as text or as parts,
+// missing, null or empty; other ids of calls; white space at the ends of a text.  Two messages have the same
+// visible_form() if and only if they differ in nothing else.
 //
 //   const Visible seen = see(scope, conversation);
 //   seen.chain[i]      // of everything before message i: equal if one conversation continues the other

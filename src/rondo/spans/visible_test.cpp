@@ -28,6 +28,9 @@ TEST_CASE("what a client does not change on purpose does not matter") {
        R"([{"role": "assistant", "content": "Hi", "reasoning": "hm", "refusal": null, "annotations": []}])"},
       {R"([{"role": "assistant", "content": "Hi"}])",
        R"([{"role": "assistant", "content": [{"type": "thinking", "thinking": "hm", "signature": "x"}, {"type": "text", "text": "Hi"}]}])"},
+      {R"([{"role": "assistant", "content": "Hi", "reasoning_content": "hm"}])",
+       R"([{"role": "assistant", "content": "\n<think>\nhm\n</think>\n<thinking>so</thinking>\n\nHi"}])"},
+      {R"([{"role": "assistant", "content": ""}])", R"([{"role": "assistant", "content": "<think>hm</think>"}])"},
       {R"([{"role": "assistant", "content": null, "tool_calls": [{"id": "a", "type": "function", "function": {"name": "f", "arguments": "{\"x\": 1.0, \"y\": [true, \"\\u00e9\"]}"}}]}])",
        R"([{"role": "assistant", "content": "", "tool_calls": [{"id": "b", "index": 0, "function": {"arguments": {"y": [true, "é"], "x": 1}, "name": "f"}}]}])"},
       {R"([{"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}]}])",
@@ -52,8 +55,27 @@ TEST_CASE("bug: one of the parts of the reasoning, around a call, was taken for 
   CHECK(has_other_reasoning(turns[0], turns[1], true));
 }
 
+TEST_CASE("reasoning between tags is compared with the reasoning of the reply, wherever that is") {
+  const json::Value reply = parsed(R"([{"role": "assistant", "content": "Hi", "reasoning_content": "hm"}])")[0];
+  const json::Value tagged = parsed(R"([{"role": "assistant", "content": "<think>\nhm\n</think>\nHi"}])")[0];
+  const json::Value both = parsed(R"([{"role": "assistant", "reasoning": "hm", "content": "<think>hm</think>Hi"}])")[0];
+  const json::Value other = parsed(R"([{"role": "assistant", "content": "<think>well</think>Hi"}])")[0];
+  for (const json::Value* shown : {&tagged, &both, &reply}) {
+    CHECK_FALSE(has_other_reasoning(reply, *shown, false));
+    CHECK_FALSE(has_other_reasoning(tagged, *shown, false));
+  }
+  CHECK_FALSE(has_other_reasoning(reply, tagged, true));
+  for (const bool is_continued : {false, true}) {
+    CHECK(has_other_reasoning(reply, other, is_continued));
+    CHECK(has_other_reasoning(tagged, other, is_continued));
+  }
+}
+
 TEST_CASE("what was changed on purpose matters") {
   const char* const kCases[][2] = {
+      {R"([{"role": "user", "content": "Hi"}])", R"([{"role": "user", "content": "<think>hm</think>Hi"}])"},
+      {R"([{"role": "assistant", "content": "Hi"}])", R"([{"role": "assistant", "content": "<think>hm Hi"}])"},
+      {R"([{"role": "assistant", "content": "Hi"}])", R"([{"role": "assistant", "content": "<b>hm</b>Hi"}])"},
       {R"([{"role": "user", "content": "Hi"}])", R"([{"role": "user", "content": "hi"}])"},
       {R"([{"role": "user", "content": "Hi"}])", R"([{"role": "system", "content": "Hi"}])"},
       {R"([{"role": "user", "content": "H i"}])", R"([{"role": "user", "content": "Hi"}])"},
