@@ -97,7 +97,7 @@ class Search {
     }
     std::vector<bool> is_known(candidates.size());
     Status taken = take_shown(candidates, is_known, [this](Match found, const Record& record) {
-      if (record.visible != seen_.messages[found.message]) cut_.push_back(found.message);
+      if (record.visible != seen_.messages[found.message]) parts_.push_back(found.message);
       by_key_.emplace(found.message, found);
     });
     for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -140,7 +140,10 @@ class Search {
     if (record.inexact && record.completion.empty()) return false;  // nothing is known about it
     if (record.visible == seen_.messages[message]) return true;
     const Result<json::Value> reply = json::parse(record.message);
-    return reply.ok() && shows_cut_reply(reply.value(), messages_[message], record.finish != Finish::kStop);
+    if (!reply.ok()) return false;
+    const json::Value& shown = messages_[message];
+    return shows_cut_reply(reply.value(), shown, record.finish != Finish::kStop) ||
+           shows_calls_alone(reply.value(), shown);
   }
 
   // Searches from the last reply backwards, so that only the end of a long conversation is read.
@@ -168,10 +171,10 @@ class Search {
                                                std::size_t first) const {
     const auto key = by_key_.find(message);
     if (key != by_key_.end()) {
-      // A call that was cut off appears as the client could read it, after its request.
-      const bool is_cut = std::ranges::count(cut_, message) > 0;
+      // A reply of which only a part is shown is found by its request.
+      const bool is_part = std::ranges::count(parts_, message) > 0;
       for (const Hit& hit : hits) {
-        if (hit.turn == key->second.turn && hit.hash == first + (is_cut ? 1 : 0)) return key->second;
+        if (hit.turn == key->second.turn && hit.hash == first + (is_part ? 1 : 0)) return key->second;
       }
     }
     const auto found = best(hits, first);
@@ -244,7 +247,7 @@ class Search {
   const FindOptions& options_;
   std::vector<std::size_t> replies_;
   std::map<std::size_t, Match> by_key_;  // by message
-  std::vector<std::size_t> cut_;         // messages of by_key_ that show a cut-off call
+  std::vector<std::size_t> parts_;       // messages of by_key_ that show a call as far as it came, or calls alone
   Findings out_;
 };
 

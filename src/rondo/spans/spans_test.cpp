@@ -418,6 +418,29 @@ TEST_CASE("a call that was cut off is known by its key, as far as a client shows
   CHECK(gateway.plan().parent == nullptr);
 }
 
+TEST_CASE("bug: a reply was not known again where the client kept its calls and dropped the text beside them") {
+  Gateway gateway;
+  gateway.messages = {parsed(kHi)};
+  const TurnKey first = gateway.say("I add.{!do add with {\"a\":  1} do!}~fin~",
+                                    R"({"role": "assistant", "content": "I add.", "tool_calls":
+      [{"id": "x", "type": "function", "function": {"name": "add", "arguments": "{\"a\":  1}"}}]})",
+                                    R"({"role": "tool", "tool_call_id": "x", "content": "2"})");
+  gateway.messages[1].as_object().erase("content");
+  CHECK(gateway.plan().parent == nullptr);  // nothing names the turn
+  const std::string id = mint_call_id(gateway.scope, first, 0, CallIdShape::kAny);
+  gateway.messages[1].as_object().find("tool_calls")->as_array()[0].as_object().set("id", id);
+  gateway.messages[2].as_object().set("tool_call_id", id);
+  const Plan plan = gateway.plan();
+  CHECK(plan.how == How::kBridge);
+  CHECK(begins_with(plan.ids, gateway.ids_of(first)));
+  CHECK(!plan.cause);
+  const TurnKey second = gateway.say("Two~fin~", R"({"role": "assistant", "content": "Two"})", kMore);
+  CHECK(begins_with(gateway.plan().ids, gateway.ids_of(second)));
+  // Another text is an edit.
+  gateway.messages[1].as_object().set("content", "I see.");
+  CHECK(gateway.plan().parent == nullptr);
+}
+
 TEST_CASE("what a client begins is continued, behind what is known") {
   Gateway gateway;
   const std::vector<TurnKey> keys = three_turns(gateway);

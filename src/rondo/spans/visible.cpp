@@ -336,6 +336,13 @@ bool shows_cut_reply(const json::Value& reply, const json::Value& shown, bool is
   return true;
 }
 
+bool shows_calls_alone(const json::Value& reply, const json::Value& shown) {
+  const json::Array* said = calls_of(reply);
+  const json::Array* given = calls_of(shown);
+  if (said == nullptr || given == nullptr) return false;
+  return assistant_form(json::Object(), *said) == assistant_form(shown, *given);
+}
+
 bool has_other_reasoning(const json::Value& reply, const json::Value& shown, bool is_continued) {
   std::string open = open_reasoning(shown);
   std::string tagged = tagged_reasoning(shown);

@@ -53,6 +53,10 @@ void see_next(const Scope& scope, const Digest& message, Visible& seen);
 // except that these calls have only the complete part of their arguments.  `is_cut`: the reply did not come to its end.
 [[nodiscard]] bool shows_cut_reply(const json::Value& reply, const json::Value& shown, bool is_cut);
 
+// Returns true if `shown` has the calls of `reply` and no text: some clients keep no text of a reply that calls.  Only the
+// key of a turn can tell such a message from another reply with the same calls.
+[[nodiscard]] bool shows_calls_alone(const json::Value& reply, const json::Value& shown);
+
 // Returns true if a client that shows `shown` for `reply` has other reasoning than it was given.  No reasoning is not
 // other reasoning.  Nor is a part of it, such as the beginning of a stream that broke off, or one of the parts before
 // and after a call.  `is_continued`: the message is to be continued from what is shown; then a part counts as other

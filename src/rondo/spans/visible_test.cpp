@@ -164,6 +164,19 @@ TEST_CASE("a call that was cut off is shown as a client could read it") {
   CHECK(!shows_cut_reply(calling, whole, false));
 }
 
+TEST_CASE("calls may be shown without the text beside them, and nothing else may be left out") {
+  const json::Array messages = parsed(R"([
+      {"role": "assistant", "content": "Hm", "tool_calls": [{"function": {"name": "f", "arguments": "{\"a\": 1}"}}]},
+      {"role": "assistant", "name": "n", "tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}]},
+      {"role": "assistant", "content": "H", "tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}]},
+      {"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": {"a": 2}}}]},
+      {"role": "assistant", "content": "Hm"},
+      {"role": "assistant", "content": ""}])");
+  CHECK(shows_calls_alone(messages[0], messages[1]));
+  for (std::size_t i = 2; i < messages.size(); ++i) CHECK_FALSE(shows_calls_alone(messages[0], messages[i]));
+  CHECK_FALSE(shows_calls_alone(messages[4], messages[5]));
+}
+
 TEST_CASE("ids that a client may echo") {
   const json::Value message =
       parsed(R"([{"role": "assistant", "id": "msg_1", "content": [{"type": "thinking", "signature": "s"}],
