@@ -141,13 +141,16 @@ def with_litellm(base, turns):
             messages.append({"role": "user", "content": TASK.format(count.had)})
 
 
-def with_pydantic_ai(base, turns):
+def with_pydantic_ai(base, turns, responses=False):
     from pydantic_ai import Agent
     from pydantic_ai.messages import ModelResponse
-    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
     from pydantic_ai.providers.openai import OpenAIProvider
-    model = OpenAIChatModel("served", provider=OpenAIProvider(base_url=f"{base}/v1", api_key="none"))
-    agent = Agent(model, instructions=SYSTEM)
+    kind = OpenAIResponsesModel if responses else OpenAIChatModel
+    # Over Responses it asks for a summary of the reasoning, keeps that as text between tags, and sends it back.
+    settings = {"openai_reasoning_summary": "auto"} if responses else None
+    agent = Agent(kind("served", provider=OpenAIProvider(base_url=f"{base}/v1", api_key="none")), instructions=SYSTEM,
+                  model_settings=settings)
 
     @agent.tool_plain(name="read_part", description=DESCRIPTION)
     def part(number: int, names: list[str] = []) -> str:
@@ -340,6 +343,49 @@ def with_strands(base, turns, of_anthropic=False):
         count.more()
 
 
+def semantic_kernel(base, turns):
+    import openai
+    from semantic_kernel.agents import ChatCompletionAgent
+    from semantic_kernel.connectors.ai import FunctionChoiceBehavior
+    from semantic_kernel.connectors.ai.open_ai import OpenAIChatCompletion
+    from semantic_kernel.functions import kernel_function
+    count = Count(turns)
+
+    class Reader:
+        @kernel_function(name="read_part", description=DESCRIPTION)
+        def part(self, number: int, names: list[str] = []) -> str:  # noqa: B006: the schema shows it
+            count.more()
+            return read_part(number, names)
+
+    client = openai.AsyncOpenAI(base_url=f"{base}/v1", api_key="none")
+    agent = ChatCompletionAgent(service=OpenAIChatCompletion(ai_model_id="served", async_client=client), name="reader",
+                                instructions=SYSTEM, plugins={"reader": Reader()},
+                                function_choice_behavior=FunctionChoiceBehavior.Auto(maximum_auto_invoke_attempts=100))
+
+    async def talk():
+        thread = None
+        while count.had < count.wanted:
+            async for piece in agent.invoke_stream(TASK.format(count.had), thread=thread):
+                thread = piece.thread
+            count.more()
+
+    asyncio.run(talk())
+
+
+def claude_agent(base, turns):
+    import os
+    from claude_agent_sdk import ClaudeAgentOptions, query
+    environment = {"ANTHROPIC_BASE_URL": base, "IS_SANDBOX": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
+    os.environ.update(environment)
+    options = ClaudeAgentOptions(model="served", permission_mode="bypassPermissions", setting_sources=[], max_turns=2 * turns)
+
+    async def talk():
+        async for _ in query(prompt=TASK.format(1), options=options):
+            pass
+
+    asyncio.run(talk())
+
+
 CLIENTS = {
     "openai-chat": openai_chat,
     "openai-responses": openai_responses,
@@ -350,6 +396,7 @@ CLIENTS = {
     "langchain-anthropic": langchain_anthropic,
     "litellm": with_litellm,
     "pydantic-ai": with_pydantic_ai,
+    "pydantic-ai-responses": lambda base, turns: with_pydantic_ai(base, turns, responses=True),
     "openai-agents": openai_agents,
     "openai-agents-chat": lambda base, turns: openai_agents(base, turns, chat=True),
     "smolagents": with_smolagents,
@@ -359,6 +406,8 @@ CLIENTS = {
     "haystack": haystack,
     "agno": with_agno,
     "strands": with_strands,
+    "semantic-kernel": semantic_kernel,
+    "claude-agent": claude_agent,
     "strands-anthropic": lambda base, turns: with_strands(base, turns, of_anthropic=True),
 }
 

@@ -178,14 +178,17 @@ def qwen_code(options, url):
 
 CLIENTS = [
     *map(python_client, ("openai-chat", "openai-responses", "openai-responses-stored", "anthropic", "langchain-openai",
-                         "langchain-openai-responses", "langchain-anthropic", "litellm", "pydantic-ai", "openai-agents",
-                         "openai-agents-chat", "llama-index", "autogen", "haystack", "agno", "strands", "strands-anthropic")),
+                         "langchain-openai-responses", "langchain-anthropic", "litellm", "pydantic-ai", "pydantic-ai-responses",
+                         "openai-agents", "openai-agents-chat", "llama-index", "autogen", "haystack", "agno", "strands", "strands-anthropic")),
     # It writes the calls of its history into the text, so what it shows is not what it was sent.
     {**python_client("smolagents"), "edits": True},
     *map(node_client, ("node-openai", "node-openai-responses", "node-anthropic", "ai-sdk-openai", "ai-sdk-openai-unstored",
                        "ai-sdk-openai-compatible",
                        "ai-sdk-anthropic")),
+    {**python_client("semantic-kernel"),
+     "call": lambda number: ("reader-read_part", {"number": number, "names": ["é", "b"]})},
     {**python_client("mini-swe-agent"), "agent": True, "call": shell("bash", "command")},
+    {**python_client("claude-agent"), "agent": True, "call": shell("Bash", "command", {"description": "Reads a part"})},
     {"name": "codex", "command": codex, "needs": "codex", "agent": True, "call": shell("exec_command", "cmd")},
     {"name": "opencode", "command": opencode, "needs": "opencode", "agent": True,
      "call": shell("bash", "command", {"description": "Reads a part"})},
