@@ -63,6 +63,14 @@ TEST_CASE("bug: in a grammar that is indented as a whole all rules were one") {
   CHECK(wrong("start: %json {}") == "`%` of a grammar is not enforced");
 }
 
+TEST_CASE("bug: a grammar in Lark was refused for options that are empty and names for what its rules take") {
+  const char* const kYes = "%llguidance {}\n\nstart: x\nx[capture]: X\n\nX: \"yes\"\n     | \"no\"\n\n";
+  CHECK(takes(kYes, "no"));
+  CHECK_FALSE(takes(kYes, "maybe"));
+  CHECK(wrong("%llguidance {\"no_forcing\": true}\nstart: \"a\"") == "`%llguidance` of a grammar is not enforced");
+  CHECK(wrong("start[max_tokens=5]: \"a\"") == "`start[max_tokens=5]` is no plain rule of a grammar");
+}
+
 TEST_CASE("what is not read of Lark, and what is no grammar") {
   CHECK(wrong("start: a{\"x\"}\na{y}: y") == "`a{y}` is no plain rule of a grammar");
   CHECK(wrong("start: other") == "the grammar has no rule `other`");

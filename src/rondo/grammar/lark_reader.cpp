@@ -133,7 +133,9 @@ class Rules {
       return Error(ErrorCode::kInvalidArgument, "the grammar has a line that is no rule: " + std::string(statement));
     std::string_view name = stripped(statement.substr(0, colon));
     while (!name.empty() && (name.front() == '?' || name.front() == '!')) name.remove_prefix(1);
-    name = stripped(name.substr(0, name.find('.')));  // a priority may follow the name
+    name = stripped(name.substr(0, name.find('.')));     // a priority may follow the name
+    constexpr std::string_view kCaptured = "[capture]";  // for the client, which wants to know what the rule takes
+    if (name.ends_with(kCaptured)) name.remove_suffix(kCaptured.size());
     if (name.empty() || !std::ranges::all_of(name, is_name))
       return Error(ErrorCode::kUnsupported, "`" + std::string(name) + "` is no plain rule of a grammar");
     rules_[std::string(name)] = stripped(statement.substr(colon + 1));
@@ -143,6 +145,8 @@ class Rules {
   Status directive(std::string_view statement) {
     constexpr std::string_view kImport = "%import common.";
     constexpr std::string_view kIgnore = "%ignore ";
+    constexpr std::string_view kOptions = "%llguidance ";  // of the engine that reads the grammar
+    if (statement.starts_with(kOptions) && stripped(statement.substr(kOptions.size())) == "{}") return Done{};
     if (statement.starts_with(kIgnore)) {
       ignored_.emplace_back(stripped(statement.substr(kIgnore.size())));
       return Done{};
