@@ -98,6 +98,7 @@ void read_guides(Fields& fields, GenerateRequest& out) {
   Fields outputs = fields.inside("structured_outputs");
   note_left_out(outputs, {"structural_tag"}, out.warnings);
   note_left_out(fields, {"bad_words", "allowed_token_ids"}, out.warnings);
+  std::optional<json::Value> taken;  // some clients say the same under two names, for servers of any age
   using Reader = void (*)(Fields&, std::string_view, AnswerFormat&);
   struct Guide {
     Fields* in;
@@ -110,9 +111,12 @@ void read_guides(Fields& fields, GenerateRequest& out) {
                              Guide{&fields, "guided_choice", read_choice}, Guide{&outputs, "choice", read_choice},
                              Guide{&fields, "guided_grammar", read_grammar}, Guide{&outputs, "grammar", read_grammar},
                              Guide{&fields, "grammar", read_grammar}, Guide{&fields, "ebnf", read_grammar}}) {
+    const json::Value* value = guide.in->any(guide.key);
+    if (value == nullptr) continue;
     if (out.format.kind == AnswerFormat::Kind::kText) {
       guide.read(*guide.in, guide.key, out.format);
-    } else {
+      if (out.format.kind != AnswerFormat::Kind::kText) taken = *value;
+    } else if (taken != *value) {
       note_left_out(*guide.in, {guide.key}, out.warnings, "`" + out.format.field + "` took its place");
     }
   }

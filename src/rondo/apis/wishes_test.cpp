@@ -82,6 +82,12 @@ TEST_CASE("bug: an edit of the context that keeps all thinking was told as left 
   CHECK(told(R"("compaction": {"type": "summarize"})") == Texts{"`compaction` was left out"});
 }
 
+TEST_CASE("bug: a constraint under its older and its newer name, for servers of any age, gave a warning") {
+  CHECK(warnings(chat(R"("guided_regex": "a+", "structured_outputs": {"regex": "a+"})")).empty());
+  CHECK(warnings(chat(R"("guided_regex": "a+", "structured_outputs": {"regex": "b+"})")) ==
+        Texts{"`structured_outputs.regex` was left out: `guided_regex` took its place"});
+}
+
 TEST_CASE("bug: the least tokens, the end that is ignored and what a stop text shows were left out") {
   const auto taken =
       chat(R"("min_tokens": 5, "max_tokens": 5, "ignore_eos": true, "include_stop_str_in_output": true)");
