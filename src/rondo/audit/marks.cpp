@@ -321,8 +321,8 @@ class Marker {
         const std::string& constant = source.tokens()[operands[i].begin].text;
         text = quote(constant.substr(begin, (i == to.operand ? to.offset : constant.size()) - begin));
       }
-      if (!out.empty()) out += " + ";
-      out += text;
+      const std::string sign(source.text_of({operands[i].begin - 1, operands[i].begin}));
+      out += out.empty() ? text : " " + sign + " " + text;
     }
     return out;
   }
