@@ -1,5 +1,6 @@
-// The formats of random and invented templates, with the template's place of each of their texts, as golden/format/formats.txt
-// has them: fast, so that any change of the analysis is seen as a difference of lines.  RONDO_UPDATE=1 writes the file anew.
+// The formats of random and invented templates, with the template's place of each of their texts, and what clients may
+// send, as golden/format/formats.txt has them: fast, so that any change of the analysis is seen as a difference of lines.
+// RONDO_UPDATE=1 writes the file anew.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -11,8 +12,10 @@
 #include "analysis/explain.h"
 #include "analysis/message_rules.h"
 #include "base/files.h"
+#include "json/print.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_template.h"
+#include "text/text.h"
 
 namespace rondo {
 namespace {
@@ -26,17 +29,64 @@ std::string places_of(const analysis::FieldOrigin& origin) {
   return origin.field + (out.empty() ? " nowhere" : out);
 }
 
-std::string capabilities_of(const jinja::Template& chat_template, const format::Format& format) {
+std::string sign(bool is_so, const char* name) { return is_so ? std::string(" ") + name : ""; }
+
+// Returns what messages of the role need, where that is anything.
+std::string rules_of(const char* role, const tmpl::RoleRules& rules) {
+  const std::string needs =
+      (rules.content == tmpl::RoleRules::Content::kAny
+           ? ""
+           : " content " + std::to_string(static_cast<int>(rules.content))) +
+      (rules.empty == tmpl::RoleRules::Empty::kAny ? "" : " empty " + std::to_string(static_cast<int>(rules.empty))) +
+      sign(rules.dumps_values, "values") + sign(rules.dumps_lists, "lists") + sign(rules.dumps_scalars, "scalars");
+  return needs.empty() ? "" : std::string(" (") + role + needs + ")";
+}
+
+std::string rules_of(const tmpl::ToolRules& rules) {
+  return sign(rules.wraps, "tools wrapped") + sign(rules.takes_nulls, "tools nulls") +
+         sign(rules.describes, "tools described") + sign(rules.gives_properties, "tools properties") +
+         sign(rules.describes_parameters, "tools parameters described") +
+         sign(rules.takes_null_types, "tools null types");
+}
+
+std::string rules_of(const tmpl::MessageRules& rules) {
+  const auto number = [](const char* name, int value) {
+    return sign(value != 0, name) + (value != 0 ? std::to_string(value) : "");
+  };
+  const auto text = [](const char* name, const std::string& value) {
+    return value.empty() ? "" : std::string(" ") + name + text::quoted(value);
+  };
+  return rules_of("system", rules.system) + rules_of("user", rules.user) + rules_of("assistant", rules.assistant) +
+         rules_of("tool", rules.tool) + number("arguments ", static_cast<int>(rules.arguments)) +
+         number("no content ", rules.no_content ? 1 + static_cast<int>(*rules.no_content) : 0) +
+         number("ids ", static_cast<int>(rules.ids)) + sign(rules.fills_arguments, "fills") +
+         sign(rules.types_calls, "types") + sign(rules.wraps_calls, "wraps") + sign(rules.names_results, "names") +
+         sign(rules.orders_results, "orders") + sign(rules.knows_developer, "developer") +
+         sign(rules.takes_nulls, "nulls") + sign(rules.takes_empty_calls, "empty") +
+         sign(rules.takes_function_calls, "older") + sign(rules.knows_function_role, "function") +
+         sign(rules.takes_refusals, "refusals") + sign(rules.content_hides_calls, "hides") +
+         sign(rules.needs_tool_list, "list") + sign(rules.reasoning_in_content, "thoughts in content") +
+         rules_of(rules.tools) + text("reasoning ", rules.reasoning_field) + text("part ", rules.reasoning_part) +
+         text("open ", rules.reasoning_open) + text("close ", rules.reasoning_close);
+}
+
+// Returns what a client may send, and how; `tells` adds why.
+std::string uses_of(const jinja::Template& chat_template, const format::Format& format, bool tells) {
   const analysis::Options options;
   const tmpl::MessageRules rules = analysis::find_message_rules(chat_template, options, format);
   const analysis::Studied studied{chat_template, options, format, rules};
-  std::string out;
-  for (const analysis::Capability& capability : analysis::find_capabilities(studied, studied).all)
-    out += (capability.is_supported ? " " : " no ") + capability.name + ":" + std::to_string(capability.line);
+  const analysis::Capabilities found = analysis::find_capabilities(studied, studied);
+  std::string out = "\nmessages:" + rules_of(rules) + "\ncapabilities:";
+  for (const analysis::Capability& capability : found.all) {
+    out += (tells ? "\n " : "") + std::string(capability.is_supported ? " " : " no ") + capability.name + ":" +
+           std::to_string(capability.line);
+    if (tells)
+      out += " " + capability.evidence + (capability.details.empty() ? "" : " " + json::to_compact(capability.details));
+  }
   return out;
 }
 
-std::string described(const std::string& name, const std::string& source) {
+std::string described(const std::string& name, const std::string& source, bool tells) {
   const auto chat_template = jinja::Template::compile(source, {}, name);
   REQUIRE_MESSAGE(chat_template.ok(), source);
   const auto explained = analysis::explain(*chat_template.value(), {});
@@ -44,22 +94,23 @@ std::string described(const std::string& name, const std::string& source) {
   const format::Format& format = *explained.value().format;
   std::string out = "### " + name + "\n" + format.to_string() + "places:";
   for (const analysis::FieldOrigin& origin : explained.value().origins) out += "\n  " + places_of(origin);
-  return out + "\ncapabilities:" + capabilities_of(*chat_template.value(), format) + "\n";
+  return out + uses_of(*chat_template.value(), format, tells) + "\n";
 }
 
 TEST_CASE("the formats of random and invented templates are those of the golden file") {
   std::string out;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed)
-    out += described("seed " + std::to_string(seed), test::template_text(test::random_shape(seed)));
+    out += described("seed " + std::to_string(seed), test::template_text(test::random_shape(seed)), false);
   std::vector<std::filesystem::path> files;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(RONDO_SOURCE_DIR) + "/tests/golden/format/invented"))
-    if (entry.path().extension() == ".jinja") files.push_back(entry.path());
+  for (const char* folder : {"/tests/golden/format/invented", "/tests/golden/audit"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(std::string(RONDO_SOURCE_DIR) + folder))
+      if (entry.path().extension() == ".jinja") files.push_back(entry.path());
+  }
   std::ranges::sort(files);
   for (const std::filesystem::path& file : files) {
     const auto source = files::read(file.string());
     REQUIRE(source.ok());
-    out += described(file.filename().string(), source.value());
+    out += described(file.filename().string(), source.value(), file.parent_path().filename() == "audit");
   }
   test::check_golden("format/formats.txt", out);
 }

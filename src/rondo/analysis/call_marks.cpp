@@ -191,17 +191,6 @@ void trim_around_arguments(format::Calls& calls) {
     replace(pieces, begin, end, std::string_view(before).substr(0, before.size() - open.size()));
 }
 
-// Returns the first variant that exists, by number of calls and then in the order given.
-std::optional<Parts> first_of(const Evidence& evidence, std::initializer_list<std::size_t> counts,
-                              std::initializer_list<Parts> order) {
-  for (const std::size_t count : counts) {
-    for (const auto& [reasoning, content, none] : order) {
-      if (evidence.find({reasoning, content, count}) != nullptr) return Parts{reasoning, content, count};
-    }
-  }
-  return std::nullopt;
-}
-
 // Infers calls in tags from the variant of `base`.
 CallPart calls_in_tags(const Evidence& evidence, const Parts& base, format::ArgumentStyle style, CallText text,
                        const std::string& stop) {
@@ -263,21 +252,21 @@ CallPart with_lone_call(CallPart part, const CallText& text, const std::string& 
 CallPart calls_alone(const Evidence& evidence, const Blocks& blocks, const std::string& stop) {
   // The text that separates calls from content is seen after content, and the text that ends a turn of calls in a turn
   // without content.
-  const auto leading = first_of(evidence, {1, 2}, {{false, true}, {false, false}, {true, true}, {true, false}});
-  const auto base = first_of(evidence, {2, 1}, {{false, false}, {false, true}, {true, false}, {true, true}});
-  if (!leading || !base) return {};
+  if (evidence.find({.calls = 1}) == nullptr) return {};
+  const Parts leading{.content = evidence.find({.content = true, .calls = 1}) != nullptr, .calls = 1};
+  const Parts base{.calls = evidence.find({.calls = 2}) != nullptr ? std::size_t{2} : 1};
   CallText text;
   // If each call is a block of its own, the header stands before each call.
   text.atoms = evidence.atoms;
   if (!is_blank(blocks.header)) text.atoms.emplace_back(trimmed(blocks.header));
-  const Turn& lead_turn = evidence.variants.at(*leading).turn;
-  text.before = counted_before(lead_turn, before_calls(blocks, *leading, lead_turn));
-  const Turn& turn = evidence.variants.at(*base).turn;
+  const Turn& lead_turn = evidence.variants.at(leading).turn;
+  text.before = counted_before(lead_turn, before_calls(blocks, leading, lead_turn));
+  const Turn& turn = evidence.variants.at(base).turn;
   const std::size_t slot = turn.first(SlotKind::kArguments, 0);
   if (slot == kNone) return {};
   const format::ArgumentStyle style = argument_style(turn.tokens[slot]);
   if (style != format::ArgumentStyle::kParameters) {
-    if (auto json = find_json_call(turn, lead_turn, base->calls, text)) {
+    if (auto json = find_json_call(turn, lead_turn, base.calls, text)) {
       CallPart out;
       out.calls.present = true;
       out.calls.arguments = style;
@@ -285,14 +274,14 @@ CallPart calls_alone(const Evidence& evidence, const Blocks& blocks, const std::
       out.calls.roles = std::move(json->roles);
       out.calls.pieces = std::move(json->pieces);
       if (json->lone) {
-        const Written before = counted_before(turn, before_calls(blocks, *base, turn));
+        const Written before = counted_before(turn, before_calls(blocks, base, turn));
         json->text.before = before.before(before.text.size() - std::min(json->before_slot, before.text.size()));
       }
       CallPart part = with_markers(std::move(out), json->text, stop);
       return json->lone ? with_lone_call(std::move(part), *json->lone, stop) : part;
     }
   }
-  return calls_in_tags(evidence, *base, style, std::move(text), stop);
+  return calls_in_tags(evidence, base, style, std::move(text), stop);
 }
 
 }  // namespace

@@ -102,6 +102,16 @@ TEST_CASE("history is what a conversation without tools has") {
   CHECK(can.find("history")->evidence == "messages[0].content and messages[1].content are written");
 }
 
+TEST_CASE("a capability is told with its line, which may be the first one, and with its details") {
+  const json::Value told = to_json(capabilities_of(
+      "{% for m in messages %}{{- '<' ~ m.role ~ '>' ~ m.content }}{{ '(' ~ m.reasoning_content ~ ')' if "
+      "m.reasoning_content and mull }}{% endfor %}"));
+  CHECK(*told.find("system")->find("line") == json::Value(1));
+  CHECK(*told.find("system")->find("supported") == json::Value(true));
+  CHECK(told.find("tools")->find("line") == nullptr);
+  CHECK(*told.find("free_variables") == json::Value(json::Array{"mull"}));
+}
+
 TEST_CASE("a template that never renders carries nothing") {
   const Capabilities can = capabilities_of("{{ raise_exception('never') }}");
   CHECK(supported(can).empty());

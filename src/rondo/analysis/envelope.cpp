@@ -58,7 +58,7 @@ struct Extent {
 // Returns the outermost JSON value around `at` that begins at `from` or later; nullopt if there is none.
 std::optional<Extent> json_around(const std::string& text, std::size_t at, std::size_t from) {
   std::optional<Extent> best;
-  for (std::size_t begin = at + 1; begin-- > from;) {
+  for (std::size_t begin = at; begin-- > from;) {
     if (text[begin] != '{' && text[begin] != '[') continue;
     auto parsed = json::parse_prefix(std::string_view(text).substr(begin));
     if (!parsed.ok() || begin + parsed.value().end <= at) continue;

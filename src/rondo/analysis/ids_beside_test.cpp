@@ -36,6 +36,15 @@ TEST_CASE("bug: an id in the tag around a call's JSON made the JSON a text of th
   CHECK(behind->calls.call_close == ">");
 }
 
+TEST_CASE("an id that is the first member of a call's JSON belongs to its object") {
+  const auto format =
+      format_with("'<act>' + ({'id': c.id or '', 'name': f.name, 'arguments': f.arguments} | tojson) + '</act>'", "''");
+  CHECK(format->calls.call_open == "<act>");
+  CHECK(format->calls.call_close == "</act>");
+  CHECK(format->calls.roles.id == std::vector<std::string>{"id"});
+  CHECK(format->calls.pieces.empty());
+}
+
 TEST_CASE("bug: a counter beside a call's JSON that a result repeats was no id") {
   using enum format::CallPiece::Kind;
   const std::string call = "'<act n=\"a' + (loop.index | string) + '\">' + (" + kCallObject + ") + '</act>'";

@@ -150,6 +150,12 @@ TEST_CASE("what older clients send is given in today's form where the template d
             template_with(
                 "{%- if m.function_call %}{{- '<f ' + m.function_call.name + '>' }}{%- endif %}" + kEitherText, call))
             .takes_function_calls);
+  // A request with calls has tools, and the template may look at them.
+  CHECK(rules_of(
+            template_with("{%- if tools and m.function_call %}{{- '<f ' + m.function_call.name + '>' }}{%- endif %}" +
+                              kEitherText,
+                          call))
+            .takes_function_calls);
   CHECK(rules_of(template_with("{{- m.refusal or '' }}" + kEitherText)).takes_refusals);
   CHECK(!rules_of(template_with("{%- if 'tool_calls' in m %}{{- 'calls' }}{%- else %}" + kText + "{%- endif %}"))
              .takes_empty_calls);
