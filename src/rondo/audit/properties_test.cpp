@@ -340,6 +340,12 @@ TEST_CASE("arguments that are sorted, content that is left out beside calls") {
   CHECK(std::ranges::any_of(
       notes, [](const report::Finding& note) { return note.sentence == "arguments are sorted by name"; }));
 
+  // One of them is not written, so that they have no order.
+  const report::Report one =
+      audit_of(with(kTagged, "call.function.arguments.items()", "call.function.arguments.items() if key != 'z'"));
+  for (const report::Finding& note : notes_of(one, "argument-fidelity"))
+    CHECK(note.sentence != "arguments are sorted by name");
+
   const report::Report alike = audit_of(with(kClean, "(m.content or '')", "('' if m.tool_calls else m.content or '')"));
   const std::vector<report::Finding> collisions = notes_of(alike, "collision");
   REQUIRE_MESSAGE(collisions.size() == 1, told(alike.notes));

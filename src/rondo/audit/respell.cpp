@@ -129,8 +129,7 @@ std::optional<std::string> respell_own(const ScenarioTurn& turn, Sampled& sample
     if (turn.calls[i].spelled.empty() || i >= sampled.regions.calls.size()) continue;
     const json::Value value = json::parse(turn.calls[i].spelled).value();
     const Extent call = sampled.regions.calls[i];
-    const Extent around{call.begin, std::min(sampled.text.size(), call.end + 1)};
-    if (const auto found = find_json(sampled.text, around, value)) {
+    if (const auto found = find_json(sampled.text, call, value)) {
       replace(sampled, *found, turn.calls[i].spelled);
       is_done = true;
     } else {

@@ -99,6 +99,7 @@ TEST_CASE("respell: JSON of calls in another spelling") {
         "not: the template writes no such value as JSON");
   of.calls.front().spelled = R"({"k": 1E1, "word": "x"})";
   CHECK(spelled("{do [f k=10.0 ]}$#", Spelling::kOwnJson, of) == "{do f k=1E1 }$#");
+  CHECK(spelled("[f k=10.0 ]$#", Spelling::kOwnJson, of) == "f k=1E1 $#");
   // A word of JSON is written as it is anyway, and a text has quotes in no tag.
   of.calls.front().spelled = R"({"yes": true})";
   CHECK(spelled("{do [f yes=true ]}$#", Spelling::kOwnJson, of) == "{do f yes=true }$#");

@@ -25,6 +25,7 @@ Settings settings_of(const std::string& source, const json::Object& kwargs = {})
   REQUIRE(format.ok());
   chat::Conversation base;
   base.kwargs = kwargs;
+  base.tools = json::Array{json::Object{{"type", "function"}, {"function", json::Object{{"name", "f"}}}}};
   return find_settings(*compiled.value(), *format.value(), base, {});
 }
 
@@ -76,6 +77,22 @@ TEST_CASE("000:265-266: settings: a switch about reasoning is seen beside the on
         "default {}\nmull=true {\"mull\":true}\nshout=true {\"shout\":true}\n"
         "mull=true, keep=true {\"mull\":true,\"keep\":true}\n"
         "mull: [true]\nshout: [true]\n");
+}
+
+TEST_CASE("settings: a switch may show in one kind of conversation alone") {
+  // The generation prompt stands behind a question, and behind no answer.
+  CHECK(told(settings_of(with("{{- 'quick ' if quick and messages[-1].role == 'user' }}"))) ==
+        "default {}\nquick=true {\"quick\":true}\nquick: [true]\n");
+  CHECK(told(settings_of(with("{{- 'quick ' if quick and messages[-1].role == 'assistant' }}"))) == "default {}\n");
+  CHECK(told(settings_of(with("", "{{- 'end ' if tail and loop.last and not add_generation_prompt }}"))) ==
+        "default {}\ntail=true {\"tail\":true}\ntail: [true]\n");
+  for (const std::string condition :
+       {"tools", "not tools", "messages[0].role == 'system'",
+        "messages[-1].role == 'tool' and messages[-1].tool_call_id == messages[1].tool_calls[0].id"}) {
+    CAPTURE(condition);
+    CHECK(told(settings_of(with("{{- 'quick ' if quick and " + condition + " }}"))) ==
+          "default {}\nquick=true {\"quick\":true}\nquick: [true]\n");
+  }
 }
 
 TEST_CASE("settings: of many some are left out, and a note says how many") {
