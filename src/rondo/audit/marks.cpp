@@ -155,7 +155,7 @@ class Marker {
         comment = tag.starts_with("{%-") ? "{#-" : "{#";
         comment += tag.ends_with("-%}") ? " -#}" : " #}";
       }
-      const std::size_t line = begin == 0 ? 0 : text.rfind('\n', begin - 1) + 1;
+      const std::size_t line = text.rfind('\n', begin) + 1;  // none before the first line, and 0 there
       const bool is_alone = text.find_first_not_of(' ', line) == begin && end < text.size() && text[end] == '\n';
       if (removal == Removal::kLine && is_alone) {
         begin = line;
