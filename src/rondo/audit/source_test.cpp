@@ -104,5 +104,36 @@ TEST_CASE("blocks: what stands around a byte, and what it asks") {
   CHECK(blocks.condition_inside(at('E'), "other").empty());
 }
 
+TEST_CASE("source: a tag that nothing closes ends with the template; tokens are replaced") {
+  const Source open("x{{ a.b");
+  CHECK(open.text_of(open.tag_of(2)) == "a.b");
+  CHECK(open.apply({open.replace({2, 3}, "z")}) == "x{{ z.b");
+  CHECK(open.apply({open.replace({0, 0}, "y")}) == "yx{{ a.b");
+}
+
+TEST_CASE("blocks: an assignment with a body is a block, one with a value is none; branches and nested conditions") {
+  const Source source(
+      "{% set x = 1 %}A{% set y %}B{% endset %}{% if a %}{% if b %}C{% else %}D{% endif %}E{% endif %}"
+      "{% for k in d %}{% else %}F{% endfor %}{% if ask %}{% if c %}{% for m in n %}{% if e %}G{% endif %}{% endfor "
+      "%}{% endif %}"
+      "{% endif %}");
+  const SourceBlocks blocks(source);
+  const auto at = [&](char letter) { return source.text().find(letter); };
+  CHECK(blocks.around(at('A')).empty());
+  REQUIRE(blocks.around(at('B')).size() == 1);
+  CHECK(blocks.around(at('B')).front()->word == "set");
+  CHECK(blocks.branch_of(*blocks.around(at('C')).front(), at('C')) == 0);
+  CHECK(blocks.branch_of(*blocks.around(at('D')).front(), at('D')) == 1);
+  CHECK(blocks.around(at('E')).size() == 1);
+  CHECK(blocks.around(at('F')).front()->word == "for");
+  CHECK(blocks.loop_names(at('F')) == Texts{"k"});
+  CHECK(blocks.condition_inside(at('D'), "a") == "not (b)");
+  CHECK(blocks.condition_inside(at('G'), "ask") == "(c) and (e)");
+  CHECK(blocks.around(at('G')).size() == 4);
+  // What nothing ends goes on to the end of the template.
+  const Source open("{% if a %}{% if b %}C");
+  CHECK(SourceBlocks(open).around(open.text().size() - 1).size() == 2);
+}
+
 }  // namespace
 }  // namespace rondo::audit
