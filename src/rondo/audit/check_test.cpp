@@ -200,6 +200,16 @@ TEST_CASE("check: white space is cut where the content is written, not where a c
               place(source, "trim if"));
 }
 
+TEST_CASE("check: each variable that mends a break alone is a remedy, and none beside another that does") {
+  const std::string source =
+      changed("(m.reasoning_content or '')", "(m.reasoning_content if loop.last or keep_thoughts or keep_all else '')");
+  const std::string remedies = remedies_of(break_of(source, "reasoning-content"));
+  CHECK(
+      remedies.starts_with("set {\"keep_all\":true} in chat_template_kwargs (holds)\n"
+                           "set {\"keep_thoughts\":true} in chat_template_kwargs (holds)\n"));
+  CHECK(remedies.find("keep_all", remedies.find("keep_all") + 1) == std::string::npos);
+}
+
 TEST_CASE("000:20-23: check: reasoning that goes once a user message follows, and a variable that keeps it") {
   const std::string source =
       changed("(m.reasoning_content or '')", "(m.reasoning_content if loop.last or keep_thoughts else '')");
