@@ -11,6 +11,7 @@
 #include "analysis/capabilities.h"
 #include "analysis/explain.h"
 #include "analysis/message_rules.h"
+#include "base/digest.h"
 #include "base/files.h"
 #include "json/print.h"
 #include "tests/support/golden.h"
@@ -21,6 +22,7 @@ namespace rondo {
 namespace {
 
 constexpr std::uint64_t kSeeds = 60;
+constexpr std::uint64_t kMoreSeeds = 240;
 
 std::string places_of(const analysis::FieldOrigin& origin) {
   std::string out;
@@ -113,6 +115,16 @@ TEST_CASE("the formats of random and invented templates are those of the golden 
     out += described(file.filename().string(), source.value(), file.parent_path().filename() == "audit");
   }
   test::check_golden("format/formats.txt", out);
+}
+
+// described() tells more about one of them.
+TEST_CASE("the formats of many more random templates have the digests of the golden file") {
+  std::string out;
+  for (std::uint64_t seed = kSeeds + 1; seed <= kMoreSeeds; ++seed) {
+    const std::string name = "seed " + std::to_string(seed);
+    out += hex_digest({described(name, test::template_text(test::random_shape(seed)), true)}) + " " + name + "\n";
+  }
+  test::check_golden("format/digests.txt", out);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "audit/check.h"
+#include "base/digest.h"
 #include "base/files.h"
 #include "json/print.h"
 #include "tests/support/byte_tokenizer.h"
@@ -100,17 +101,15 @@ std::string shown(const std::vector<report::Finding>& findings) {
   return out;
 }
 
-std::string report_of(const std::filesystem::path& file) {
-  const auto source = files::read(file.string());
-  REQUIRE(source.ok());
-  const auto compiled = jinja::Template::compile(source.value(), {}, file.filename().string());
+std::string report_of(const std::string& name, const std::string& source) {
+  const auto compiled = jinja::Template::compile(source, {}, name);
   REQUIRE_MESSAGE(compiled.ok(), compiled.error().to_string());
   Input input;
   input.chat_template = compiled.value();
-  if (!file.stem().string().ends_with("_bare"))
+  if (name.find("_bare") == std::string::npos)
     input.tokenizer = test::byte_tokenizer({"<|fin|>", "<|user|>", "<|bot|>", "<|tool|>", "<|mull|>"}, "<|fin|>");
   const auto checked = check(input, {});
-  const std::string title = "### " + file.filename().string();
+  const std::string title = "### " + name;
   if (!checked.ok()) return title + "\n  " + checked.error().to_string() + "\n";
   std::string out = title;
   for (const report::Knob& knob : checked.value().knobs)
@@ -119,14 +118,31 @@ std::string report_of(const std::filesystem::path& file) {
          "\nnotes:" + shown(checked.value().notes) + "\n";
 }
 
+// The templates of a folder below tests/golden, by their names.
+std::map<std::string, std::string> templates_in(const std::string& folder) {
+  std::map<std::string, std::string> out;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(RONDO_SOURCE_DIR) + "/tests/golden/" + folder)) {
+    if (entry.path().extension() != ".jinja") continue;
+    const auto source = files::read(entry.path().string());
+    REQUIRE(source.ok());
+    out[entry.path().filename().string()] = source.value();
+  }
+  return out;
+}
+
 TEST_CASE("the reports of invented templates are those of the golden file") {
   std::string out;
-  std::vector<std::filesystem::path> found;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(RONDO_SOURCE_DIR) + "/tests/golden/audit"))
-    if (entry.path().extension() == ".jinja") found.push_back(entry.path());
-  std::ranges::sort(found);
-  for (const std::filesystem::path& file : found) out += report_of(file);
+  for (const auto& [name, source] : templates_in("audit")) out += report_of(name, source);
   test::check_golden("audit/reports.txt", out);
+}
+
+// To read one of them, copy its template to golden/audit.
+TEST_CASE("the reports of the templates in golden/format have the digests of the golden file") {
+  std::string out;
+  for (const auto& [name, source] : templates_in("format/invented"))
+    out += hex_digest({report_of(name, source)}) + " " + name + "\n";
+  test::check_golden("audit/digests.txt", out);
 }
 
 }  // namespace
