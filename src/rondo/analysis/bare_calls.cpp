@@ -49,7 +49,7 @@ format::Calls with_bare_calls(const Evidence& evidence, format::Calls calls) {
   const std::size_t name = bare ? bare->last(SlotKind::kName, 0) : kNone;
   if (name == kNone || bare->has(SlotKind::kArguments, 0)) return calls;
   if (calls.envelope != format::Envelope::kTags) {
-    const bool has_key = !calls.roles.name_is_key && !calls.roles.arguments.empty();
+    const bool has_key = !calls.roles.arguments.empty();  // not where the name is the key
     calls.omits_arguments =
         has_key && !contains(bare->literals(), json::to_compact(json::Value(calls.roles.arguments.back())));
     return calls;

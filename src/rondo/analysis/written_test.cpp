@@ -77,6 +77,9 @@ TEST_CASE("written: what two texts have in common ends where both begin another 
   CHECK(back("<ba>", "<ca>") == 0);
   // Inside brackets no constant ends a marker where both are inside.
   CHECK(front("<a /b>", "<a /c>") == 0);
+  // What follows a number belongs to it.
+  CHECK(front("<n=\x1A/a", "<n=\x1A/b") == 0);
+  CHECK(front("over\x1A/ab", "over\x1A/cd") == 0);
   // A word between two tags ties them together.
   CHECK(front("<|open|>/call/<|then|>", "<|open|>/call/<|now|>") == 0);
 }
