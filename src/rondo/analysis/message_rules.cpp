@@ -105,7 +105,7 @@ class Finder {
     return probe::plain_message("user", json::Array{chat::text_part(text)});
   }
   [[nodiscard]] Texts texts_of(json::Array messages, bool tools) {
-    const ProbeSetting setting{"default", tools, false, false};
+    const ProbeSetting setting{.tools = tools};
     Texts out{{prober_.text_of(messages, setting)}};
     messages.push_back(question(probe::kSecondQuestionText));
     out.made.push_back(prober_.text_of(std::move(messages), setting));
@@ -197,7 +197,7 @@ Texts Finder::call_texts(const CallForm& form) {
   if (id.empty()) result.as_object().erase("tool_call_id");
   if (!form.names_result) result.as_object().erase("name");
   if (!form.has_result_content) result.as_object().erase("content");
-  const ProbeSetting setting{"default", calls_have_tools_, false, false};
+  const ProbeSetting setting{.tools = calls_have_tools_};
   json::Array messages{question(), call_message(form)};
   Texts out{{prober_.text_of(messages, setting)}};
   for (const json::Value& next : {std::move(result), question(probe::kSecondQuestionText)}) {

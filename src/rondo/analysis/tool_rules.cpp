@@ -48,7 +48,7 @@ class ToolFinder {
 
  private:
   [[nodiscard]] std::optional<std::string> text_with(const json::Value& tool) {
-    ProbeSetting setting{"default", false, false, false};
+    ProbeSetting setting{.tools = false};
     setting.variable = json::Member{"tools", json::Array{tool}};
     return prober_.text_of({question_}, setting);
   }
