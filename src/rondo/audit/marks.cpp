@@ -322,7 +322,8 @@ class Marker {
         text = quote(constant.substr(begin, (i == to.operand ? to.offset : constant.size()) - begin));
       }
       const std::string sign(source.text_of({operands[i].begin - 1, operands[i].begin}));
-      out += out.empty() ? text : " " + sign + " " + text;
+      if (!out.empty()) out.append(" ").append(sign).append(" ");
+      out += text;
     }
     return out;
   }

@@ -148,7 +148,7 @@ class GbnfReader {
       } else if (eat("{")) {
         const std::uint32_t least = number();
         std::uint32_t most = least;
-        if (eat(",")) most = text_.substr(at_).starts_with("}") ? kUnbounded : number();
+        if (eat(",")) most = text_.substr(at_).starts_with('}') ? kUnbounded : number();
         if (!eat("}")) fail("`{` without `}`");
         if (least > most) fail("a repetition whose bounds are out of order");
         part = grammar_.repeat(part, least, most);
@@ -219,7 +219,7 @@ class GbnfReader {
   NodeId literal() {
     ++at_;
     std::string out;
-    while (!error_ && !text_.substr(at_).starts_with("\"")) utf8::append(out, character());
+    while (!error_ && !text_.substr(at_).starts_with('"')) utf8::append(out, character());
     (void)eat("\"");
     return grammar_.literal(out);
   }
@@ -228,10 +228,10 @@ class GbnfReader {
     ++at_;
     const bool is_negated = eat("^");
     CharSet set;
-    while (!error_ && !text_.substr(at_).starts_with("]")) {
+    while (!error_ && !text_.substr(at_).starts_with(']')) {
       const char32_t first = character();
       char32_t last = first;
-      if (text_.substr(at_).starts_with("-") && !text_.substr(at_).starts_with("-]")) {
+      if (text_.substr(at_).starts_with('-') && !text_.substr(at_).starts_with("-]")) {
         ++at_;
         last = character();
       }
