@@ -25,7 +25,7 @@ Error too_large() { return {ErrorCode::kUnsupported, "the grammar is too large t
 
 std::size_t index_of(RuleId rule) { return static_cast<std::size_t>(rule); }
 
-// Rewrites a grammar until it suits every engine: none repeats what may be empty, and no rule begins with itself.
+// Rewrites a grammar so that every engine takes it: it repeats nothing that may be empty, and no rule begins with itself.
 class Rewriting {
  public:
   explicit Rewriting(Grammar grammar) : g_(std::move(grammar)), empty_(g_) {}
