@@ -19,6 +19,7 @@ TEST_CASE("source: every token knows its bytes") {
   CHECK(source.token_at(1, 8) == 2);
   CHECK_FALSE(source.token_at(9, 1));
   CHECK_FALSE(source.token_at(0, 0));
+  CHECK_FALSE(Source("a\nb").token_at(2, 0));
 }
 
 TEST_CASE("source: the tag around a token, the group behind a bracket, the operand in front of a filter") {
