@@ -191,23 +191,25 @@ std::string objections(const test::TemplateShape& shape, const test::MessagePart
   return out;
 }
 
-TEST_CASE("bug: a call without arguments was closed twice where its close has a number") {
+// Calls in tags with parameters, in turns that only the next one's header ends.
+test::TemplateShape unstopped_parameters() {
   test::TemplateShape shape;
   shape.form = test::CallForm::kTags;
   shape.argument_form = test::ArgumentForm::kParameters;
   shape.stop.clear();
   shape.header = {"<|turn|>", "<|says|>"};
+  return shape;
+}
+
+TEST_CASE("bug: a call without arguments was closed twice where its close has a number") {
+  test::TemplateShape shape = unstopped_parameters();
   shape.call = {"<do>", "[/do]</over#\x1A>"};
   shape.parameter = {"<p:", ">", ">", "</p:", "", false};
   CHECK(objections(shape, {.reasoning = "", .content = "", .calls = {json::Object()}, .names = {"search"}}) == "");
 }
 
 TEST_CASE("bug: a call without arguments was closed twice where a line's end stands between its closers") {
-  test::TemplateShape shape;
-  shape.form = test::CallForm::kTags;
-  shape.argument_form = test::ArgumentForm::kParameters;
-  shape.stop.clear();
-  shape.header = {"<|turn|>", "<|says|>"};
+  test::TemplateShape shape = unstopped_parameters();
   shape.section = {"`acts`", "\n`/acts`"};
   shape.parameter = {"`set`", "=", "`/set`", "", "", false};
   CHECK(objections(shape, {.reasoning = "", .content = "", .calls = {json::Object()}, .names = {"search"}}) == "");

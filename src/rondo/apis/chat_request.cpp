@@ -28,14 +28,19 @@ void check_calls(Fields& message) {
   }
 }
 
-// Takes `schema`, which `fields` have under `key`.  `is_text`: it describes a string whose text is the answer.
-void take_schema(Fields& fields, std::string_view key, json::Value schema, bool is_text, AnswerFormat& out) {
-  check_schema(fields, key, schema);
+// Sets `schema` for what `fields` have under `key`.  `is_text`: it describes a string whose text is the answer.
+void set_schema(const Fields& fields, std::string_view key, json::Value schema, bool is_text, AnswerFormat& out) {
   out.kind = AnswerFormat::Kind::kSchema;
   out.is_text = is_text;
   out.is_strict = true;
   out.schema = std::move(schema);
   out.field = fields.path(key);
+}
+
+// The same, of a schema that is not checked yet.
+void take_schema(Fields& fields, std::string_view key, json::Value schema, bool is_text, AnswerFormat& out) {
+  check_schema(fields, key, schema);
+  set_schema(fields, key, std::move(schema), is_text, out);
 }
 
 // A schema under a name of other servers, as an object or as text.
@@ -67,7 +72,7 @@ void read_grammar(Fields& fields, std::string_view key, AnswerFormat& out) {
   if (!given) return;
   const std::string syntax(grammar::syntax_of(*given));
   check_grammar(fields, key, syntax, *given);
-  take_schema(fields, key, grammar::schema_of(syntax, *given), true, out);
+  set_schema(fields, key, grammar::schema_of(syntax, *given), true, out);
 }
 
 // The answers that may be chosen from.

@@ -251,6 +251,8 @@ Result<Grammar> read(std::string_view syntax, std::string_view definition) {
   if (syntax != "regex")
     return Error(ErrorCode::kInvalidArgument,
                  "a grammar is in `gbnf`, `lark` or `regex`, not in `" + printing::excerpt(syntax) + "`");
+  // The pattern must be valid by itself: inside the group below, `a)(b` would be.
+  if (Status valid = check_pattern(definition); !valid.ok()) return valid.error();
   Grammar out;
   auto content = pattern_content(Speller(out, Spelling::bare()), "^(?:" + std::string(definition) + ")$");
   if (!content.ok()) return content.error();

@@ -139,6 +139,7 @@ TEST_CASE("what no engine could read, or only with much time, is not enforced") 
   CHECK(wrong("root ::= (\"ab\"{200}){100}", "gbnf") == "");
   CHECK(wrong("root ::= \"" + std::string(1U << 16U, 'a') + "\"", "gbnf") == "the grammar is too large to be enforced");
   CHECK(wrong("a|(", "regex") == "`(` without `)`");
+  CHECK(wrong("a)(b", "regex") != "");
   CHECK(wrong("a", "ebnf") == "a grammar is in `gbnf`, `lark` or `regex`, not in `ebnf`");
 }
 

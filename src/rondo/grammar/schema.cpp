@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 #include <unordered_set>
 #include <utility>
 
@@ -250,22 +249,15 @@ TypeSet SchemaCompiler::types(const Parts& alternative) const {
   return out;
 }
 
-namespace {
-
-bool has_keyword(const Parts& parts, std::initializer_list<std::string_view> keywords) {
-  return std::ranges::any_of(parts, [&](const Part& part) {
-    return std::ranges::any_of(keywords, [&](std::string_view key) { return part.schema->find(key) != nullptr; });
-  });
-}
-
-}  // namespace
-
 bool SchemaCompiler::has_shape(const Parts& alternative) {
-  return has_keyword(alternative, {"pattern", "format", kGrammarKeyword});
+  return std::ranges::any_of(
+      alternative, [](const Part& part) { return has_keyword(*part.schema, {"pattern", "format", kGrammarKeyword}); });
 }
 
 bool SchemaCompiler::is_free_text(const Parts& alternative) {
-  return !has_shape(alternative) && !has_keyword(alternative, {"enum", "const", "minLength", "maxLength"});
+  return !has_shape(alternative) && std::ranges::none_of(alternative, [](const Part& part) {
+    return has_keyword(*part.schema, {"enum", "const", "minLength", "maxLength"});
+  });
 }
 
 // Drops the values that type, const or enum of any of the parts do not allow.

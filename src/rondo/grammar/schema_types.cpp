@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <initializer_list>
 #include <optional>
 #include <string_view>
 
@@ -85,11 +84,12 @@ std::string_view kind_of_keyword(std::string_view keyword, const json::Value& va
   return "";
 }
 
+bool has_keyword(const json::Value& schema, std::initializer_list<std::string_view> keywords) {
+  return std::ranges::any_of(keywords, [&](std::string_view key) { return schema.find(key) != nullptr; });
+}
+
 TypeSet types_by_keywords(const json::Value& schema) {
-  const auto has = [&schema](std::initializer_list<std::string_view> keywords) {
-    return std::any_of(keywords.begin(), keywords.end(),
-                       [&](std::string_view key) { return schema.find(key) != nullptr; });
-  };
+  const auto has = [&](std::initializer_list<std::string_view> keywords) { return has_keyword(schema, keywords); };
   TypeSet out = 0;
   if (has({"properties", "additionalProperties", "patternProperties", "required", "minProperties", "maxProperties",
            "propertyNames"}))

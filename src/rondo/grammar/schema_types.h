@@ -1,6 +1,7 @@
 // The types that a schema allows.  Internal to grammar/.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,8 @@ namespace rondo::grammar {
 // Returns what the value of this keyword must be if `value` is of another kind: "an object"; "" if it fits.  Values that
 // are schemas are not checked.
 [[nodiscard]] std::string_view kind_of_keyword(std::string_view keyword, const json::Value& value);
+// Returns whether the schema has one of these keywords.
+[[nodiscard]] bool has_keyword(const json::Value& schema, std::initializer_list<std::string_view> keywords);
 // Returns the types that the schema's other keywords are about; kAnyType if there are none.
 [[nodiscard]] TypeSet types_by_keywords(const json::Value& schema);
 
