@@ -49,8 +49,9 @@ class [[nodiscard]] Outcome {
   Outcome(Fault fault) : state_(std::in_place_index<1>, std::move(fault)) {}  // NOLINT(google-explicit-constructor)
   [[nodiscard]] bool ok() const { return state_.index() == 0; }
   // REQUIRES: ok().
-  [[nodiscard]] T& value() { return *std::get_if<0>(&state_); }
-  [[nodiscard]] const T& value() const { return *std::get_if<0>(&state_); }
+  [[nodiscard]] const T& value() const& { return *std::get_if<0>(&state_); }
+  [[nodiscard]] T& value() & { return *std::get_if<0>(&state_); }
+  [[nodiscard]] T&& value() && { return std::move(*std::get_if<0>(&state_)); }
   // REQUIRES: !ok().
   [[nodiscard]] const Fault& fault() const { return *std::get_if<1>(&state_); }
 

@@ -2,9 +2,12 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "apis/completions.h"
+#include "apis/errors.h"
 #include "apis/items.h"
 #include "apis/listings.h"
 #include "apis/stored_responses.h"
@@ -15,6 +18,13 @@ namespace rondo::apis {
 namespace {
 
 using testing::parsed;
+
+TEST_CASE("a value is taken out of an outcome, not copied") {
+  Outcome<std::unique_ptr<int>> made = std::make_unique<int>(3);
+  CHECK(*made.value() == 3);
+  const std::unique_ptr<int> taken = std::move(made).value();
+  CHECK(*taken == 3);
+}
 
 TEST_CASE("errors in the words of each API") {
   const Fault long_chat = context_too_long(chat::Api::kChat, 20, 10);
