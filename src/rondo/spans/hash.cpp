@@ -1,8 +1,10 @@
 #include "spans/hash.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cassert>
+#include <cstring>
 
 #include "base/hex.h"
 #include "spans/bytes.h"
@@ -10,10 +12,15 @@
 namespace rondo::spans {
 namespace {
 
+// Reads `count` bytes, the lowest one first.
 std::uint64_t load_word(const char* bytes, std::size_t count = 8) {
   std::uint64_t out = 0;
-  for (std::size_t i = 0; i < count; ++i)
-    out |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  if constexpr (std::endian::native == std::endian::little) {
+    std::memcpy(&out, bytes, count);
+  } else {
+    for (std::size_t i = 0; i < count; ++i)
+      out |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  }
   return out;
 }
 
@@ -47,18 +54,20 @@ struct State {
   [[nodiscard]] std::uint64_t sum() const { return v0 ^ v1 ^ v2 ^ v3; }
 };
 
-}  // namespace
-
-Digest keyed_hash(const HashKey& key, std::string_view bytes) {
+State begin(const HashKey& key) {
   const auto* key_bytes = reinterpret_cast<const char*>(key.data());
   const std::uint64_t k0 = load_word(key_bytes);
   const std::uint64_t k1 = load_word(key_bytes + 8);
-  State state{k0 ^ 0x736f6d6570736575U, k1 ^ 0x646f72616e646f6dU ^ 0xeeU, k0 ^ 0x6c7967656e657261U,
-              k1 ^ 0x7465646279746573U};
+  return {k0 ^ 0x736f6d6570736575U, k1 ^ 0x646f72616e646f6dU ^ 0xeeU, k0 ^ 0x6c7967656e657261U,
+          k1 ^ 0x7465646279746573U};
+}
+
+// Hashes the last bytes of a text.  `size` is that of the whole text.
+Digest end(State state, std::string_view bytes, std::size_t size) {
   const std::size_t whole = bytes.size() / 8 * 8;
   for (std::size_t i = 0; i < whole; i += 8) state.take(load_word(bytes.data() + i));
   const std::uint64_t rest = bytes.size() == whole ? 0 : load_word(bytes.data() + whole, bytes.size() - whole);
-  state.take(rest | static_cast<std::uint64_t>(bytes.size()) << 56U);
+  state.take(rest | static_cast<std::uint64_t>(size) << 56U);
   Digest out;
   state.v2 ^= 0xeeU;
   state.rounds(4);
@@ -68,6 +77,10 @@ Digest keyed_hash(const HashKey& key, std::string_view bytes) {
   store_word(state.sum(), out.bytes.data() + 8);
   return out;
 }
+
+}  // namespace
+
+Digest keyed_hash(const HashKey& key, std::string_view bytes) { return end(begin(key), bytes, bytes.size()); }
 
 Digest digest_of(std::string_view bytes) {
   Digest out;
@@ -93,10 +106,15 @@ Scope::Scope(const HashKey& secret, std::string_view tenant, std::string_view mo
 }
 
 Digest Scope::hash(char purpose, std::string_view bytes) const {
-  // The purpose separates kinds of keys: a hash of ids never equals one of messages.
-  std::string text(1, purpose);
-  text += bytes;
-  return keyed_hash(key_, text);
+  // The purpose stands before the bytes and separates kinds of keys: a hash of ids never equals one of messages.
+  std::array<char, 8> first = {purpose};
+  const std::size_t taken = std::min(bytes.size(), first.size() - 1);
+  std::ranges::copy(bytes.substr(0, taken), first.begin() + 1);
+  State state = begin(key_);
+  const std::size_t size = bytes.size() + 1;
+  if (size < first.size()) return end(state, {first.data(), size}, size);
+  state.take(load_word(first.data()));
+  return end(state, bytes.substr(taken), size);
 }
 
 }  // namespace rondo::spans

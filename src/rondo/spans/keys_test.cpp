@@ -18,7 +18,21 @@ TEST_CASE("keyed hashes are those of the published vectors") {
   for (std::size_t i = 0; i < key.size(); ++i) key[i] = static_cast<std::uint8_t>(i);
   CHECK(to_hex(keyed_hash(key, "")) == "a3817f04ba25a8e66df67214c7550293");
   CHECK(to_hex(keyed_hash(key, std::string(1, '\0'))) == "da87c1d86b99af44347659119b22fc45");
+  CHECK(to_hex(keyed_hash(key, std::string("\0\1\2\3\4\5\6\7\10\11\12\13\14\15\16", 15))) ==
+        "5493e99933b0a8117e08ec0f97cfc3d9");
   CHECK(to_hex(keyed_hash(key, "12345678")) != to_hex(keyed_hash(key, "1234567")));
+}
+
+TEST_CASE("a scope hashes the purpose and the bytes as one text") {
+  const HashKey secret = {1, 2, 3};
+  const Scope scope(secret, "tenant", "model");
+  std::string name = "scope";
+  put_text(name, "tenant");
+  put_text(name, "model");
+  const HashKey key = keyed_hash(secret, name).bytes;
+  std::string text = "m";
+  for (int size = 0; size < 40; ++size, text += static_cast<char>('A' + size))
+    CHECK(scope.hash('m', std::string_view(text).substr(1)) == keyed_hash(key, text));
 }
 
 TEST_CASE("numbers and texts are read as they were written") {
