@@ -15,6 +15,7 @@
 #include "base/hex.h"
 #include "base/pages.h"
 #include "base/shared_row.h"
+#include "base/shared_text.h"
 #include "base/utf8.h"
 #include "rondo/result.h"
 
@@ -243,6 +244,17 @@ TEST_CASE("a row without values is a row like others") {
   none.change().push_back(1);
   CHECK(none.size() == 1);
   CHECK(SharedRow<int>().empty());
+}
+
+TEST_CASE("copies of a shared text are one text in memory") {
+  const SharedText text = std::string("a text that is too long to be kept inside the string");
+  const SharedText same = text;
+  CHECK(same.get().data() == text.get().data());
+  CHECK(same == text);
+  CHECK(SharedText(text.get()) == text);
+  CHECK_FALSE(SharedText(std::string("another")) == text);
+  CHECK(std::string_view(SharedText()).empty());
+  CHECK(SharedText(std::string()) == SharedText());
 }
 
 TEST_CASE("of a file that tells no size all is read, within the limit") {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/common_prefix.h"
+#include "base/shared_text.h"
 #include "json/parse.h"
 #include "json/print.h"
 
@@ -54,7 +55,7 @@ std::string system_of(const json::Array& messages) {
 
 json::Array messages_of(const spans::Turn& turn) {
   json::Array out;
-  for (const std::string& text : turn.messages) {
+  for (const SharedText& text : turn.messages) {
     if (auto message = json::parse(text); message.ok()) out.push_back(std::move(message).value());
   }
   return out;

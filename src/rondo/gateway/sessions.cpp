@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/hex.h"
+#include "base/shared_text.h"
 #include "gateway/diagnostics.h"
 #include "json/parse.h"
 #include "json/print.h"
@@ -120,7 +121,7 @@ json::Array ids_json(std::span<const spans::TokenId> ids) {
 // The role of each message that owners refer to; the reply's role is the last.
 json::Array roles_of(const Turn& turn) {
   json::Array roles;
-  for (const std::string& message : turn.messages) {
+  for (const SharedText& message : turn.messages) {
     const auto read = json::parse(message);
     roles.emplace_back(read.ok() ? read.value().find_string("role").value_or("") : "");
   }

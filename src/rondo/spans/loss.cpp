@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "base/shared_text.h"
 #include "chat/results.h"
 #include "json/parse.h"
 #include "replay/message_marks.h"
@@ -34,7 +35,7 @@ struct Side {
 
 Side side_of(const Turn& turn) {
   Side out;
-  for (const std::string& text : turn.messages)
+  for (const SharedText& text : turn.messages)
     out.messages.push_back(json::parse(text).ok() ? json::parse(text).value() : json::Value(json::Object()));
   const auto context = json::parse(turn.context);
   const json::Value* tools = context.ok() ? context.value().find("tools") : nullptr;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/common_prefix.h"
+#include "base/shared_text.h"
 
 namespace rondo::spans {
 namespace {
@@ -29,7 +30,7 @@ struct Whole {
   std::vector<TokenId> ids;
   std::vector<std::int32_t> owners;
   std::vector<std::uint8_t> sampled;
-  std::vector<std::string> messages;
+  std::vector<SharedText> messages;
   std::vector<std::size_t> reasoned;
   std::string context;
 
@@ -57,7 +58,7 @@ struct Whole {
     ids.insert(ids.end(), reply.completion.begin(), reply.completion.end());
     owners.resize(ids.size(), static_cast<std::int32_t>(messages.size()));
     sampled.resize(ids.size(), 1);
-    messages.push_back(reply.message);
+    messages.emplace_back(reply.message);
   }
 };
 
@@ -112,7 +113,7 @@ Record make_record(const Turn& turn, const Turn* parent, std::size_t kept_messag
   out.ids.assign(turn.prompt.begin() + kept, turn.prompt.end());
   out.stretches =
       stretches_of(std::span(turn.owners).subspan(out.kept_ids), std::span(turn.sampled).subspan(out.kept_ids));
-  out.messages.assign(turn.messages.begin() + static_cast<std::ptrdiff_t>(out.kept_messages), turn.messages.end());
+  for (std::size_t i = out.kept_messages; i < turn.messages.size(); ++i) out.messages.push_back(turn.messages[i].get());
   for (const std::size_t message : turn.reasoned) {
     if (message >= out.kept_messages) out.reasoned.push_back(message);
   }

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/shared_row.h"
+#include "base/shared_text.h"
 #include "json/members.h"
 #include "rondo/result.h"
 #include "spans/hash.h"
@@ -67,9 +68,9 @@ struct Reply {
 // A whole turn.
 struct Turn : Reply {
   SharedRow<TokenId> prompt;
-  SharedRow<std::int32_t> owners;     // per id of the prompt: the index of the message that owns it; -1: none
-  SharedRow<std::uint8_t> sampled;    // per id of the prompt: 1 if it was sampled
-  std::vector<std::string> messages;  // the messages of the prompt, each as JSON
+  SharedRow<std::int32_t> owners;    // per id of the prompt: the index of the message that owns it; -1: none
+  SharedRow<std::uint8_t> sampled;   // per id of the prompt: 1 if it was sampled
+  std::vector<SharedText> messages;  // the messages of the prompt, each as JSON
   // Indices of the messages whose turns were sampled with reasoning, in order; messages.size() is the reply.  Kept here
   // because clients leave reasoning out.
   std::vector<std::size_t> reasoned;

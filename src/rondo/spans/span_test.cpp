@@ -18,7 +18,7 @@ Turn first_turn() {
   out.completion = {7, 8, 9};
   out.logprobs = {-0.5F, -0.25F, 0.0F};
   out.finish = Finish::kLength;
-  out.messages = {R"({"role":"user","content":"Hi"})"};
+  out.messages.emplace_back(R"({"role":"user","content":"Hi"})");
   out.message = R"({"role":"assistant","content":"Hello"})";
   out.notes = {"a note"};
   out.facts = R"({"api":"chat"})";

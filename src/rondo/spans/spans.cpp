@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/shared_text.h"
 #include "json/parse.h"
 #include "json/print.h"
 #include "spans/visible.h"
@@ -69,14 +70,14 @@ std::vector<Digest> hashes_for(const Scope& scope, const Plan& plan, const NewRe
 
 // Adds the messages before the reply.  A record refers to the parent's messages, so a long conversation is not written
 // again at each turn.
-void add_messages(const Plan& plan, std::vector<std::string>& out) {
+void add_messages(const Plan& plan, std::vector<SharedText>& out) {
   out.reserve(plan.asked.messages.size());
   for (std::size_t i = 0; i < plan.asked.messages.size(); ++i) {
     if (plan.parent == nullptr || i >= plan.kept_messages) {
-      out.push_back(json::to_compact(plan.asked.messages[i]));
+      out.emplace_back(json::to_compact(plan.asked.messages[i]));
     } else {
-      const std::vector<std::string>& known = plan.parent->messages;
-      out.push_back(i < known.size() ? known[i] : plan.parent->message);
+      const std::vector<SharedText>& known = plan.parent->messages;
+      out.push_back(i < known.size() ? known[i] : SharedText(plan.parent->message));
     }
   }
 }

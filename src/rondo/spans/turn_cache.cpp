@@ -1,3 +1,4 @@
+#include "base/shared_text.h"
 #include "spans/planner.h"
 
 namespace rondo::spans {
@@ -21,14 +22,17 @@ std::size_t heap_of(const SharedRow<T>& row) {
   return row.empty() ? 0 : heap_of(row.get()) + sizeof(std::vector<T>) + 2 * kOfBlock;
 }
 
-// Roughly how much memory it takes.
+std::size_t heap_of(const SharedText& text) {
+  return text.get().empty() ? 0 : heap_of(text.get()) + sizeof(std::string) + kOfBlock;
+}
+
+// Roughly how much memory it takes.  What it shares with other turns is counted for each of them, as it may outlive them.
 std::size_t bytes_of(const Turn& turn) {
   std::size_t out = sizeof(Turn) + kOfEntry + heap_of(turn.prompt) + heap_of(turn.owners) + heap_of(turn.sampled) +
                     heap_of(turn.messages) + heap_of(turn.reasoned) + heap_of(turn.completion) +
                     heap_of(turn.logprobs) + heap_of(turn.notes);
-  for (const auto* texts : {&turn.messages, &turn.notes}) {
-    for (const std::string& text : *texts) out += heap_of(text);
-  }
+  for (const SharedText& text : turn.messages) out += heap_of(text);
+  for (const std::string& text : turn.notes) out += heap_of(text);
   return out + heap_of(turn.message) + heap_of(turn.context) + heap_of(turn.facts);
 }
 
