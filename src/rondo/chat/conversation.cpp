@@ -24,23 +24,30 @@ json::Value call_to_history(const ToolCall& call, std::size_t number) {
                       {"function", std::move(function)}};
 }
 
-}  // namespace
-
-Status check_objects(const json::Value& value, const std::string& what) {
-  if (!value.is_array()) return wrong_type(what, "an array of objects", value.kind());
-  const json::Array& elements = value.as_array();
+Status check_elements(const json::Array& elements, const std::string& what) {
   for (std::size_t i = 0; i < elements.size(); ++i) {
     if (!elements[i].is_object()) return wrong_type(element(what, i), "an object", elements[i].kind());
   }
   return Done{};
 }
 
+}  // namespace
+
+Status check_objects(const json::Value& value, const std::string& what) {
+  if (!value.is_array()) return wrong_type(what, "an array of objects", value.kind());
+  return check_elements(value.as_array(), what);
+}
+
 Status check_messages(const json::Value& messages, const std::string& what, RoleCheck roles) {
-  if (Status objects = check_objects(messages, what); !objects.ok()) return objects;
+  if (!messages.is_array()) return wrong_type(what, "an array of objects", messages.kind());
+  return check_messages(messages.as_array(), what, roles);
+}
+
+Status check_messages(const json::Array& messages, const std::string& what, RoleCheck roles) {
+  if (Status objects = check_elements(messages, what); !objects.ok()) return objects;
   if (roles == RoleCheck::kAsGiven) return Done{};
-  const json::Array& elements = messages.as_array();
-  for (std::size_t i = 0; i < elements.size(); ++i) {
-    const json::Value* role = elements[i].find("role");
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const json::Value* role = messages[i].find("role");
     if (role == nullptr) return Error(ErrorCode::kInvalidArgument, element(what, i) + " has no `role`");
     if (!role->is_string()) return wrong_type(element(what, i) + ".role", "a string", role->kind());
   }

@@ -35,6 +35,8 @@ enum class RoleCheck : std::uint8_t { kRequired, kAsGiven };
 // in the error: "messages[2].role must be a string, found an integer".  Fails with kInvalidArgument.
 [[nodiscard]] Status check_messages(const json::Value& messages, const std::string& what,
                                     RoleCheck roles = RoleCheck::kRequired);
+[[nodiscard]] Status check_messages(const json::Array& messages, const std::string& what,
+                                    RoleCheck roles = RoleCheck::kRequired);
 
 // Checks that `value` is an array of objects.  Fails with kInvalidArgument, as above.
 [[nodiscard]] Status check_objects(const json::Value& value, const std::string& what);

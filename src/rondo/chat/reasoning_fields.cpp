@@ -10,6 +10,7 @@ constexpr std::string_view kBlanks = " \t\r\n";
 // Takes one pair of tags and what is between them from the beginning; nullopt if none is there.
 std::optional<std::string_view> take_tagged(std::string_view& text) {
   const std::string_view from = text.substr(std::min(text.find_first_not_of(kBlanks), text.size()));
+  if (from.empty() || from.front() != '<') return std::nullopt;
   for (const std::string_view tag : kReasoningTags) {
     const std::string opener = "<" + std::string(tag) + ">";
     const std::string closer = "</" + std::string(tag) + ">";

@@ -30,7 +30,7 @@ class PromptMaker {
     std::size_t dropped = 0;
     while (true) {
       AskedCall asked = call_of(state_, *read_.model, read_.request);
-      auto plan = plan_of(asked.call);
+      auto plan = plan_of(take_conversation(asked.call));
       if (may_drop && plan.ok() && plan.value().ids.size() >= context) {
         const std::size_t count = shorten(plan.value(), context);
         dropped += count;
@@ -63,8 +63,18 @@ class PromptMaker {
     read_.request.warnings.emplace_back("`documents` was left out: the model's template has no place for documents");
   }
 
-  Result<spans::Plan> plan_of(const core::Call& call) {
-    spans::PlanRequest asked{.call = call, .session = session_, .retention = state_.parts.options.retention};
+  // Takes the conversation for the plan.  It leaves one message, because what is asked of the model afterwards depends on
+  // the form of a conversation, which an empty one does not have.
+  static core::Call take_conversation(core::Call& call) {
+    json::Array messages = std::exchange(call.conversation.messages, {});
+    core::Call out = call;
+    if (!messages.empty()) call.conversation.messages.push_back(messages.back());
+    out.conversation.messages = std::move(messages);
+    return out;
+  }
+
+  Result<spans::Plan> plan_of(core::Call call) {
+    spans::PlanRequest asked{.call = std::move(call), .session = session_, .retention = state_.parts.options.retention};
     for (const chat::EchoedKey& echo : read_.request.echoed) asked.echoed.push_back({echo.message, echo.key});
     return state_.parts.spans->plan(*read_.model->model, scope_, std::move(asked));
   }

@@ -7,7 +7,7 @@
 namespace rondo::gateway {
 
 struct Prompt {
-  AskedCall asked;
+  AskedCall asked;  // with the last message alone: all are in the plan
   spans::Plan plan;
 };
 

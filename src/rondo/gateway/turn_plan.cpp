@@ -133,10 +133,12 @@ apis::Outcome<engine::Request> TurnRun::engine_request() {
   request.tenant = read_.visit->tenant;
   request.affinity = from.session.session.empty() ? from.session.group : from.session.session;
   // Other conversations share everything before the first message that is not a system message.
+  const json::Array& messages = plan_.asked.messages;
   for (std::size_t i = 0; i < plan_.owners.size(); ++i) {
     const std::int32_t owner = plan_.owners[i];
     if (owner < 0) continue;
-    const auto role = call_.conversation.messages[static_cast<std::size_t>(owner)].find_string("role");
+    const bool is_whole = static_cast<std::size_t>(owner) < messages.size();  // the others are continued
+    const auto role = is_whole ? messages[static_cast<std::size_t>(owner)].find_string("role") : std::nullopt;
     if (role == "system" || role == "developer") continue;
     if (i > 0) request.shared_heads.push_back(i);
     break;

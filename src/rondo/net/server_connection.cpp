@@ -10,6 +10,8 @@ namespace {
 // What a client may send before it has the answer to its last request.  Then reading stops.
 constexpr std::size_t kAheadBytes = std::size_t{64} << 10U;
 
+// How much memory a body gets before it is there.
+constexpr std::uint64_t kReservedBody = std::uint64_t{1} << 20U;
 constexpr std::string_view kTooMuch = "too many large requests at once";
 
 int status_of(const Error& error) {
@@ -255,6 +257,7 @@ bool ServerConnection::begin_body(const wire::RequestHead& head) {
   }
   const bool has_length = framing.value().kind == wire::Framing::Kind::kLength;
   if (has_length && !hold(framing.value().length)) return refuse(503, kTooMuch), false;
+  if (has_length) exchange_->request.body.reserve(std::min(framing.value().length, kReservedBody));
   body_ = wire::BodyReader(framing.value());
   phase_ = Phase::kBody;
   if (const auto expected = head.headers.find("expect")) {

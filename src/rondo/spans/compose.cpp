@@ -7,6 +7,7 @@
 
 #include "chat/reasoning_fields.h"
 #include "json/parse.h"
+#include "spans/visible.h"
 
 namespace rondo::spans {
 namespace {
@@ -23,12 +24,6 @@ void append(std::vector<std::string>& to, std::vector<std::string>& from) {
 }
 
 }  // namespace
-
-bool shows_reasoning(const json::Value& message) {
-  return std::ranges::any_of(chat::kReasoningFields,
-                             [&](std::string_view field) { return chat::is_filled(message.find(field)); }) ||
-         !chat::split_tagged(chat::content_text(message)).reasoning.empty();
-}
 
 Status Composer::run() {
   Status composed = compose_all();

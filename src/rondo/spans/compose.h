@@ -27,9 +27,6 @@ struct Known {
   std::vector<KnownReply> later;   // replies after the parent's that are used as they were sampled, in order
 };
 
-// Returns whether a message has reasoning under one of the names for it, or between tags.
-[[nodiscard]] bool shows_reasoning(const json::Value& message);
-
 class Composer {
  public:
   // `plan.parent` may be null.  Does not change the conversation of `request`.

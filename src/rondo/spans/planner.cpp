@@ -35,7 +35,7 @@ class Planning {
 
   Result<Plan> run() {
     chat::Conversation& conversation = request_.call.conversation;
-    const Status fine = chat::check_messages(json::Value(conversation.messages), "messages");
+    const Status fine = chat::check_messages(conversation.messages, "messages");
     if (!fine.ok()) return fine.error();
     plan_.asked.seen = see(scope_, conversation);
     plan_.asked.seen_own = conversation.messages.size();
@@ -110,10 +110,11 @@ class Planning {
   }
 
   // Whether the client shows other reasoning in a message than this text of it has.
-  [[nodiscard]] bool is_other_reasoning(const std::string& text, std::size_t message) const {
+  [[nodiscard]] bool is_other_reasoning(std::string_view text, std::size_t message) const {
     const chat::Conversation& conversation = request_.call.conversation;
     const json::Value& shown = conversation.messages[message];
     if (shown.find_string("role") != "assistant") return false;
+    if (!shows_reasoning(shown)) return false;  // no reasoning is not other reasoning
     const bool is_continued = conversation.continue_final_message && message + 1 == conversation.messages.size();
     const auto said = json::parse(text);
     return said.ok() && has_other_reasoning(said.value(), shown, is_continued);

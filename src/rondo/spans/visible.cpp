@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/utf8.h"
 #include "chat/reasoning_fields.h"
@@ -92,24 +93,21 @@ void put_form(std::string& out, const json::Value& value) {
   }
 }
 
-// Joins adjacent texts.
+// Adds the form of a content.  Joins adjacent texts.
 class ContentForm {
  public:
   // `is_reply`: reasoning between tags at the beginning is no part of the form.
-  ContentForm(const json::Value* content, bool is_reply) : is_reply_(is_reply) {
+  ContentForm(std::string& out, bool is_reply) : out_(out), begin_(out.size()), is_reply_(is_reply) {}
+
+  void put(const json::Value* content) {
     if (content == nullptr || content->is_null()) return;
-    if (content->is_string()) {
-      text_ = content->as_string();
-    } else if (content->is_array()) {
+    if (content->is_string()) return put_text_of(content->as_string());
+    if (content->is_array()) {
       for (const json::Value& part : content->as_array()) take(part);
     } else {
       put_part(*content);
     }
-  }
-
-  [[nodiscard]] std::string form() && {
     end_text();
-    return std::move(out_);
   }
 
  private:
@@ -130,19 +128,19 @@ class ContentForm {
     out_ += 'p';
     put_form(out_, part);
   }
-  void end_text() {
-    const bool is_tagged = is_reply_ && out_.empty();
-    const std::string_view text = trimmed(is_tagged ? chat::split_tagged(text_).rest : std::string_view(text_));
-    if (!text.empty()) {
-      out_ += 't';
-      put_text(out_, text);
-    }
-    text_.clear();
+  void end_text() { put_text_of(std::exchange(text_, {})); }
+  void put_text_of(std::string_view all) {
+    const bool is_tagged = is_reply_ && out_.size() == begin_;
+    const std::string_view text = trimmed(is_tagged ? chat::split_tagged(all).rest : all);
+    if (text.empty()) return;
+    out_ += 't';
+    put_text(out_, text);
   }
 
+  std::string& out_;
+  std::size_t begin_;  // of the form in `out_`
   bool is_reply_;
-  std::string text_;
-  std::string out_;
+  std::string text_;  // texts that are joined
 };
 
 const json::Array* calls_of(const json::Value& message) {
@@ -224,7 +222,7 @@ std::string assistant_form(const json::Value& message, const json::Array& calls)
   std::string out;
   put_text(out, kAssistant);
   const json::Value* content = message.find("content");
-  out += ContentForm(content == nullptr || content->is_null() ? message.find("refusal") : content, true).form();
+  ContentForm(out, true).put(content == nullptr || content->is_null() ? message.find("refusal") : content);
   for (const json::Value& call : calls) put_call(out, call);
   if (const json::Value* call = message.find("function_call"); call != nullptr && !is_nothing(*call))
     put_call(out, *call);
@@ -285,7 +283,7 @@ std::string visible_form(const json::Array& messages, std::size_t index) {
   if (role == kAssistant) return assistant_form(message, calls == nullptr ? none : *calls);
   std::string out;
   put_text(out, role);
-  out += ContentForm(message.find("content"), false).form();
+  ContentForm(out, false).put(message.find("content"));
   Answered answered;
   if (is_result(message)) {
     answered = answered_by(messages, index);
@@ -341,6 +339,14 @@ bool shows_calls_alone(const json::Value& reply, const json::Value& shown) {
   const json::Array* given = calls_of(shown);
   if (said == nullptr || given == nullptr) return false;
   return assistant_form(json::Object(), *said) == assistant_form(shown, *given);
+}
+
+bool shows_reasoning(const json::Value& message) {
+  const auto is_filled = [&](std::string_view field) { return chat::is_filled(message.find(field)); };
+  if (std::ranges::any_of(chat::kReasoningFields, is_filled)) return true;
+  const json::Value* content = message.find("content");
+  if (content != nullptr && content->is_string()) return !chat::split_tagged(content->as_string()).reasoning.empty();
+  return !open_reasoning(message).empty() || !tagged_reasoning(message).empty();
 }
 
 bool has_other_reasoning(const json::Value& reply, const json::Value& shown, bool is_continued) {

@@ -57,6 +57,9 @@ void see_next(const Scope& scope, const Digest& message, Visible& seen);
 // key of a turn can tell such a message from another reply with the same calls.
 [[nodiscard]] bool shows_calls_alone(const json::Value& reply, const json::Value& shown);
 
+// Returns true if a message shows reasoning: in a field, in parts of its content or between tags before its text.
+[[nodiscard]] bool shows_reasoning(const json::Value& message);
+
 // Returns true if a client that shows `shown` for `reply` has other reasoning than it was given.  No reasoning is not
 // other reasoning.  Nor is a part of it, such as the beginning of a stream that broke off, or one of the parts before
 // and after a call.  `is_continued`: the message is to be continued from what is shown; then a part counts as other
