@@ -28,8 +28,9 @@ TEST_CASE_FIXTURE(Shell, "replay reads a log from a file or standard input") {
   const Run from_input = run("replay - --model model --json --limit 1", log);
   CHECK(from_input.status == 0);
   CHECK(from_input.out.find("\"requests\":1,") != std::string::npos);
+  CHECK(run("replay nowhere.jsonl --model model").err == "rondo: nowhere.jsonl: no such file\n");
   CHECK(run("replay nowhere.jsonl --model model").status == 1);
-  CHECK(run("replay model --model model").err.find("is a folder") != std::string::npos);
+  CHECK(run("replay model --model model").err == "rondo: model: is a folder, expected a file\n");
   CHECK(run("replay - --model model --capacity 0").status == 2);
   CHECK(run("replay - --model model", "").out.find("Every prompt began") == std::string::npos);  // there was none
 }

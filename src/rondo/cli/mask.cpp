@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/files.h"
 #include "chat/conversation.h"
 #include "cli/io.h"
 #include "cli/line_commands.h"
@@ -202,9 +203,14 @@ class OpenFile {
  public:
   OpenFile(const std::string& path, int flags, int standard) : path_(path), file_(standard) {
     if (path == "-") return;
+    const Status found = (flags & O_ACCMODE) == O_RDONLY ? files::check(path) : Status(Done{});
+    if (!found.ok()) {
+      error_ = found.error();
+      return;
+    }
     file_ = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
     owned_ = file_ >= 0;
-    if (file_ < 0) error_ = Error(errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo, std::strerror(errno), path);
+    if (file_ < 0) error_ = Error(ErrorCode::kIo, std::strerror(errno), path);
   }
   ~OpenFile() {
     if (owned_) ::close(file_);

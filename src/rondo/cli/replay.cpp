@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/files.h"
 #include "cli/commands.h"
 #include "cli/io.h"
 #include "cli/paint.h"
@@ -221,6 +222,8 @@ class LogFile {
     if (path_.empty()) return Done{};
     if (path_ == "-") {
       if (Status status = begin_input(); !status.ok()) return status;
+    } else if (Status found = files::check(path_); !found.ok()) {
+      return found;
     }
     file_ = path_ == "-" ? stdin : std::fopen(path_.c_str(), "rb");
     struct stat about{};
