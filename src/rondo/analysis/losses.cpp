@@ -131,6 +131,21 @@ Remarks lost_calls(const Evidence& evidence, const format::Calls& calls) {
   return out;
 }
 
+// Why the end of a string in quotes cannot be told from its content; "" if it can.
+const char* lost_quotes(const format::ValueForm& form) {
+  const std::string_view quote = trimmed(form.open);
+  if (form.style != format::ValueStyle::kRaw || (quote != "\"" && quote != "'")) return "";
+  const auto escape_of = [&](std::string_view text) {
+    return std::ranges::find(form.escapes, text, &format::Escape::text);
+  };
+  const auto own = escape_of(quote);
+  if (own == form.escapes.end()) return "a string is written in quotes, and the quotes inside it as they are";
+  const std::string_view written = own->written;
+  const bool is_marked = written.size() > quote.size() && written.ends_with(quote) && !written.starts_with(quote);
+  if (!is_marked || escape_of(written.substr(0, written.size() - quote.size())) != form.escapes.end()) return "";
+  return "a string is written in quotes, and what escapes the quotes inside it is not escaped itself";
+}
+
 // Reports calls that cannot be told from content, and strings whose quotes cannot be told from their content.
 Remarks lost_values(const Evidence& evidence, const Blocks& blocks, const format::Calls& calls, const Ending& ending) {
   Remarks out;
@@ -153,9 +168,7 @@ Remarks lost_values(const Evidence& evidence, const Blocks& blocks, const format
   if (is_named && is_blank(calls.section_open) && trimmed(calls.call_open) == "<")
     out.note("a call is a tag of its name, as markup is: one is read only where a tool of that name is given");
   for (const format::ValueForm& form : calls.parameters.forms) {
-    const std::string_view open = trimmed(form.open);
-    if (form.style == format::ValueStyle::kRaw && (open == "\"" || open == "'"))
-      out.lose("quotes in strings", "a string is written in quotes, and the quotes inside it as they are");
+    if (const char* const why = lost_quotes(form); *why != '\0') out.lose("quotes in strings", why);
   }
   return out;
 }

@@ -227,6 +227,23 @@ TEST_CASE("characters that are written in another way inside values and names") 
   CHECK(escapes(text + " | replace(' ', '%20')", "k") == "| %20 | %20 |");
 }
 
+TEST_CASE("bug: strings in quotes were said to lose their quotes although the template escapes them") {
+  const auto lost = [](const std::string& escaping) {
+    const auto format = verified_format(with_calls(
+        "{%- for c in m.tool_calls or [] %}{{- '<do ' + c.function.name + '>' }}"
+        "{%- for k, v in c.function.arguments.items() %}{{- ' ' + k + '=' }}{%- if v is string %}{{- '\"' + (v" +
+        escaping + ") + '\"' }}{%- else %}{{- v | tojson }}{%- endif %}{%- endfor %}{{- '</do>' }}{%- endfor %}"));
+    REQUIRE(format->calls.present);
+    const auto loss = std::ranges::find(format->losses, "quotes in strings", &format::Loss::what);
+    return loss == format->losses.end() ? std::string() : loss->meaning;
+  };
+  CHECK(lost("").ends_with("the quotes inside it as they are"));
+  CHECK(lost(" | replace('\"', '\\\\\"')").ends_with("what escapes the quotes inside it is not escaped itself"));
+  CHECK(lost(" | replace('\\\\', '\\\\\\\\') | replace('\"', '\\\\\"')").empty());
+  CHECK(lost(" | replace('\"', '\"\"')").empty());
+  CHECK(lost(" | replace('\"', '&quot;')").empty());
+}
+
 TEST_CASE("the end of a header opens no call that has no mark of its own") {
   const auto format = verified_format(
       "{%- for m in messages %}{{- '@' + m.role + ' says:' }}"
