@@ -245,9 +245,9 @@ std::size_t size_by_rules(const Grammar& grammar) {
   return out;
 }
 
-Result<Grammar> read(std::string_view syntax, std::string_view definition) {
+Result<Grammar> read(std::string_view syntax, std::string_view definition, std::vector<std::string>& notes) {
   if (syntax == "gbnf") return read_gbnf(definition);
-  if (syntax == "lark") return read_lark(definition);
+  if (syntax == "lark") return read_lark(definition, notes);
   if (syntax != "regex")
     return Error(ErrorCode::kInvalidArgument,
                  "a grammar is in `gbnf`, `lark` or `regex`, not in `" + printing::excerpt(syntax) + "`");
@@ -324,9 +324,10 @@ std::string_view syntax_of(std::string_view definition) {
   return definition.find("::=") != std::string_view::npos ? "gbnf" : "lark";
 }
 
-Result<Grammar> read_definition(std::string_view syntax, std::string_view definition) {
+Result<Grammar> read_definition(std::string_view syntax, std::string_view definition, std::vector<std::string>* notes) {
   if (definition.size() > kMostBytes) return too_large();
-  auto grammar = read(syntax, definition);
+  std::vector<std::string> ignored;
+  auto grammar = read(syntax, definition, notes == nullptr ? ignored : *notes);
   if (!grammar.ok()) return grammar.error();
   if (size_by_rules(grammar.value()) > kMostParts) return too_large();
   auto out = Rewriting(grammar.value().pruned()).run();

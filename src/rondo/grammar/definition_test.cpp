@@ -59,16 +59,85 @@ TEST_CASE("a grammar in Lark takes its texts") {
 TEST_CASE("bug: in a grammar that is indented as a whole all rules were one") {
   CHECK(takes("\n    start: a b\n      | c\n    a: \"x\"\n    ?b.2 : \"y\"\n    c: \"z\"\n      \":\"\n", "xy"));
   CHECK(takes("  start: c\n  c: \"z\"\n    \":\"\n", "z:"));
-  CHECK(wrong("start: %json {\n  \"type\": \"object\"\n}") == "JSON in a grammar is not enforced");
-  CHECK(wrong("start: %json {}") == "`%` of a grammar is not enforced");
 }
 
 TEST_CASE("bug: a grammar in Lark was refused for options that are empty and names for what its rules take") {
   const char* const kYes = "%llguidance {}\n\nstart: x\nx[capture]: X\n\nX: \"yes\"\n     | \"no\"\n\n";
   CHECK(takes(kYes, "no"));
   CHECK_FALSE(takes(kYes, "maybe"));
-  CHECK(wrong("%llguidance {\"no_forcing\": true}\nstart: \"a\"") == "`%llguidance` of a grammar is not enforced");
-  CHECK(wrong("start[max_tokens=5]: \"a\"") == "`start[max_tokens=5]` is no plain rule of a grammar");
+  CHECK(takes("%llguidance {\"no_forcing\": true}\nstart: \"a\"", "a"));
+}
+
+TEST_CASE("llguidance: JSON by a schema in a grammar") {
+  constexpr std::string_view kCall = R"(
+start: "say " CHANNEL ": " call
+CHANNEL: "a" | "b"
+call: %json {
+"type": "object",
+  "properties": { "url": { "const": "http://x/y" }, "n": { "type": "integer" } },
+  "required": [ "url", "n" ]
+}
+)";
+  CHECK(takes(kCall, R"(say a: {"url": "http://x/y", "n": 5})"));
+  CHECK(takes(kCall, R"(say b: {"n":5,"url":"http://x/y"})"));
+  CHECK_FALSE(takes(kCall, R"(say b: {"n":"5","url":"http://x/y"})"));
+  CHECK_FALSE(takes(kCall, R"(say b: {"n":5})"));
+  CHECK(takes("start: %json {\"enum\": [\"x\", 2]} | \"none\"", "none"));
+  CHECK(takes("start: %json {\"enum\": [\"x\", 2]} | \"none\"", "\"x\""));
+  CHECK(wrong("start: %json {\"type\": \"strnig\"}").starts_with("the schema of `%json` is not valid: "));
+  CHECK(wrong("start: %json {").starts_with("the value behind `%json` of the grammar is no JSON: "));
+  std::vector<std::string> notes;
+  CHECK(read_definition("lark", "start: %json {\"type\": \"array\", \"uniqueItems\": true}", &notes).ok());
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0].find("uniqueItems") != std::string::npos);
+}
+
+TEST_CASE("llguidance: text up to a stop, which is a part of it") {
+  const auto until = [](const std::string& options, const std::string& pattern, const std::string& text) {
+    return takes("%llguidance {}\n\nstart: x\nx[capture, " + options + "]: X\nX: " + pattern + "\nEND: \"end\"\n",
+                 text);
+  };
+  const std::string any = "/(?s:.*)/";
+  CHECK(until(R"(stop="\n")", any, "hello: world\n"));
+  CHECK(until(R"(stop="\n")", any, "\n"));
+  for (const char* bad : {"hello", "a\nb\n", "a\n\n", ""}) CHECK_MESSAGE(!until(R"(stop="\n")", any, bad), bad);
+  CHECK(until(R"(suffix="aab", temperature=0.7)", any, "x\naaab"));
+  CHECK_FALSE(until(R"(suffix="aab")", any, "aab aab"));
+  CHECK_FALSE(until(R"(suffix="aab")", "/.*/", "x\naab"));
+  CHECK(until(R"(suffix="aab")", "/.*/", "aaaab"));
+  CHECK(until(R"(stop=/(stop|end)[.!]/)", any, "an end. at the stop none, end!") == false);
+  CHECK(until(R"(stop=/(stop|end)[.!]/)", any, "an end to the stop!"));
+  CHECK(until("stop=END", any, "the end"));
+  CHECK_FALSE(until("stop=END", any, "the end end"));
+  CHECK(until(R"(stop="")", any, "anything\n at all"));
+  // Laziness that is not expressed accepts more, never less.
+  CHECK(until(R"(stop="x")", "/[a-z]+/", "abcx"));
+  CHECK_FALSE(until(R"(stop="x")", "/[a-z]+/", "abc"));
+  CHECK(takes("start: x \".\"\nx[lazy]: /(.|\\n)*<end>/", "a\nb<end>."));
+  CHECK_FALSE(takes("start: x \".\"\nx[lazy]: /(.|\\n)*<end>/", "a<end>b<end>."));
+}
+
+TEST_CASE("llguidance: a limit of tokens is told, and the rest of the grammar holds") {
+  std::vector<std::string> notes;
+  const auto grammar = read_definition("lark", "start: \"a\" x\nx[max_tokens=10]: /[0-9]+/", &notes);
+  REQUIRE(grammar.ok());
+  CHECK(accepts(grammar.value(), "a12"));
+  CHECK_FALSE(accepts(grammar.value(), "ab"));
+  CHECK(notes == std::vector<std::string>{"`max_tokens` of the grammar's rule `x` is not enforced"});
+  CHECK(wrong("start[logits=5]: \"a\"") == "`[logits]` of a grammar is not enforced");
+}
+
+TEST_CASE("llguidance: counts in braces, and parts of a text") {
+  CHECK(takes("start: item{2,3} \"!\"\nitem: \"a\"", "aaa!"));
+  for (const char* bad : {"a!", "aaaa!"}) CHECK_MESSAGE(!takes("start: item{2,3} \"!\"\nitem: \"a\"", bad), bad);
+  CHECK(takes("start: \"a\"{2,} (\"b\" \"c\"){,1} \"d\"{3}", "aaaabcddd"));
+  CHECK_FALSE(takes("start: \"a\"{2,} (\"b\" \"c\"){,1} \"d\"{3}", "abcddd"));
+  CHECK(wrong("start: \"a\"{2") == "a `{` of the grammar has no end");
+  const char* const kQuote =
+      "start: \"<\" Q \">\"\nQ: %regex {\n  \"substring_chunks\": [\"the \", \"old \", \"man\"]\n}\n";
+  for (const char* good : {"<>", "<the >", "<old man>", "<the old man>"}) CHECK_MESSAGE(takes(kQuote, good), good);
+  for (const char* bad : {"<the man>", "<ol>", "<man the >"}) CHECK_MESSAGE(!takes(kQuote, bad), bad);
+  CHECK(wrong("start: %regex {\"substring_words\": \"a b\"}") == "`%regex` of a grammar is not enforced");
 }
 
 TEST_CASE("what is not read of Lark, and what is no grammar") {
@@ -77,8 +146,8 @@ TEST_CASE("what is not read of Lark, and what is no grammar") {
   CHECK(wrong("begin: \"a\"") == "the grammar has no rule `start`");
   CHECK(wrong("start: (\"a\"") == "a group of the grammar has no end");
   CHECK(wrong("start: \"a") == "a text of the grammar has no end");
-  CHECK(wrong("start: \"a\" ~") == "a number is missing behind `~` in the grammar");
-  CHECK(wrong("start: \"a\" ~ 3..2") == "the numbers behind a `~` of the grammar are out of order");
+  CHECK(wrong("start: \"a\" ~") == "a number is missing in the grammar");
+  CHECK(wrong("start: \"a\" ~ 3..2") == "the numbers of a repetition in the grammar are out of order");
   CHECK(wrong("start: /a(/") == "`(` without `)`");
   CHECK(wrong("start: /a/x") == "flags of a regular expression in a grammar are not enforced");
   CHECK(wrong("what is this") == "the grammar has a line that is no rule: what is this");

@@ -1,179 +1,31 @@
 #include "grammar/lark_reader.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <map>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "base/utf8.h"
+#include "grammar/definition.h"
+#include "grammar/lark_rules.h"
+#include "grammar/lower.h"
 #include "grammar/pattern.h"
+#include "grammar/schema.h"
+#include "grammar/schema_check.h"
 #include "grammar/spelling.h"
 
 namespace rondo::grammar {
 namespace {
 
 constexpr int kMostNesting = 100;
-
-constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kCommon = {{
-    {"CNAME", "[_a-zA-Z][_a-zA-Z0-9]*"},
-    {"CR", "\\r"},
-    {"DECIMAL", "(?:[0-9]+\\.[0-9]*|\\.[0-9]+)"},
-    {"DIGIT", "[0-9]"},
-    {"ESCAPED_STRING", "\"(?:[^\"\\\\\\n]|\\\\.)*\""},
-    {"FLOAT", "(?:[0-9]+[eE][+\\-]?[0-9]+|(?:[0-9]+\\.[0-9]*|\\.[0-9]+)(?:[eE][+\\-]?[0-9]+)?)"},
-    {"HEXDIGIT", "[a-fA-F0-9]"},
-    {"INT", "[0-9]+"},
-    {"LCASE_LETTER", "[a-z]"},
-    {"LETTER", "[a-zA-Z]"},
-    {"LF", "\\n"},
-    {"NEWLINE", "(?:\\r?\\n)+"},
-    {"NUMBER", "(?:[0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)(?:[eE][+\\-]?[0-9]+)?"},
-    {"SIGNED_INT", "[+\\-]?[0-9]+"},
-    {"SIGNED_NUMBER", "[+\\-]?(?:[0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)(?:[eE][+\\-]?[0-9]+)?"},
-    {"UCASE_LETTER", "[A-Z]"},
-    {"WORD", "[a-zA-Z]+"},
-    {"WS", "[ \\t\\f\\r\\n]+"},
-    {"WS_INLINE", "[ \\t]+"},
-}};
-
-bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-std::string_view stripped(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.remove_suffix(1);
-  return text;
-}
-
-// Returns the offset after the quoted text or regular expression that begins at `at`; npos if it has no end.
-std::size_t end_of_quoted(std::string_view text, std::size_t at) {
-  const char quote = text[at];
-  bool in_class = false;
-  for (std::size_t i = at + 1; i < text.size() && text[i] != '\n'; ++i) {
-    if (text[i] == '\\') {
-      ++i;
-    } else if (quote == '/' && (text[i] == '[' || text[i] == ']')) {
-      in_class = text[i] == '[';
-    } else if (text[i] == quote && !in_class) {
-      return i + 1;
-    }
-  }
-  return std::string_view::npos;
-}
-
-// The rules of a definition: their names, and the text after the colon of each.
-class Rules {
- public:
-  // Joins the lines of each rule.  A line that begins with `|`, or is indented and begins no rule, continues the rule
-  // before it.
-  Status read(std::string_view text) {
-    std::string statement;
-    std::size_t at = 0;
-    while (at < text.size()) {
-      std::string line = next_line(text, at);
-      const std::string_view bare = stripped(line);
-      if (bare.empty()) continue;
-      const bool is_indented = std::isspace(static_cast<unsigned char>(line.front())) != 0;
-      const bool goes_on = bare.front() == '|' || (is_indented && !begins_rule(bare));
-      if (!goes_on || statement.empty()) {
-        if (Status taken = take(statement); !taken.ok()) return taken;
-        statement.clear();
-      }
-      statement += ' ';
-      statement += bare;
-    }
-    return take(statement);
-  }
-  [[nodiscard]] const std::string* find(const std::string& name) const {
-    const auto found = rules_.find(name);
-    return found == rules_.end() ? nullptr : &found->second;
-  }
-  // What may stand between the terminals of rules.
-  [[nodiscard]] const std::vector<std::string>& ignored() const { return ignored_; }
-
- private:
-  // Returns the text up to the end of the line, without a comment.  Moves `at` to the next line.
-  static std::string next_line(std::string_view text, std::size_t& at) {
-    std::string out;
-    while (at < text.size() && text[at] != '\n') {
-      const bool is_comment = text.substr(at, 2) == "//" || (text[at] == '#' && stripped(out).empty());
-      if (is_comment) {
-        at = std::min(text.find('\n', at), text.size());
-        break;
-      }
-      const bool is_quoted = text[at] == '"' || text[at] == '/';
-      const std::size_t end = is_quoted ? end_of_quoted(text, at) : at + 1;
-      const std::size_t stop = end == std::string_view::npos ? at + 1 : end;
-      out += text.substr(at, stop - at);
-      at = stop;
-    }
-    ++at;
-    return out;
-  }
-
-  // Whether the line is a directive, or begins with a name, perhaps a priority, and a colon.
-  static bool begins_rule(std::string_view line) {
-    if (line.front() == '%')
-      return !line.starts_with("%json") && !line.starts_with("%regex") && !line.starts_with("%lark");
-    const std::size_t end = line.find_first_of(":\"/|()");
-    if (end == std::string_view::npos || line[end] != ':') return false;
-    line = stripped(line.substr(0, end));
-    return std::ranges::none_of(line, [](char c) { return c == ' ' || c == '\t'; });
-  }
-
-  Status take(std::string_view statement) {
-    statement = stripped(statement);
-    if (statement.empty()) return Done{};
-    if (statement.front() == '%') return directive(statement);
-    if (statement.front() == '}') return Error(ErrorCode::kUnsupported, "JSON in a grammar is not enforced");
-    const std::size_t colon = statement.find(':');
-    if (colon == std::string_view::npos)
-      return Error(ErrorCode::kInvalidArgument, "the grammar has a line that is no rule: " + std::string(statement));
-    std::string_view name = stripped(statement.substr(0, colon));
-    while (!name.empty() && (name.front() == '?' || name.front() == '!')) name.remove_prefix(1);
-    name = stripped(name.substr(0, name.find('.')));     // a priority may follow the name
-    constexpr std::string_view kCaptured = "[capture]";  // for the client, which wants to know what the rule takes
-    if (name.ends_with(kCaptured)) name.remove_suffix(kCaptured.size());
-    if (name.empty() || !std::ranges::all_of(name, is_name))
-      return Error(ErrorCode::kUnsupported, "`" + std::string(name) + "` is no plain rule of a grammar");
-    rules_[std::string(name)] = stripped(statement.substr(colon + 1));
-    return Done{};
-  }
-
-  Status directive(std::string_view statement) {
-    constexpr std::string_view kImport = "%import common.";
-    constexpr std::string_view kIgnore = "%ignore ";
-    constexpr std::string_view kOptions = "%llguidance ";  // of the engine that reads the grammar
-    if (statement.starts_with(kOptions) && stripped(statement.substr(kOptions.size())) == "{}") return Done{};
-    if (statement.starts_with(kIgnore)) {
-      ignored_.emplace_back(stripped(statement.substr(kIgnore.size())));
-      return Done{};
-    }
-    if (!statement.starts_with(kImport))
-      return Error(ErrorCode::kUnsupported,
-                   "`" + std::string(statement.substr(0, statement.find(' '))) + "` of a grammar is not enforced");
-    std::string_view name = stripped(statement.substr(kImport.size()));
-    std::string_view own = name;
-    if (const std::size_t arrow = name.find("->"); arrow != std::string_view::npos) {
-      own = stripped(name.substr(arrow + 2));
-      name = stripped(name.substr(0, arrow));
-    }
-    const auto found = std::ranges::find(kCommon, name, [](const auto& one) { return one.first; });
-    if (found == kCommon.end())
-      return Error(ErrorCode::kUnsupported, "`common." + std::string(name) + "` of a grammar is not known");
-    rules_[std::string(own)] = "/" + std::string(found->second) + "/";
-    return Done{};
-  }
-
-  std::map<std::string, std::string> rules_;
-  std::vector<std::string> ignored_;
-};
+constexpr std::string_view kJson = "%json ";
+constexpr std::string_view kRegex = "%regex ";
 
 class LarkReader {
  public:
-  explicit LarkReader(const Rules& rules) : rules_(rules), speller_(grammar_, Spelling::bare()) {}
+  LarkReader(const LarkRules& rules, std::vector<std::string>& notes)
+      : rules_(rules), notes_(notes), speller_(grammar_, Spelling::bare()) {}
 
   Result<Grammar> run() {
     read_ignored();
@@ -186,7 +38,7 @@ class LarkReader {
     }
     if (error_) return *error_;
     grammar_.set_root(root);
-    return std::move(grammar_);
+    return is_plain_ ? std::move(grammar_) : lowered(grammar_);
   }
 
  private:
@@ -217,11 +69,116 @@ class LarkReader {
   }
 
   NodeId body(const std::string& name) {
+    const LarkRule& from = *rules_.find(name);
+    if (from.is_limited) notes_.push_back("`max_tokens` of the grammar's rule `" + name + "` is not enforced");
+    if (from.is_lazy || !from.end.empty()) return shortest(from);
     is_terminal_ = names_terminal(name);
-    std::string_view rest = *rules_.find(name);
+    std::string_view rest = from.text;
     const NodeId out = alternatives(rest, 0);
     if (!rest.empty())
       fail(ErrorCode::kInvalidArgument, "the grammar's rule `" + name + "` has an odd `" + rest.front() + "`");
+    return out;
+  }
+
+  // The body of a rule whose text ends as soon as it may.
+  NodeId shortest(const LarkRule& from) {
+    std::vector<NodeId> parts{terminal(from.text)};
+    if (!from.end.empty()) parts.push_back(terminal(from.end));
+    const Node whole = grammar_.node(grammar_.sequence(parts));
+    const bool has_parts = whole.kind == NodeKind::kSequence && whole.children.size() > 1;
+    const std::vector<NodeId> ends(whole.children.begin() + (has_parts ? 1 : 0), whole.children.end());
+    const auto body = has_parts ? until(whole.children.front(), grammar_.sequence(ends)) : std::nullopt;
+    // Otherwise it may go on where it could have ended.
+    return grammar_.sequence({body.value_or(grammar_.sequence(parts)), space_});
+  }
+
+  // A terminal that is written out, or named.
+  NodeId terminal(std::string_view text) {
+    for (int names = 0; names < kMostNesting && !text.empty() && std::ranges::all_of(text, is_lark_name); ++names) {
+      const LarkRule* named = rules_.find(std::string(text));
+      if (named == nullptr) break;
+      text = named->text;
+    }
+    is_terminal_ = true;
+    const NodeId out = alternatives(text, 0);
+    if (!text.empty())
+      fail(ErrorCode::kInvalidArgument, "the grammar has an odd `" + std::string(1, text.front()) + "`");
+    return out;
+  }
+
+  // Free text up to the first of a few texts.  Returns nullopt for anything else.
+  std::optional<NodeId> until(NodeId text, NodeId end) {
+    constexpr std::size_t kMostExcluded = 8;
+    const Node& free = grammar_.node(text);
+    if (free.kind != NodeKind::kRepeat || free.least != 0 || free.most != kUnbounded) return std::nullopt;
+    const CharSet characters = characters_of(free.children.front());
+    const auto closings = texts_of(end);
+    if (characters.empty() || !closings) return std::nullopt;
+    std::vector<std::string> markers = *closings;
+    const CharSet excluded = CharSet::all().without(characters);
+    for (const CharSet::Range& range : excluded.ranges()) {
+      for (char32_t one = range.first; one <= range.last; ++one) {
+        if (markers.size() == closings->size() + kMostExcluded) return std::nullopt;
+        utf8::append(markers.emplace_back(), one);
+      }
+    }
+    std::vector<NodeId> ways;
+    for (const std::string& closing : *closings) ways.push_back(grammar_.text(markers, closing));
+    is_plain_ = false;
+    return grammar_.choice(ways);
+  }
+
+  // The characters of a node that is one of them; none for any other node.
+  [[nodiscard]] CharSet characters_of(NodeId id) const {
+    const Node& node = grammar_.node(id);
+    if (node.kind == NodeKind::kChars) return node.set;
+    const std::u32string text = code_points(node.text);
+    if (node.kind == NodeKind::kLiteral && text.size() == 1) return CharSet::of(text.front());
+    CharSet out;
+    if (node.kind != NodeKind::kChoice) return out;
+    for (const NodeId child : node.children) {
+      const CharSet some = characters_of(child);
+      if (some.empty()) return some;
+      out = out.united(some);
+    }
+    return out;
+  }
+
+  // The texts of a node, if they are few and none is empty.
+  [[nodiscard]] std::optional<std::vector<std::string>> texts_of(NodeId id) const {
+    constexpr std::size_t kMostTexts = 64;
+    const Node& node = grammar_.node(id);
+    std::vector<std::string> out;
+    if (node.kind == NodeKind::kLiteral) return std::vector{node.text};
+    if (node.kind == NodeKind::kChars) {
+      for (const CharSet::Range& range : node.set.ranges()) {
+        for (char32_t one = range.first; one <= range.last && out.size() <= kMostTexts; ++one)
+          utf8::append(out.emplace_back(), one);
+      }
+    } else if (node.kind == NodeKind::kChoice || node.kind == NodeKind::kSequence) {
+      const bool is_choice = node.kind == NodeKind::kChoice;
+      if (!is_choice) out.emplace_back();
+      for (const NodeId child : node.children) {
+        const auto texts = texts_of(child);
+        if (!texts || out.size() * texts->size() > kMostTexts) return std::nullopt;
+        out = is_choice ? joined(std::move(out), *texts) : crossed(out, *texts);
+      }
+    }
+    const bool has_empty = std::ranges::any_of(out, [](const std::string& text) { return text.empty(); });
+    if (out.empty() || out.size() > kMostTexts || has_empty) return std::nullopt;
+    return out;
+  }
+
+  static std::vector<std::string> joined(std::vector<std::string> all, const std::vector<std::string>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+
+  static std::vector<std::string> crossed(const std::vector<std::string>& all, const std::vector<std::string>& more) {
+    std::vector<std::string> out;
+    for (const std::string& begin : all) {
+      for (const std::string& end : more) out.push_back(begin + end);
+    }
     return out;
   }
 
@@ -248,7 +205,7 @@ class LarkReader {
     for (skip(rest); !error_ && !rest.empty(); skip(rest)) {
       if (rest.starts_with("->")) {  // an alias: a name for the syntax tree
         rest = stripped(rest.substr(2));
-        while (!rest.empty() && is_name(rest.front())) rest.remove_prefix(1);
+        while (!rest.empty() && is_lark_name(rest.front())) rest.remove_prefix(1);
         continue;
       }
       if (rest.front() == '|' || rest.front() == ')' || rest.front() == ']') break;
@@ -271,21 +228,64 @@ class LarkReader {
       return first == '(' ? inner : grammar_.optional(inner);
     }
     if (first == '"' || first == '/') return spaced(text(rest));
+    if (rest.starts_with(kJson)) return json_text(value_behind(kJson, rest));
+    if (rest.starts_with(kRegex)) return spaced(substring(value_behind(kRegex, rest)));
     if (std::string_view("%<@&~").find(first) != std::string_view::npos) {  // as llguidance extends the language
       fail(ErrorCode::kUnsupported, std::string("`") + first + "` of a grammar is not enforced");
       return grammar_.never();
     }
-    if (!is_name(first)) {
+    if (!is_lark_name(first)) {
       fail(ErrorCode::kInvalidArgument, std::string("the grammar has an odd `") + first + "`");
       return grammar_.never();
     }
     std::size_t size = 0;
-    while (size < rest.size() && is_name(rest[size])) ++size;
+    while (size < rest.size() && is_lark_name(rest[size])) ++size;
     const std::string name(rest.substr(0, size));
     rest.remove_prefix(size);
-    if (rest.starts_with('{')) fail(ErrorCode::kUnsupported, "templates of a grammar are not enforced");
+    const bool is_count = rest.size() > 1 && (std::isdigit(static_cast<unsigned char>(rest[1])) != 0 || rest[1] == ',');
+    if (rest.starts_with('{') && !is_count) fail(ErrorCode::kUnsupported, "templates of a grammar are not enforced");
     const NodeId out = rule(name);
     return names_terminal(name) ? spaced(out) : out;
+  }
+
+  const json::Value& value_behind(std::string_view word, std::string_view& rest) {
+    rest.remove_prefix(word.size());
+    return rules_.values()[number(rest)];
+  }
+
+  // A value by a JSON schema.
+  NodeId json_text(const json::Value& schema) {
+    if (const auto fault = schema_fault(schema))
+      fail(ErrorCode::kInvalidArgument, "the schema of `%json` is not valid: " + fault->sentence);
+    if (error_) return grammar_.never();
+    Grammar own;
+    SchemaContext context;
+    SchemaCompiler compiler(own, schema, "`%json`", context);
+    const RuleId root = own.declare("json");
+    own.define(root, compiler.value(compiler.root(), Speller(own, Spelling::json()), "json"));
+    own.set_root(root);
+    if (!context.limit.empty()) fail(ErrorCode::kUnsupported, context.limit);
+    notes_.insert(notes_.end(), context.warnings.sentences().begin(), context.warnings.sentences().end());
+    return spaced(spelled(speller_, lowered(own)));
+  }
+
+  // Some of the parts of a text that follow each other, or none.
+  NodeId substring(const json::Value& value) {
+    const json::Value* chunks = value.find("substring_chunks");
+    const auto is_text = [](const json::Value& chunk) { return chunk.is_string(); };
+    if (chunks == nullptr || !chunks->is_array() || !std::ranges::all_of(chunks->as_array(), is_text)) {
+      fail(ErrorCode::kUnsupported, "`%regex` of a grammar is not enforced");
+      return grammar_.never();
+    }
+    std::vector<NodeId> ways;
+    NodeId behind = grammar_.empty();
+    for (auto chunk = chunks->as_array().rbegin(); chunk != chunks->as_array().rend(); ++chunk) {
+      const RuleId here = grammar_.declare("substring");
+      grammar_.define(here, grammar_.sequence({grammar_.literal(chunk->as_string()), behind}));
+      ways.push_back(grammar_.reference(here));
+      behind = grammar_.optional(ways.back());
+    }
+    return grammar_.optional(grammar_.choice(ways));
   }
 
   // A terminal of a rule, and what may follow any of them.
@@ -364,7 +364,7 @@ class LarkReader {
     std::size_t size = 0;
     for (; size < rest.size() && std::isdigit(static_cast<unsigned char>(rest[size])) != 0; ++size)
       value = std::min<std::uint64_t>(value * 10 + static_cast<unsigned>(rest[size] - '0'), kLargestCount);
-    if (size == 0) fail(ErrorCode::kInvalidArgument, "a number is missing behind `~` in the grammar");
+    if (size == 0) fail(ErrorCode::kInvalidArgument, "a number is missing in the grammar");
     rest.remove_prefix(size);
     return static_cast<std::uint32_t>(value);
   }
@@ -372,36 +372,46 @@ class LarkReader {
   NodeId repeated(NodeId part, std::string_view& rest) {
     skip(rest);
     const char mark = rest.empty() ? '\0' : rest.front();
-    if (mark != '?' && mark != '*' && mark != '+' && mark != '~') return part;
-    rest.remove_prefix(1);
-    if (mark == '?') return grammar_.optional(part);
-    if (mark != '~') return grammar_.repeat(part, mark == '+' ? 1 : 0, kUnbounded);
-    const std::uint32_t least = number(rest);
-    std::uint32_t most = least;
-    if (rest.starts_with("..")) {
-      rest.remove_prefix(2);
-      most = number(rest);
+    if (mark == '?' || mark == '*' || mark == '+') {
+      rest.remove_prefix(1);
+      return grammar_.repeat(part, mark == '+' ? 1 : 0, mark == '?' ? 1 : kUnbounded);
     }
-    if (least > most) fail(ErrorCode::kInvalidArgument, "the numbers behind a `~` of the grammar are out of order");
+    if (mark != '~' && mark != '{') return part;
+    rest.remove_prefix(1);
+    const bool has_brace = mark == '{';
+    const std::string_view between = has_brace ? "," : "..";
+    const std::uint32_t least = has_brace && rest.starts_with(between) ? 0 : number(rest);
+    std::uint32_t most = least;
+    if (rest.starts_with(between)) {
+      rest.remove_prefix(between.size());
+      skip(rest);
+      most = has_brace && rest.starts_with('}') ? kUnbounded : number(rest);
+    }
+    if (has_brace) skip(rest);
+    if (has_brace && !rest.starts_with('}')) fail(ErrorCode::kInvalidArgument, "a `{` of the grammar has no end");
+    if (has_brace && !rest.empty()) rest.remove_prefix(1);
+    if (least > most) fail(ErrorCode::kInvalidArgument, "the numbers of a repetition in the grammar are out of order");
     return grammar_.repeat(part, least, most);
   }
 
-  const Rules& rules_;
+  const LarkRules& rules_;
+  std::vector<std::string>& notes_;
   Grammar grammar_;
   Speller speller_;
   std::map<std::string, RuleId> ids_;
   std::vector<std::string> open_;  // rules that are used and not yet read
   NodeId space_{};
+  bool is_plain_ = true;      // whether each node is one that every engine knows
   bool is_terminal_ = false;  // whether what is read is part of a terminal
   std::optional<Error> error_;
 };
 
 }  // namespace
 
-Result<Grammar> read_lark(std::string_view definition) {
-  Rules rules;
+Result<Grammar> read_lark(std::string_view definition, std::vector<std::string>& notes) {
+  LarkRules rules;
   if (const Status read = rules.read(definition); !read.ok()) return read.error();
-  return LarkReader(rules).run();
+  return LarkReader(rules, notes).run();
 }
 
 }  // namespace rondo::grammar

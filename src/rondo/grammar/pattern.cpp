@@ -176,6 +176,7 @@ class PatternReader {
   }
 
   Piece group(int depth) {
+    const bool outside = dot_is_any_;
     for (const std::string_view look : {"?=", "?!", "?<=", "?<!"}) {
       if (text_.substr(at_).starts_with(look))
         fail(ErrorCode::kUnsupported, "look-around `(" + std::string(look) + "`");
@@ -183,10 +184,15 @@ class PatternReader {
     if (eat("?<")) {
       while (more() && text_[at_] != '>') ++at_;
       (void)eat(">");
+    } else if (eat("?s:")) {
+      dot_is_any_ = true;
+    } else if (eat("?-s:")) {
+      dot_is_any_ = false;
     } else if (!eat("?:") && at_ < text_.size() && text_[at_] == '?') {
       fail(ErrorCode::kUnsupported, "a group that begins with `(?`");
     }
     Piece out = alternatives(depth + 1);
+    dot_is_any_ = outside;
     if (!error_ && !eat(")")) fail(ErrorCode::kInvalidArgument, "`(` without `)`");
     return out;
   }
@@ -223,7 +229,7 @@ class PatternReader {
 
   NodeId atom() {
     if (eat("[")) return speller_.character(bracket());
-    if (eat(".")) return speller_.character(line_characters());
+    if (eat(".")) return speller_.character(dot_is_any_ ? CharSet::all() : line_characters());
     if (text_[at_] == '*' || text_[at_] == '+' || text_[at_] == '?')
       fail(ErrorCode::kInvalidArgument, "a quantifier without anything before it");
     return speller_.character(eat("\\") ? escape(false) : CharSet::of(next()));
@@ -334,6 +340,7 @@ class PatternReader {
   Grammar& grammar_;
   std::string_view text_;
   std::size_t at_ = 0;
+  bool dot_is_any_ = false;  // whether `.` takes the ends of lines
   std::optional<Error> error_;
 };
 

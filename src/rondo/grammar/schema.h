@@ -185,7 +185,7 @@ class SchemaCompiler {
   NodeId array(const Parts& parts, const Speller& speller, const std::string& name);
   NodeId array_body(const Parts& parts, const Speller& speller, const std::string& name);
   NodeId string(const Parts& parts, const Speller& speller);
-  static Result<NodeId> grammar_content(const json::Value& grammar, const Speller& speller);
+  Result<NodeId> grammar_content(const json::Value& grammar, const Speller& speller, const std::string& where);
   NodeId string_content(const Parts& parts, const Speller& speller);
   NodeId numeric(const Parts& parts, const Speller& speller, bool integers_only);
   [[nodiscard]] static std::size_t comparisons(const Parts& alternative, std::size_t names);

@@ -399,10 +399,13 @@ NodeId SchemaCompiler::string(const Parts& parts, const Speller& speller) {
 }
 
 // The content of a string by the grammar of `x-grammar`.
-Result<NodeId> SchemaCompiler::grammar_content(const json::Value& grammar, const Speller& speller) {
-  const auto text =
-      read_definition(grammar.find_string("syntax").value_or(""), grammar.find_string("definition").value_or(""));
+Result<NodeId> SchemaCompiler::grammar_content(const json::Value& grammar, const Speller& speller,
+                                               const std::string& where) {
+  std::vector<std::string> notes;
+  const auto text = read_definition(grammar.find_string("syntax").value_or(""),
+                                    grammar.find_string("definition").value_or(""), &notes);
   if (!text.ok()) return text.error();
+  for (const std::string& note : notes) warn(where, note);
   return spelled(speller, text.value());
 }
 
@@ -424,7 +427,7 @@ NodeId SchemaCompiler::string_content(const Parts& parts, const Speller& speller
       }
     };
     if (const json::Value* grammar = object_member(*part.schema, kGrammarKeyword))
-      take(grammar_content(*grammar, speller), kGrammarKeyword);
+      take(grammar_content(*grammar, speller, part.where), kGrammarKeyword);
     if (const auto pattern = part.schema->find_string("pattern")) take(pattern_content(speller, *pattern), "pattern");
     if (const auto format = part.schema->find_string("format")) {
       const std::string_view pattern = format_pattern(*format);
