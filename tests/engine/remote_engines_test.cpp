@@ -169,6 +169,68 @@ TEST_CASE("engines: log probabilities in every shape") {
   }
 }
 
+TEST_CASE("engines: log probabilities of the prompt, by a request before the one for ids, or a refusal") {
+  for (const EngineOptions& options : all_ways()) {
+    Engine engine(options);
+    CAPTURE(name_of(engine));
+    engine::Request request = request_of();
+    request.prompt_logprobs = 2;
+    request.max_tokens = 3;
+    request.choices = 2;
+    request.sampling.temperature = 1;
+    Listening listener(engine.loop);
+    const engine::Outcome outcome = testing::run(*engine.adapter, request, listener);
+    const bool tells = options.dialect != fakes::Dialect::kLlamaServer;
+    CHECK(engine.adapter->capabilities().tells_prompt_logprobs == tells);
+    REQUIRE(outcome.error.has_value() != tells);
+    CHECK(engine.adapter->running() == 0);
+    if (!tells) {
+      CHECK(outcome.error->code == ErrorCode::kInvalidArgument);
+      CHECK(outcome.error->message == "log probabilities of the prompt cannot be asked of llama-server");
+      continue;
+    }
+    CHECK(outcome.usage.cached_tokens.value_or(0) == 0);  // it had to be computed
+    REQUIRE(listener.prompt.size() == request.prompt.size());
+    for (std::size_t i = 0; i < request.prompt.size(); ++i) {
+      const engine::SampledToken& token = listener.prompt[i];
+      CHECK(token.id == request.prompt[i]);
+      CHECK(std::isnan(token.logprob) == (i == 0));
+      CHECK(token.best.size() == (i == 0 ? 0 : 2));
+      if (i > 0) CHECK(token.logprob == doctest::Approx(fakes::Model::logprob_of(token.id)));
+    }
+    CHECK(listener.ids[0].size() == 3);
+    CHECK(listener.ids[1].size() == 3);
+    // Faults of that request are those of the whole.
+    engine.server->set_fault({.kind = fakes::Fault::Kind::kError500});
+    Listening failed(engine.loop);
+    CHECK(testing::run(*engine.adapter, request, failed).error->code == ErrorCode::kEngine);
+    engine.server->set_fault({.kind = fakes::Fault::Kind::kDie});
+    Listening died(engine.loop);
+    CHECK(testing::run(*engine.adapter, request, died).error->code == ErrorCode::kIo);
+    testing::settle(engine.loop);
+    CHECK(engine.adapter->running() == 0);
+  }
+}
+
+TEST_CASE("engines: a request for log probabilities of the prompt is cancelled before they are there") {
+  for (const EngineOptions& options : all_ways()) {
+    if (options.dialect == fakes::Dialect::kLlamaServer) continue;
+    Engine engine(options);
+    CAPTURE(name_of(engine));
+    engine.server->set_fault({.kind = fakes::Fault::Kind::kHang});
+    engine::Request request = request_of();
+    request.prompt_logprobs = 0;
+    Listening listener(engine.loop);
+    const auto running = engine.adapter->submit(request, listener);
+    running->cancel();
+    engine.loop.run();
+    REQUIRE(listener.outcome);
+    CHECK(listener.outcome->choices[0].stop == StopReason::kCancelled);
+    CHECK(listener.prompt.empty());
+    CHECK(engine.adapter->running() == 0);
+  }
+}
+
 TEST_CASE("engines: characters in pieces, spelled as no tokenizer would") {
   for (EngineOptions options : all_ways()) {
     // "é" as two bytes, "ab" as two ids where there is one for both.

@@ -20,6 +20,12 @@ struct Listening final : engine::Listener {
     CHECK(!start);
     start = got;
   }
+  void on_prompt(std::span<const engine::SampledToken> some) override {
+    CHECK(start.has_value());
+    CHECK(prompt.empty());
+    CHECK(ids[0].empty());
+    prompt.assign(some.begin(), some.end());
+  }
   void on_tokens(std::size_t choice, std::span<const engine::SampledToken> some) override {
     CHECK(start.has_value());
     CHECK(!outcome);
@@ -37,6 +43,7 @@ struct Listening final : engine::Listener {
 
   net::Loop& loop;
   std::optional<engine::Start> start;
+  std::vector<engine::SampledToken> prompt;
   std::map<std::size_t, std::vector<engine::TokenId>> ids;
   std::map<std::size_t, std::vector<engine::SampledToken>> tokens;
   std::optional<engine::Outcome> outcome;

@@ -118,7 +118,8 @@ class Listener {
   virtual ~Listener() = default;
   // Called at most once, before everything else: the engine has accepted the request.
   virtual void on_start(const Start& start) = 0;
-  // Called once if the request asks for it, after on_start and before all ids: the ids of the prompt.
+  // Called once if the request asks for it, after on_start and before the ids of the first choice: the ids of the
+  // prompt.
   virtual void on_prompt(std::span<const SampledToken> /*tokens*/) {}
   // The next ids of one choice; `tokens` is valid during the call.
   virtual void on_tokens(std::size_t choice, std::span<const SampledToken> tokens) = 0;

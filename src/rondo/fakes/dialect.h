@@ -27,7 +27,8 @@ struct Task {
   bool streams = false;
   bool uses_cache = true;
   bool returns_ids = true;
-  std::optional<std::size_t> logprobs;  // for the sampled id and this many best ids
+  std::optional<std::size_t> logprobs;         // for the sampled id and this many best ids
+  std::optional<std::size_t> prompt_logprobs;  // the same for the ids of the prompt
   std::optional<std::size_t> slot;
   std::string salt;
   std::string id;

@@ -75,6 +75,7 @@ std::variant<Task, net::Reply> SglangAnswers::read_generate(const json::Value& b
   task.choices = static_cast<std::size_t>(std::max<std::int64_t>(1, integer_in(sampling, "n", 1)));
   if (flag_in(body, "return_logprob", false)) {
     task.logprobs = static_cast<std::size_t>(std::max<std::int64_t>(0, integer_in(body, "top_logprobs_num", 0)));
+    if (integer_in(body, "logprob_start_len", -1) == 0) task.prompt_logprobs = task.logprobs;
   }
   if (task.prompt.size() + task.asked.max_tokens > options_.context_tokens) {
     const std::string sentence = "The input (" + std::to_string(task.prompt.size()) +
@@ -144,18 +145,23 @@ json::Value SglangAnswers::finish(const Choice& choice) const {
 
 void SglangAnswers::set_logprobs(json::Object& meta, const Running& running, std::span<const TokenId> ids) const {
   if (!running.task.logprobs) return;
-  json::Array sampled;
-  json::Array tops;
   const auto entry = [](TokenId id) { return json::Array{Model::logprob_of(id), id, nullptr}; };
-  for (const TokenId id : ids) {
-    sampled.emplace_back(entry(id));
-    json::Array best;
-    for (const TokenId other : model_.best(id, *running.task.logprobs)) best.emplace_back(entry(other));
-    tops.emplace_back(std::move(best));
-  }
-  meta.set("output_token_logprobs_length", sampled.size());
-  meta.set("output_token_logprobs", std::move(sampled));
-  if (*running.task.logprobs > 0) meta.set("output_top_logprobs", std::move(tops));
+  const auto set = [&](const std::string& kind, std::span<const TokenId> of, bool has_first) {
+    json::Array own;
+    json::Array tops;
+    for (const TokenId id : of) {
+      const bool is_known = has_first || !own.empty();
+      json::Array best;
+      for (const TokenId other : model_.best(id, *running.task.logprobs)) best.emplace_back(entry(other));
+      own.emplace_back(is_known ? entry(id) : json::Array{nullptr, id, nullptr});
+      tops.push_back(is_known ? json::Value(std::move(best)) : json::Value());
+    }
+    meta.set(kind + "_token_logprobs_length", own.size());
+    meta.set(kind + "_token_logprobs", std::move(own));
+    if (*running.task.logprobs > 0) meta.set(kind + "_top_logprobs", std::move(tops));
+  };
+  set("output", ids, true);
+  if (running.task.prompt_logprobs) set("input", running.task.prompt, false);
 }
 
 // A choice as far as it was sent: ids, texts and log probabilities after `from`.

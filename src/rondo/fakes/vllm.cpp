@@ -26,6 +26,7 @@ class VllmAnswers final : public DialectAnswers {
   [[nodiscard]] json::Object head(const Running& running) const;
   [[nodiscard]] json::Value chunk(const Running& running, std::size_t choice, std::size_t from, std::size_t to) const;
   [[nodiscard]] json::Value usage(const Running& running) const;
+  [[nodiscard]] json::Value prompt_logprobs(const Task& task) const;
   [[nodiscard]] json::Value logprobs(const Running& running, std::span<const TokenId> ids) const;
   void set_finish(json::Object& out, const Choice& choice, bool is_last) const;
 
@@ -79,6 +80,8 @@ std::variant<Task, net::Reply> VllmAnswers::read_generate(const json::Value& bod
   task.choices = static_cast<std::size_t>(std::max<std::int64_t>(1, integer_in(*sampling, "n", 1)));
   const std::int64_t logprobs = integer_in(*sampling, "logprobs", -1);
   if (logprobs >= 0) task.logprobs = static_cast<std::size_t>(logprobs);
+  const std::int64_t scores = integer_in(*sampling, "prompt_logprobs", -1);
+  if (scores >= 0) task.prompt_logprobs = static_cast<std::size_t>(scores);
   return checked(std::move(task));
 }
 
@@ -104,6 +107,8 @@ std::variant<Task, net::Reply> VllmAnswers::read_completions(const json::Value& 
   task.returns_ids = flag_in(body, "return_token_ids", false);
   const std::int64_t logprobs = integer_in(body, "logprobs", -1);
   if (logprobs >= 0) task.logprobs = static_cast<std::size_t>(logprobs);
+  const std::int64_t scores = integer_in(body, "prompt_logprobs", -1);
+  if (scores >= 0) task.prompt_logprobs = static_cast<std::size_t>(scores);
   return checked(std::move(task));
 }
 
@@ -122,6 +127,9 @@ std::variant<Task, net::Reply> VllmAnswers::checked(Task task) const {
                        "BadRequestError", "input_tokens");
   }
   task.streams = flag_in(task.body, "stream", false);
+  if (task.streams && task.prompt_logprobs)
+    return error_reply(400, "`prompt_logprobs` are not available when `stream=True`.", "BadRequestError",
+                       "prompt_logprobs");
   task.salt = task.body.find_string("cache_salt").value_or("");
   if (const json::Value* sampling = task.body.find("sampling_params")) {
     task.uses_cache = !flag_in(*sampling, "skip_reading_prefix_cache", false);
@@ -189,6 +197,23 @@ void VllmAnswers::set_finish(json::Object& out, const Choice& choice, bool is_la
   out.set("stop_reason", stop);
 }
 
+json::Value VllmAnswers::prompt_logprobs(const Task& task) const {
+  if (!task.prompt_logprobs) return nullptr;
+  json::Array out;
+  for (const TokenId id : task.prompt) {
+    json::Object entry;
+    const auto add = [&](TokenId other) {
+      entry.set(std::to_string(other), json::Object{{"logprob", Model::logprob_of(other)},
+                                                    {"rank", entry.size() + 1},
+                                                    {"decoded_token", model_.text_of(other)}});
+    };
+    add(id);
+    for (const TokenId other : model_.best(id, *task.prompt_logprobs)) add(other);
+    out.push_back(out.empty() ? json::Value() : json::Value(std::move(entry)));
+  }
+  return out;
+}
+
 json::Value VllmAnswers::logprobs(const Running& running, std::span<const TokenId> ids) const {
   if (!running.task.logprobs) return nullptr;
   json::Array content;
@@ -233,7 +258,7 @@ json::Value VllmAnswers::chunk(const Running& running, std::size_t choice, std::
     out.set("token_ids", running.task.returns_ids ? ids_value(ids) : json::Value());
     const bool tells_prompt = running.task.returns_ids && from == 0;
     out.set("prompt_token_ids", tells_prompt ? ids_value(running.task.prompt) : json::Value());
-    if (!running.task.streams) out.set("prompt_logprobs", nullptr);
+    if (!running.task.streams) out.set("prompt_logprobs", prompt_logprobs(running.task));
   }
   return out;
 }
@@ -288,7 +313,7 @@ json::Value VllmAnswers::whole(const Running& running) {
   out.set("usage", usage(running));
   if (is_generate(running)) {
     out.set("prompt_token_ids", ids_value(running.task.prompt));
-    out.set("prompt_logprobs", nullptr);
+    out.set("prompt_logprobs", prompt_logprobs(running.task));
     out.set("kv_transfer_params", nullptr);
   }
   return out;

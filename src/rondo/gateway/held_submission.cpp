@@ -41,6 +41,7 @@ class HeldSubmission final : public engine::Submission {
     Leg(HeldSubmission& of, std::size_t number, std::unique_ptr<engine::TokenConstraint> by)
         : owner(of), choice(number), constraint(std::move(by)) {}
     void on_start(const engine::Start& start) override { owner.start(start); }
+    void on_prompt(std::span<const engine::SampledToken> tokens) override { owner.listener_.on_prompt(tokens); }
     void on_tokens(std::size_t, std::span<const engine::SampledToken> tokens) override { owner.take(*this, tokens); }
     void on_end(const engine::Outcome& outcome) override { owner.end(*this, outcome); }
 
@@ -58,6 +59,7 @@ class HeldSubmission final : public engine::Submission {
     engine::Request request = request_;
     request.constraint = nullptr;
     request.choices = 1;
+    if (leg.choice > 0 || leg.parts > 0) request.prompt_logprobs.reset();  // told once
     request.sampling.seed += leg.choice;
     if (!leg.ids.empty()) {
       std::vector<TokenId>& prompt = request.prompt.change();

@@ -11,13 +11,6 @@ namespace {
 
 constexpr std::size_t kRefusalBytes = std::size_t{64} << 10U;
 
-net::Request post_of(const ServerInfo& info, const std::string& path, std::string body) {
-  return {.method = "POST",
-          .url = info.url + path,
-          .headers = {{"Content-Type", "application/json"}},
-          .body = std::move(body)};
-}
-
 std::vector<engine::SampledToken> tokens_of(const net::Response& response) {
   const auto body = json::parse(response.body);
   const json::Value* tokens = body.ok() ? body.value().find("tokens") : nullptr;

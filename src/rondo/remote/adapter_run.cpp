@@ -3,12 +3,21 @@
 #include <algorithm>
 #include <utility>
 
+#include "json/parse.h"
+
 namespace rondo::remote {
 namespace {
 
 using engine::StopReason;
 
 }  // namespace
+
+net::Request post_of(const ServerInfo& info, const std::string& path, std::string body) {
+  return {.method = "POST",
+          .url = info.url + path,
+          .headers = {{"Content-Type", "application/json"}},
+          .body = std::move(body)};
+}
 
 AdapterRun::AdapterRun(Adapter& adapter, engine::Request request, engine::Listener& listener)
     : adapter_(adapter), request_(std::move(request)), listener_(&listener), asked_tokens_(request_.max_tokens) {}
@@ -24,8 +33,6 @@ Status AdapterRun::check() const {
                                                   "` cannot be asked of " +
                                                   std::string(to_string(adapter_.info().kind)));
   }
-  if (request_.prompt_logprobs)
-    return Error(ErrorCode::kInvalidArgument, "log probabilities of the prompt cannot be asked of remote engines");
   const std::size_t context = adapter_.info().context_tokens;
   if (context > 0 && request_.prompt.size() >= context) {
     return Error(ErrorCode::kLimit, "the prompt has " + std::to_string(request_.prompt.size()) +
@@ -44,10 +51,42 @@ void AdapterRun::begin() {
   if (Status status = check(); !status.ok()) return fail(status.error());
   fit_context();
   choices_.resize(request_.choices);
+  request_.prompt_logprobs ? score() : begin_legs();
+}
+
+std::string AdapterRun::next_id() { return adapter_.id_prefix_ + std::to_string(adapter_.next_id_++); }
+
+// Asks for the log probabilities of the prompt.  The ids are asked for afterwards, and find the prompt in the cache.
+void AdapterRun::score() {
+  auto body = adapter_.dialect_->score_body(request_, next_id());
+  if (!body.ok()) return fail(body.error());
+  ++adapter_.running_;
+  scoring_ = adapter_.client_.fetch(post_of(adapter_.info(), adapter_.info().path, std::move(body).value()),
+                                    [this](const Result<net::Response>& response) {
+                                      const auto self = shared_from_this();
+                                      const auto call = std::move(scoring_);
+                                      --adapter_.running_;
+                                      take_scores(response);
+                                    });
+}
+
+void AdapterRun::take_scores(const Result<net::Response>& response) {
+  if (!response.ok()) return fail(response.error());
+  const net::Response& answer = response.value();
+  if (answer.status != 200) return fail(adapter_.dialect_->refusal(answer.status, answer.body, request_));
+  const auto parsed = json::parse(answer.body);
+  const auto scores = adapter_.dialect_->read_scores(parsed.ok() ? parsed.value() : json::Value(), request_);
+  if (!scores.ok()) return fail(scores.error());
+  taken_up();
+  if (!is_over()) listener_->on_prompt(scores.value());
+  if (!is_over() && !is_cancelled_) begin_legs();
+}
+
+void AdapterRun::begin_legs() {
   const bool is_one = request_.choices == 1 || adapter_.dialect_->takes_choices(request_);
   const std::size_t count = is_one ? request_.choices : 1;
   for (std::size_t first = 0; first < request_.choices; first += count) {
-    std::string id = adapter_.id_prefix_ + std::to_string(adapter_.next_id_++);
+    std::string id = next_id();
     auto body = adapter_.dialect_->body(request_, count, request_.sampling.seed + first, id);
     if (!body.ok()) return fail(body.error());
     legs_.push_back(std::make_unique<AdapterLeg>(*this, first, count, std::move(id)));
@@ -104,7 +143,9 @@ void AdapterRun::note_inexact(std::size_t index, const std::string& why) {
 
 void AdapterRun::note_usage(const Event& event) {
   if (event.prompt_tokens && usage_.prompt_tokens == 0) usage_.prompt_tokens = *event.prompt_tokens;
-  if (event.cached_tokens && !usage_.cached_tokens) usage_.cached_tokens = event.cached_tokens;
+  if (!event.cached_tokens || usage_.cached_tokens) return;
+  // What was computed for the log probabilities came from no cache.
+  usage_.cached_tokens = request_.prompt_logprobs ? 0 : *event.cached_tokens;
 }
 
 void AdapterRun::fail(Error error) {
@@ -136,6 +177,8 @@ void AdapterRun::abandon() {
 }
 
 void AdapterRun::close() {
+  if (scoring_) --adapter_.running_;
+  scoring_.reset();
   for (const auto& leg : legs_) leg->close();
 }
 

@@ -15,6 +15,8 @@ namespace rondo::remote {
 
 class AdapterLeg;
 
+[[nodiscard]] net::Request post_of(const ServerInfo& info, const std::string& path, std::string body);
+
 // One request of a caller.  It lives as long as its submission, and as long as one of its functions runs.
 class AdapterRun : public std::enable_shared_from_this<AdapterRun> {
  public:
@@ -50,6 +52,10 @@ class AdapterRun : public std::enable_shared_from_this<AdapterRun> {
 
   [[nodiscard]] Status check() const;
   void fit_context();
+  void score();
+  void take_scores(const Result<net::Response>& response);
+  void begin_legs();
+  [[nodiscard]] std::string next_id();
   void finish();
   void close();
 
@@ -60,6 +66,7 @@ class AdapterRun : public std::enable_shared_from_this<AdapterRun> {
   std::vector<Choice> choices_;
   std::vector<std::unique_ptr<AdapterLeg>> legs_;
   std::size_t open_legs_ = 0;
+  std::unique_ptr<net::Call> scoring_;  // the request for log probabilities of the prompt
   engine::Usage usage_;
   std::optional<Error> error_;
   bool is_taken_up_ = false;

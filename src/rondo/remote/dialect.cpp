@@ -36,6 +36,15 @@ Error Dialect::refusal(int status, std::string_view body, const engine::Request&
   return out;
 }
 
+Result<std::string> Dialect::score_body(const engine::Request& /*request*/, const std::string& /*id*/) const {
+  return no_word_for(to_string(info_.kind), "log probabilities of the prompt");
+}
+
+Result<std::vector<engine::SampledToken>> Dialect::read_scores(const json::Value& /*answer*/,
+                                                               const engine::Request& /*request*/) const {
+  return Error(ErrorCode::kEngine, "the server told no log probabilities of the prompt", info_.url);
+}
+
 std::unique_ptr<Dialect> make_dialect(ServerInfo info) {
   switch (info.kind) {
     case ServerKind::kSglang: return make_sglang(std::move(info));

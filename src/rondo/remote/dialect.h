@@ -82,6 +82,12 @@ class Dialect {
                                                  std::uint64_t seed, const std::string& id) const = 0;
   // Reads the data of an event.  Fails with kEngine if it is not an answer of such a server.
   [[nodiscard]] virtual Result<Event> read(std::string_view data, Reading& reading) const = 0;
+  // Returns the body of a request that is not streamed, and whose answer has log probabilities of the prompt.  Fails
+  // with kInvalidArgument if such a server tells none.
+  [[nodiscard]] virtual Result<std::string> score_body(const engine::Request& request, const std::string& id) const;
+  // Reads such an answer: one entry for each id of the prompt.  Fails with kEngine if the answer has no such list.
+  [[nodiscard]] virtual Result<std::vector<engine::SampledToken>> read_scores(const json::Value& answer,
+                                                                              const engine::Request& request) const;
   // Returns the error of an answer with another status than 200: kLimit if the context is too short, kInvalidArgument
   // if the request is at fault, otherwise kEngine.
   [[nodiscard]] Error refusal(int status, std::string_view body, const engine::Request& request) const;

@@ -29,6 +29,7 @@ engine::Capabilities common(const std::vector<ServerInfo>& servers) {
       out.context_tokens = one.context_tokens;
     out.parallel += one.parallel;
     out.tells_cached_tokens = out.tells_cached_tokens && one.tells_cached_tokens;
+    out.tells_prompt_logprobs = out.tells_prompt_logprobs && one.tells_prompt_logprobs;
     std::erase_if(out.grammars, [&one](engine::Grammar::Dialect dialect) {
       return std::ranges::find(one.grammars, dialect) == one.grammars.end();
     });
@@ -58,6 +59,11 @@ class FleetRun final : public engine::Submission, public engine::Listener {
   }
 
   void on_start(const engine::Start& /*start*/) override {}
+
+  void on_prompt(std::span<const engine::SampledToken> tokens) override {
+    begin();
+    listener_.on_prompt(tokens);
+  }
 
   void on_tokens(std::size_t choice, std::span<const engine::SampledToken> tokens) override {
     begin();
@@ -145,7 +151,7 @@ class FleetRun final : public engine::Submission, public engine::Listener {
     }
   }
 
-  // The first id or the end has arrived.  From now on the request belongs to this replica.
+  // The first id, what is told of the prompt, or the end has arrived.  From now on the request belongs to this replica.
   void begin() {
     if (std::exchange(has_begun_, true)) return;
     patience_.cancel();

@@ -227,6 +227,7 @@ engine::Capabilities capabilities_of(const ServerInfo& info) {
   out.parallel = std::max<std::size_t>(info.parallel, 1);
   out.tells_cached_tokens = info.kind != ServerKind::kVllm;  // vLLM may; each reply shows it
   out.grammars = {Grammar::Dialect::kGbnf, Grammar::Dialect::kJsonSchema};
+  out.tells_prompt_logprobs = info.kind != ServerKind::kLlamaServer;
   if (info.kind != ServerKind::kLlamaServer) {
     out.grammars.push_back(Grammar::Dialect::kStructuralTag);
     out.grammars.push_back(Grammar::Dialect::kRegex);

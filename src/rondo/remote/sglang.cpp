@@ -152,6 +152,30 @@ class Sglang final : public Dialect {
     return object_with_ids("input_ids", request.prompt, out);
   }
 
+  // A request of its own, because each event of a stream would repeat them.
+  Result<std::string> score_body(const engine::Request& request, const std::string& id) const override {
+    json::Object out{{"sampling_params", json::Object{{"max_new_tokens", 1}, {"temperature", 0.0}}},
+                     {"rid", id},
+                     {"return_logprob", true},
+                     {"logprob_start_len", 0},
+                     {"top_logprobs_num", request.prompt_logprobs.value_or(0)}};
+    if (!request.tenant.empty()) out.set("extra_key", salt_of(request.tenant));
+    return object_with_ids("input_ids", request.prompt, out);
+  }
+
+  Result<std::vector<SampledToken>> read_scores(const json::Value& answer,
+                                                const engine::Request& request) const override {
+    const json::Value* meta = answer.find("meta_info");
+    const json::Value* told = meta == nullptr ? nullptr : meta->find("input_token_logprobs");
+    if (told == nullptr || !told->is_array() || told->as_array().size() != request.prompt.size())
+      return Dialect::read_scores(answer, request);
+    std::vector<SampledToken> out;
+    for (const engine::TokenId id : request.prompt) out.push_back({.id = id});
+    const json::Value* best = meta->find("input_top_logprobs");
+    read_logprobs({.logprobs = *told, .best = best == nullptr ? json::Value() : *best}, out);
+    return out;
+  }
+
   Result<Event> read(std::string_view data, Reading& reading) const override {
     Event out;
     if (data == "[DONE]") {

@@ -21,11 +21,30 @@ constexpr float kForbidden = -100;  // this API allows no stronger change of a l
 constexpr std::size_t kMostId = std::numeric_limits<engine::TokenId>::max();
 constexpr std::string_view kIdPrefix = "token_id:";
 
-std::optional<engine::TokenId> id_of_name(std::string_view name) {
-  if (!name.starts_with(kIdPrefix)) return std::nullopt;
+std::optional<engine::TokenId> id_of_text(std::string_view text) {
   std::vector<SampledToken> ids;
-  if (!append_ids(name.substr(kIdPrefix.size()), ids) || ids.size() != 1) return std::nullopt;
+  if (!append_ids(text, ids) || ids.size() != 1) return std::nullopt;
   return ids[0].id;
+}
+
+std::optional<engine::TokenId> id_of_name(std::string_view name) {
+  return name.starts_with(kIdPrefix) ? id_of_text(name.substr(kIdPrefix.size())) : std::nullopt;
+}
+
+// `{"5": {"logprob": -0.1}}`: the id of the prompt, and the likeliest ones in its place.
+SampledToken read_score(const json::Value& entry, engine::TokenId id, std::size_t most) {
+  SampledToken out{.id = id};
+  if (!entry.is_object()) return out;
+  for (const json::Member& member : entry.as_object()) {
+    const auto named = id_of_text(member.key);
+    if (!named) continue;
+    const float logprob = number_in(member.value, "logprob");
+    if (*named == id) out.logprob = logprob;
+    out.best.push_back({*named, logprob});
+  }
+  std::ranges::stable_sort(out.best, std::greater<>{}, &Candidate::logprob);
+  out.best.resize(std::min(out.best.size(), most));
+  return out;
 }
 
 // `{"content": [{"token_id", "logprob", "top_logprobs": [{"token_id", "logprob"}]}]}`
@@ -103,6 +122,35 @@ class Vllm final : public Dialect {
     out.set("add_special_tokens", false);
     if (request.logprobs) out.set("return_tokens_as_token_ids", true);
     return object_with_ids("prompt", request.prompt, out);
+  }
+
+  // The server tells them only in an answer that is not streamed.
+  Result<std::string> score_body(const engine::Request& request, const std::string& id) const override {
+    json::Object sampling{
+        {"max_tokens", 1}, {"temperature", 0.0}, {"prompt_logprobs", request.prompt_logprobs.value_or(0)}};
+    json::Object out{{"model", info().model}, {"request_id", id}};
+    if (!request.tenant.empty()) out.set("cache_salt", salt_of(request.tenant));
+    if (generates_) {
+      out.set("sampling_params", std::move(sampling));
+      return object_with_ids("token_ids", request.prompt, out);
+    }
+    for (const json::Member& member : sampling) out.set(member.key, member.value);
+    out.set("add_special_tokens", false);
+    return object_with_ids("prompt", request.prompt, out);
+  }
+
+  Result<std::vector<SampledToken>> read_scores(const json::Value& answer,
+                                                const engine::Request& request) const override {
+    const json::Value* choices = answer.find("choices");
+    const bool has_choices = choices != nullptr && choices->is_array() && !choices->as_array().empty();
+    const json::Value& teller = generates_ || !has_choices ? answer : choices->as_array().front();
+    const json::Value* told = teller.find("prompt_logprobs");
+    if (told == nullptr || !told->is_array() || told->as_array().size() != request.prompt.size())
+      return Dialect::read_scores(answer, request);
+    std::vector<SampledToken> out;
+    for (const json::Value& entry : told->as_array())
+      out.push_back(read_score(entry, request.prompt[out.size()], request.prompt_logprobs.value_or(0)));
+    return out;
   }
 
   Result<Event> read(std::string_view data, Reading& /*reading*/) const override {
