@@ -46,6 +46,43 @@ std::size_t count_of(const net::Headers& headers, std::string_view name) {
 
 }  // namespace
 
+TEST_CASE("bug: what a stored response is to include was not read") {
+  Gateway gateway;
+  gateway.engine.reply = gateway.model->tokenize("(*mull why mull*)yes~fin~", true).value();
+  const auto secret_of = [](const Answer& answer) {
+    const json::Value body = answer.json();
+    const json::Value* list = body.find("output") == nullptr ? body.find("data") : body.find("output");
+    for (const json::Value& item : list->as_array()) {
+      const json::Value* secret = item.find("encrypted_content");
+      if (item.find_string("type") == "reasoning") return secret == nullptr ? "none" : secret->as_string();
+    }
+    return std::string("no reasoning");
+  };
+  const std::string kSecret = "include[]=reasoning.encrypted_content";
+  const Answer with = gateway.post("/v1/responses", R"({"input": "a", "include": ["reasoning.encrypted_content"]})");
+  const Answer without = gateway.post("/v1/responses", R"({"input": "b"})");
+  const std::string id(without.json().find_string("id").value_or(""));
+  const std::string first(with.json().find_string("id").value_or(""));
+  CHECK(secret_of(without) == "none");
+  CHECK(secret_of(gateway.ask("GET", "/v1/responses/" + id)) == "none");
+  const std::string later = secret_of(gateway.ask("GET", "/v1/responses/" + id + "?" + kSecret));
+  CHECK(later.starts_with("sig_"));
+  CHECK(secret_of(gateway.ask("GET", "/v1/responses/" + first + "?" + kSecret)) == secret_of(with));
+  const Answer streamed = gateway.ask("GET", "/v1/responses/" + id + "?stream=true&" + kSecret);
+  CHECK(streamed.body.find(later) != std::string::npos);
+  const Answer next = gateway.post("/v1/responses", R"({"input": "c", "previous_response_id": ")" + id + "\"}");
+  const std::string following(next.json().find_string("id").value_or(""));
+  CHECK(secret_of(gateway.ask("GET", "/v1/responses/" + following + "/input_items?" + kSecret)) == later);
+
+  const Answer logprobs = gateway.ask("GET", "/v1/responses/" + id + "?include=message.output_text.logprobs");
+  CHECK(logprobs.status == 200);
+  CHECK(logprobs.warnings().find("log probabilities") != std::string::npos);
+  const Answer wrong = gateway.ask("GET", "/v1/responses/" + id + "?include=" + kSecret.substr(10) + "&include=x.y");
+  CHECK(wrong.status == 400);
+  CHECK(wrong.error() == "`include` names `x.y`, which the API does not have");
+  CHECK(param_of(wrong) == "include");
+}
+
 TEST_CASE("bug: the cause of a loss named a field of the translated messages") {
   Gateway gateway;
   const auto path_of = [&](const char* address, const std::string& body) {

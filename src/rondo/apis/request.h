@@ -198,6 +198,9 @@ struct ReadOptions {
 [[nodiscard]] std::string client_path(const GenerateRequest& request, std::string_view path,
                                       std::optional<std::size_t> byte = {});
 
+// Returns whether the Responses API knows the word for `include`.
+[[nodiscard]] bool is_include(std::string_view word);
+
 // Returns the entry of the tool that the model calls by this name; nullptr if the client declared none.
 [[nodiscard]] const chat::ApiTool* find_tool(const std::vector<chat::ApiTool>& table, std::string_view name);
 

@@ -42,7 +42,7 @@ void read_include(Fields& fields, ResponsesState& out) {
   if (include == nullptr) return;
   for (const json::Value& what : *include) {
     if (!what.is_string()) return fields.refuse("include", "must hold strings", "invalid_type");
-    if (std::ranges::find(kIncludes, what.as_string()) == kIncludes.end())
+    if (!is_include(what.as_string()))
       return fields.refuse("include", "names `" + what.as_string() + "`, which the API does not have");
     if (what.as_string() == "reasoning.encrypted_content") out.include_encrypted_reasoning = true;
     if (what.as_string() == "message.output_text.logprobs") out.include_logprobs = true;
@@ -122,6 +122,8 @@ void complete_tools(json::Object& echo) {
 }
 
 }  // namespace
+
+bool is_include(std::string_view word) { return std::ranges::find(kIncludes, word) != kIncludes.end(); }
 
 void check_responses_body(Fields& fields, const ReadOptions& options) {
   const json::Value* input = fields.any("input");

@@ -1,5 +1,6 @@
 #include "gateway/responses.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "apis/items.h"
@@ -16,16 +17,45 @@ namespace {
 
 using State = Service::State;
 
-net::Reply input_items(const Archive& archive, const ResponseRecord& record, const net::ServerRequest& http) {
+// Adds what the client wants to see besides (`include`), as far as it was kept.  Returns sentences about the rest.
+apis::Outcome<std::vector<std::string>> include(const net::ServerRequest& http, json::Array& items) {
+  std::vector<std::string> words = net::query_values(http.query, "include");
+  for (std::string& word : net::query_values(http.query, "include[]")) words.push_back(std::move(word));
+  const auto unknown = std::ranges::find_if_not(words, [](const std::string& word) { return apis::is_include(word); });
+  if (unknown != words.end())
+    return apis::invalid("include", "`include` names `" + *unknown + "`, which the API does not have");
+  const auto wants = [&words](std::string_view word) { return std::ranges::find(words, word) != words.end(); };
+  for (json::Value& item : items) {
+    const std::string id = chat::first_text(item, {"id"});
+    const auto key = spans::key_in(id);
+    const bool lacks_secret = item.find_string("type") == "reasoning" && item.find("encrypted_content") == nullptr;
+    if (wants("reasoning.encrypted_content") && lacks_secret && key)
+      item.as_object().set("encrypted_content", spans::mint_id("sig", *key, spans::index_in(id).value_or(0)));
+  }
+  std::vector<std::string> warnings;
+  if (wants("message.output_text.logprobs"))
+    warnings.emplace_back("`include`: a reply has the log probabilities that its own request asked for");
+  return warnings;
+}
+
+Answer input_items(const Archive& archive, const ResponseRecord& record, const net::ServerRequest& http) {
   auto items = archive.items_before(record);
   if (!items.ok()) return fault_reply(kResponsesApi, items.fault());
   for (const json::Value& item : record.input) items.value().push_back(item);
+  if (auto added = include(http, items.value()); !added.ok()) return fault_reply(kResponsesApi, added.fault());
   return page_reply(items.value(), http);
 }
 
 Answer show(State& state, const Archive& archive, ResponseRecord record, const net::ServerRequest& http) {
   record = looked_after(state, archive, std::move(record));
-  if (net::query_value(http.query, "stream") != "true") return json_reply(200, record.body);
+  json::Array none;
+  json::Value* output = record.body.as_object().find("output");
+  const bool has_output = output != nullptr && output->is_array();
+  const auto warnings = include(http, has_output ? output->as_array() : none);
+  if (!warnings.ok()) return fault_reply(kResponsesApi, warnings.fault());
+  net::Headers headers;
+  add_warnings(warnings.value(), headers);
+  if (net::query_value(http.query, "stream") != "true") return json_reply(200, record.body, std::move(headers));
   const auto asked = query_number(http, "starting_after");
   if (!asked.ok()) return fault_reply(kResponsesApi, asked.fault());
   return [&state, record = std::move(record), after = asked.value().value_or(-1)](net::Exchange exchange) {

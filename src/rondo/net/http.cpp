@@ -169,7 +169,11 @@ Result<std::string> percent_decoded(std::string_view text) {
   return out;
 }
 
-std::optional<std::string> query_value(std::string_view query, std::string_view name) {
+namespace {
+
+// Calls `take` with the value of each pair that is called `name`, until it returns false.
+template <typename Take>
+void each_value(std::string_view query, std::string_view name, const Take& take) {
   const auto decoded = [](std::string_view text) {
     std::string spaced(text);
     std::replace(spaced.begin(), spaced.end(), '+', ' ');
@@ -182,11 +186,28 @@ std::optional<std::string> query_value(std::string_view query, std::string_view 
     const std::size_t equals = std::min(pair.find('='), pair.size());
     const Result<std::string> key = decoded(pair.substr(0, equals));
     if (!key.ok() || key.value() != name) continue;
-    Result<std::string> value = decoded(pair.substr(std::min(equals + 1, pair.size())));
-    if (!value.ok()) return std::nullopt;
-    return std::move(value).value();
+    if (!take(decoded(pair.substr(std::min(equals + 1, pair.size()))))) return;
   }
-  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> query_value(std::string_view query, std::string_view name) {
+  std::optional<std::string> out;
+  each_value(query, name, [&out](Result<std::string> value) {
+    if (value.ok()) out = std::move(value).value();
+    return false;
+  });
+  return out;
+}
+
+std::vector<std::string> query_values(std::string_view query, std::string_view name) {
+  std::vector<std::string> out;
+  each_value(query, name, [&out](Result<std::string> value) {
+    if (value.ok()) out.push_back(std::move(value).value());
+    return true;
+  });
+  return out;
 }
 
 std::string_view reason_phrase(int status) {

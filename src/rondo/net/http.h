@@ -76,6 +76,9 @@ struct Url {
 // Returns the decoded value of `name` in "a=1&b=2", with + as a space; nullopt if there is none or it is malformed.
 [[nodiscard]] std::optional<std::string> query_value(std::string_view query, std::string_view name);
 
+// Returns all of them that are not malformed, in their order.
+[[nodiscard]] std::vector<std::string> query_values(std::string_view query, std::string_view name);
+
 // Returns "Not Found" for 404; "" for a number without a name.
 [[nodiscard]] std::string_view reason_phrase(int status);
 

@@ -195,6 +195,7 @@ TEST_CASE("http: headers and queries") {
   CHECK(query_value("a=1&c", "c") == "");
   CHECK(query_value("a=1&c", "d") == std::nullopt);
   CHECK(query_value("a=%4", "a") == std::nullopt);
+  CHECK(query_values("a[]=1&b=2&a%5B%5D=3&a[]=%4", "a[]") == std::vector<std::string>{"1", "3"});
   CHECK(percent_decoded("%e2%82%AC").value() == "\xE2\x82\xAC");
   CHECK_FALSE(percent_decoded("%g0").ok());
 }
