@@ -66,14 +66,30 @@ class Scripted final : public engine::Serving {
     tenants.push_back(request.tenant);
     prompts.push_back(request.prompt);
     logprobs = request.logprobs;
+    prompt_logprobs = request.prompt_logprobs;
     stop_ids = request.stop_ids;
-    run->later([this, run = run.get()] {
+    grammar = request.grammar;
+    run->later([this, run = run.get(), prompt = request.prompt, scores = request.prompt_logprobs] {
       run->listener->on_start({});
+      if (scores) tell(*run, prompt, *scores);
       if (on_begin) return on_begin(*run);
       run->say(reply);
       run->end(engine::StopReason::kLength);
     });
     return run;
+  }
+
+  // Each id of the prompt after the first, with the ids after it as the likelier ones.
+  static void tell(Run& run, std::span<const engine::TokenId> prompt, std::size_t others) {
+    std::vector<engine::SampledToken> told;
+    for (const engine::TokenId id : prompt) {
+      engine::SampledToken token{.id = id};
+      if (!told.empty()) token.logprob = -2;
+      for (std::size_t i = 1; i <= others && !told.empty(); ++i)
+        token.best.push_back({id + static_cast<engine::TokenId>(i), -0.25F * static_cast<float>(i)});
+      told.push_back(token);
+    }
+    run.listener->on_prompt(told);
   }
 
   engine::Capabilities capable{.name = "scripted", .context_tokens = 1 << 20, .grammars = {}};
@@ -82,8 +98,10 @@ class Scripted final : public engine::Serving {
   Run* last = nullptr;
   std::vector<std::string> tenants;
   std::vector<std::vector<engine::TokenId>> prompts;
-  std::optional<std::size_t> logprobs;    // that the last request asked for
+  std::optional<std::size_t> logprobs;  // that the last request asked for
+  std::optional<std::size_t> prompt_logprobs;
   std::vector<engine::TokenId> stop_ids;  // of the last request
+  engine::Grammar grammar;                // of the last request
 
  private:
   net::Loop& loop_;

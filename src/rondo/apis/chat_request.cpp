@@ -86,11 +86,29 @@ void read_choice(Fields& fields, std::string_view key, AnswerFormat& out) {
   take_schema(fields, key, json::Object{{"type", "string"}, {"enum", *choices}}, true, out);
 }
 
+// A structural tag, as an object or as text.
+void read_tag(Fields& fields, std::string_view key, AnswerFormat& out) {
+  const json::Value* given = fields.any(key);
+  if (given == nullptr) return;
+  json::Value tag = *given;
+  if (tag.is_string()) {
+    auto parsed = parse_body(tag.as_string());
+    if (!parsed.ok()) return fields.refuse(key, "is no JSON");
+    tag = std::move(parsed.value());
+  }
+  const bool is_tag = tag.is_object() && (tag.find("format") != nullptr || tag.find("structures") != nullptr);
+  if (!is_tag) return fields.refuse(key, "must be a structural tag, with `format` or `structures`", "invalid_type");
+  out.kind = AnswerFormat::Kind::kTag;
+  out.field = fields.path(key);
+  out.schema = std::move(tag);
+}
+
 void read_chat_format(Fields& fields, AnswerFormat& out) {
   Fields format = fields.inside("response_format");
-  const auto type = format.word("type", {"text", "json_object", "json_schema"});
+  const auto type = format.word("type", {"text", "json_object", "json_schema", "structural_tag"});
   if (fields.any("response_format") != nullptr && format.any("type") == nullptr) format.refuse_missing("type");
   if (!type || *type == "text") return;
+  if (*type == "structural_tag") return read_tag(fields, "response_format", out);
   out.field = "response_format";
   out.kind = *type == "json_object" ? AnswerFormat::Kind::kJson : AnswerFormat::Kind::kSchema;
   if (out.kind == AnswerFormat::Kind::kJson) return read_guide(format, "schema", out);
@@ -101,7 +119,6 @@ void read_chat_format(Fields& fields, AnswerFormat& out) {
 // What the answer has to look like, under the names that vLLM, SGLang and llama-server have for it.  The first counts.
 void read_guides(Fields& fields, GenerateRequest& out) {
   Fields outputs = fields.inside("structured_outputs");
-  note_left_out(outputs, {"structural_tag"}, out.warnings);
   note_left_out(fields, {"bad_words", "allowed_token_ids"}, out.warnings);
   std::optional<json::Value> taken;  // some clients say the same under two names, for servers of any age
   using Reader = void (*)(Fields&, std::string_view, AnswerFormat&);
@@ -115,7 +132,8 @@ void read_guides(Fields& fields, GenerateRequest& out) {
                              Guide{&outputs, "regex", read_regex}, Guide{&fields, "regex", read_regex},
                              Guide{&fields, "guided_choice", read_choice}, Guide{&outputs, "choice", read_choice},
                              Guide{&fields, "guided_grammar", read_grammar}, Guide{&outputs, "grammar", read_grammar},
-                             Guide{&fields, "grammar", read_grammar}, Guide{&fields, "ebnf", read_grammar}}) {
+                             Guide{&fields, "grammar", read_grammar}, Guide{&fields, "ebnf", read_grammar},
+                             Guide{&outputs, "structural_tag", read_tag}}) {
     const json::Value* value = guide.in->any(guide.key);
     if (value == nullptr) continue;
     if (out.format.kind == AnswerFormat::Kind::kText) {
@@ -142,12 +160,20 @@ void note_unread(Fields& fields, GenerateRequest& out) {
   if (fields.any("web_search_options") != nullptr)
     out.warnings.emplace_back("`web_search_options` was left out: nothing here searches the web");
   note_left_out(fields, {"store"}, out.warnings, "there is no list of completions");
-  note_left_out(fields, {"prediction", "prompt_logprobs", "echo", "truncate_prompt_tokens"}, out.warnings);
+  note_left_out(fields, {"prediction"}, out.warnings);
+  note_left_out(fields, {"add_special_tokens"}, out.warnings, "the template writes them");
   note_left_out(fields, {"chat_template"}, out.warnings, "the model's own took its place");
   const json::Array* modalities = fields.array("modalities", kMostWords);
   const auto is_other = [](const json::Value& modality) { return modality != json::Value("text"); };
   if (modalities != nullptr && std::ranges::any_of(*modalities, is_other))
     note_left_out(fields, {"modalities"}, out.warnings, "replies are text");
+}
+
+// Streams have no place for them.
+void read_prompt_scores(Fields& fields, GenerateRequest& out) {
+  const auto most = fields.integer("prompt_logprobs", 0, 20);
+  if (most > 0 && out.stream) fields.refuse("prompt_logprobs", "needs a reply that is not streamed");
+  if (most && !out.stream) out.prompt_logprobs = static_cast<std::size_t>(*most);
 }
 
 void read_chat_reasoning(Fields& fields, ReasoningWish& out) {
@@ -184,6 +210,14 @@ void read_stop_ids(Fields& fields, GenerateRequest& out) {
   auto read = read_ids(*ids, "stop_token_ids");
   if (!read.ok()) return fields.take(read.fault());
   out.stop_ids = std::move(read.value());
+}
+
+void read_cut(Fields& fields, PromptCut& out) {
+  const auto most = fields.integer("truncate_prompt_tokens", -1);
+  if (most == 0) fields.refuse("truncate_prompt_tokens", "must be at least 1, or -1");
+  out.fits_context = most == -1;
+  if (most && *most >= 0) out.most_tokens = static_cast<std::size_t>(*most);
+  out.keeps_beginning = fields.word("truncation_side", {"left", "right"}) == "right";
 }
 
 void read_shows_stop(Fields& fields, bool& out) {
@@ -240,10 +274,15 @@ void read_chat_fields(Fields& fields, GenerateRequest& out) {
   out.store = fields.is_set("store");
   out.user = fields.text("user").value_or(fields.text("safety_identifier").value_or(""));
   out.continue_final = fields.is_set("continue_final_message");
+  out.return_prompt_text = fields.is_set("return_prompt_text");
   read_stream_options(fields, out);
   (void)fields.array("documents", kMostMessages);
   read_stop_ids(fields, out);
   read_shows_stop(fields, out.shows_stop);
+  read_prompt_scores(fields, out);
+  read_cut(fields, out.cut);
+  out.echo = fields.is_set("echo");
+  if (out.echo && !out.continue_final) out.warnings.emplace_back("`echo` was left out: no message is continued");
   note_unread(fields, out);
   out.opens_reply = fields.is_set("add_generation_prompt", true);
   if (out.opens_reply && out.continue_final && fields.any("add_generation_prompt") != nullptr)

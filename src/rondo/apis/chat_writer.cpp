@@ -7,6 +7,7 @@
 
 #include "apis/custom_input.h"
 #include "apis/writer_parts.h"
+#include "chat/conversation.h"
 #include "json/append.h"
 #include "json/print.h"
 
@@ -31,6 +32,16 @@ std::string_view finish_reason(const GenerateRequest& request, Finish finish, bo
   return request.older_calls ? "function_call" : "tool_calls";
 }
 
+void set_prompt(const GenerateRequest& request, const ReplyMeta& meta, json::Object& out) {
+  if (request.return_token_ids) out.set("prompt_token_ids", ids_of(meta.prompt_ids));
+  if (request.return_prompt_text) out.set("prompt_text", meta.prompt_text);
+}
+
+void set_stop_reason(json::Object& out, const std::string& stop_text, std::optional<std::int32_t> stop_id) {
+  if (json::Value reason = stop_reason(stop_text, stop_id); !reason.is_null())
+    out.set("stop_reason", std::move(reason));
+}
+
 json::Value logprobs_object(const GenerateRequest& request, const std::vector<Logprob>& logprobs) {
   if (!request.logprobs) return nullptr;
   return json::Object{{"content", logprobs_of(request, logprobs)}, {"refusal", nullptr}};
@@ -51,9 +62,15 @@ json::Object whole_call(const GenerateRequest& request, const Part& part) {
   return out;
 }
 
+// The beginning of a continued message, which the client wants to see again.
+std::string echoed_content(const GenerateRequest& request) {
+  if (!request.echo || !request.continue_final || request.messages.empty()) return "";
+  return chat::content_text(request.messages.back());
+}
+
 json::Object message_of(const GenerateRequest& request, const Choice& choice) {
   json::Object message{{"role", "assistant"}};
-  std::string content = choice.joined(PartKind::kContent);
+  std::string content = echoed_content(request) + choice.joined(PartKind::kContent);
   message.set("content", content.empty() && choice.has_calls() ? json::Value() : json::Value(std::move(content)));
   std::string refusal = choice.joined(PartKind::kRefusal);
   message.set("refusal", refusal.empty() ? json::Value() : json::Value(std::move(refusal)));
@@ -80,8 +97,9 @@ class ChatWriter : public TurnWriter {
   std::vector<StreamEvent> start() override {
     std::vector<StreamEvent> out;
     for (std::size_t i = 0; i < request_.choices; ++i) {
-      json::Object object = chunk(json::Array{choice(i, {{"role", "assistant"}, {"content", ""}}, {}, nullptr)});
-      if (i == 0 && request_.return_token_ids) object.set("prompt_token_ids", ids_of(meta_.prompt_ids));
+      json::Object object =
+          chunk(json::Array{choice(i, {{"role", "assistant"}, {"content", echoed_content(request_)}}, {}, nullptr)});
+      if (i == 0) set_prompt(request_, meta_, object);
       out.push_back(event(std::move(object)));
     }
     return out;
@@ -100,7 +118,7 @@ class ChatWriter : public TurnWriter {
     json::Value reason;
     if (is_end) reason = finish_reason(request_, turn.finish, whole.has_calls());
     json::Object object = choice(turn.choice, std::move(delta), turn.tokens, std::move(reason));
-    if (is_end && !turn.stop_text.empty()) object.set("stop_reason", turn.stop_text);
+    if (is_end) set_stop_reason(object, turn.stop_text, turn.stop_id);
     return {event(chunk(json::Array{std::move(object)}))};
   }
 
@@ -237,13 +255,14 @@ json::Value chat_body(const GenerateRequest& request, const ReplyMeta& meta, con
                         {"message", message_of(request, choice)},
                         {"logprobs", logprobs_object(request, choice.tokens.logprobs)},
                         {"finish_reason", finish_reason(request, choice.finish, choice.has_calls())}};
-    if (!choice.stop_text.empty()) object.set("stop_reason", choice.stop_text);
+    set_stop_reason(object, choice.stop_text, choice.stop_id);
     if (request.return_token_ids) object.set("token_ids", ids_of(choice.tokens.ids));
     list.emplace_back(std::move(object));
   }
   json::Object out{{"id", meta.id},       {"object", "chat.completion"}, {"created", meta.created_s},
                    {"model", meta.model}, {"choices", std::move(list)},  {"usage", chat_usage(end.usage)}};
-  if (request.return_token_ids) out.set("prompt_token_ids", ids_of(meta.prompt_ids));
+  set_prompt(request, meta, out);
+  if (request.prompt_logprobs) out.set("prompt_logprobs", scores_of(end.prompt, *request.prompt_logprobs));
   if (end.rondo) out.set("rondo", *end.rondo);
   return out;
 }

@@ -89,28 +89,6 @@ json::Value logprobs_object(const CompletionRequest& request, const CompletionPi
   return lists.take();
 }
 
-// For each id of the prompt, the log probabilities of the id itself and of the likeliest ones in its place, keyed by
-// id; null for the first.
-json::Array prompt_logprobs(const CompletionRequest& request, const std::vector<ScoredToken>& prompt) {
-  json::Array out;
-  for (const ScoredToken& token : prompt) {
-    if (!token.logprob) {
-      out.emplace_back();
-      continue;
-    }
-    json::Object entry;
-    const auto add = [&entry](std::int32_t id, const std::string& text, double logprob, json::Value rank) {
-      entry.set(std::to_string(id),
-                json::Object{{"logprob", logprob}, {"rank", std::move(rank)}, {"decoded_token", shown_token(text)}});
-    };
-    add(token.id, token.text, *token.logprob, nullptr);
-    for (std::size_t i = 0; i < std::min(*request.prompt_logprobs, token.others.size()); ++i)
-      add(token.others[i].id, token.others[i].told.text, token.others[i].told.logprob, i + 1);
-    out.emplace_back(std::move(entry));
-  }
-  return out;
-}
-
 json::Value choice_of(const CompletionRequest& request, const CompletionPiece& piece) {
   json::Value reason;
   if (piece.is_last) reason = piece.finish == Finish::kLength ? "length" : "stop";
@@ -118,9 +96,9 @@ json::Value choice_of(const CompletionRequest& request, const CompletionPiece& p
                    {"text", piece.text},
                    {"logprobs", logprobs_object(request, piece)},
                    {"finish_reason", std::move(reason)},
-                   {"stop_reason", piece.stop_text.empty() ? json::Value() : json::Value(piece.stop_text)}};
+                   {"stop_reason", stop_reason(piece.stop_text, piece.stop_id)}};
   if (request.prompt_logprobs && !piece.prompt.empty())
-    out.set("prompt_logprobs", prompt_logprobs(request, piece.prompt));
+    out.set("prompt_logprobs", scores_of(piece.prompt, *request.prompt_logprobs));
   if (request.return_token_ids) {
     out.set("token_ids", ids_of(piece.tokens.ids));
     if (!piece.prompt_ids.empty()) out.set("prompt_token_ids", ids_of(piece.prompt_ids));
@@ -165,10 +143,7 @@ Outcome<CompletionRequest> read_completion(const json::Value& body) {
   out.continuous_usage = shared.continuous_usage;
   out.warnings = std::move(shared.warnings);
   read_shows_stop(fields, out.stops.is_shown);
-  if (const auto most = fields.integer("truncate_prompt_tokens", -1); most && *most >= 0)
-    out.cut.most_tokens = static_cast<std::size_t>(*most);
-  out.cut.keeps_beginning = fields.word("truncation_side", {"left", "right"}) == "right";
-  if (out.cut.most_tokens == 0) fields.refuse("truncate_prompt_tokens", "must be at least 1, or -1");
+  read_cut(fields, out.cut);
   out.choices = static_cast<std::size_t>(fields.integer("n", 1, kMostChoices).value_or(1));
   out.echo = fields.is_set("echo");
   if (const auto most = fields.integer("prompt_logprobs", 0, 20)) out.prompt_logprobs = static_cast<std::size_t>(*most);
@@ -181,6 +156,7 @@ Outcome<CompletionRequest> read_completion(const json::Value& body) {
   out.tokens_as_ids = fields.is_set("return_tokens_as_token_ids");
   out.add_special_tokens = fields.is_set("add_special_tokens", true);
   out.user = fields.text("user").value_or("");
+  out.cache_salt = read_salt(fields);
   for (const std::string_view key : {"best_of", "suffix"}) {
     if (fields.any(key) != nullptr) out.warnings.push_back("`" + std::string(key) + "` was left out");
   }

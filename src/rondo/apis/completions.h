@@ -19,12 +19,6 @@ struct CompletionStops {
   bool is_shown = false;  // the completion ends with the stop text instead of before it
 };
 
-// How long a prompt may be, and which of its tokens are taken if it is longer.
-struct PromptCut {
-  std::optional<std::size_t> most_tokens;
-  bool keeps_beginning = false;  // the first ones instead of the last ones
-};
-
 struct CompletionRequest {
   std::string model;
   std::vector<std::variant<std::string, std::vector<std::int32_t>>> prompts;
@@ -45,23 +39,12 @@ struct CompletionRequest {
   bool return_token_ids = false;
   bool add_special_tokens = true;
   std::string user;
+  std::string cache_salt;             // as in GenerateRequest
   std::vector<std::string> warnings;  // sentences for the header `warning`: what was left out
 };
 // Returns the field that asks for log probabilities of the prompt; "" if none does.
 [[nodiscard]] std::string_view asks_for_prompt(const CompletionRequest& request);
 [[nodiscard]] Outcome<CompletionRequest> read_completion(const json::Value& body);
-
-// An id of the prompt, and the most likely ids in its place.
-struct ScoredToken {
-  struct Other {
-    std::int32_t id = 0;
-    TopLogprob told;
-  };
-  std::int32_t id = 0;
-  std::string text;
-  std::optional<double> logprob;  // the first id has none
-  std::vector<Other> others{};    // most likely first
-};
 
 // What was sampled for one choice since the last piece, or the whole completion.
 struct CompletionPiece {
@@ -74,7 +57,8 @@ struct CompletionPiece {
   std::vector<ScoredToken> prompt;  // for the first piece, if the request asks for them
   Finish finish = Finish::kStop;
   std::string stop_text;
-  std::optional<Usage> usage{};  // so far, if the request asks for it with each event
+  std::optional<std::int32_t> stop_id{};  // as in TurnEvent
+  std::optional<Usage> usage{};           // so far, if the request asks for it with each event
 };
 [[nodiscard]] json::Value completion_body(const CompletionRequest& request, const ReplyMeta& meta,
                                           const std::vector<CompletionPiece>& pieces, const TurnEnd& end);

@@ -72,6 +72,7 @@ json::Value model_body(const ModelEntry& model) {
                       {"created", model.created_s},
                       {"created_at", date_of(model.created_s)},
                       {"owned_by", "rondo"},
+                      {"root", model.name},
                       {"display_name", model.name},
                       {"lifecycle", "active"},
                       {"context_window", model.context_tokens},

@@ -223,10 +223,11 @@ TEST_CASE("conversations") {
 
 TEST_CASE("models, counts, ids") {
   const ModelEntry model{"m", 1'767'225'600, 4096};
-  CHECK(json::to_compact(model_body(model)) ==
-        R"({"id":"m","object":"model","type":"model","created":1767225600,"created_at":"2026-01-01T00:00:00Z",)"
-        R"("owned_by":"rondo","display_name":"m","lifecycle":"active","context_window":4096,"max_model_len":4096,)"
-        R"("max_input_tokens":4096})");
+  CHECK(
+      json::to_compact(model_body(model)) ==
+      R"({"id":"m","object":"model","type":"model","created":1767225600,"created_at":"2026-01-01T00:00:00Z",)"
+      R"("owned_by":"rondo","root":"m","display_name":"m","lifecycle":"active","context_window":4096,"max_model_len":4096,)"
+      R"("max_input_tokens":4096})");
   CHECK(model_body({"m", 951'782'399, 1}).find_string("created_at") == "2000-02-28T23:59:59Z");
   CHECK(model_body({"m", 951'782'400, 1}).find_string("created_at") == "2000-02-29T00:00:00Z");
   CHECK(models_body({&model, 1}).find("data")->as_array().size() == 1);

@@ -43,7 +43,9 @@ void read_session(const json::Value& body, const HeaderLookup& headers, Generate
     out.session.group = header(headers, name);
     if (!out.session.group.empty()) return;
   }
-  out.session.group = out.cache_key;
+  // vLLM has it in the body.
+  out.session.group = chat::first_text(body, {"session_id"});
+  if (out.session.group.empty()) out.session.group = out.cache_key;
   const json::Value* metadata = body.find("metadata");
   if (out.session.group.empty() && metadata != nullptr) out.session.group = chat::first_text(*metadata, {"user_id"});
 }
@@ -104,6 +106,8 @@ void read_common(Fields& fields, GenerateRequest& out) {
   out.model = fields.text("model").value_or("");
   out.stream = fields.is_set("stream");
   out.cache_key = fields.text("prompt_cache_key").value_or("");
+  out.cache_salt = read_salt(fields);
+  (void)fields.text("session_id");
   out.return_token_ids = fields.is_set("return_token_ids");
   out.tokens_as_ids = fields.is_set("return_tokens_as_token_ids");
   Fields cache = fields.inside("prompt_cache_options");
@@ -306,13 +310,39 @@ void read_sampling(Fields& fields, Sampling& out) {
   }
 }
 
+std::string read_salt(Fields& fields) {
+  std::string out;
+  for (const std::string_view key : {"cache_salt", "extra_key"}) {
+    const auto given = fields.text(key);
+    if (given && given->empty()) fields.refuse(key, "must not be empty");
+    if (given && out.empty()) out = *given;
+  }
+  return out;
+}
+
 void note_of_servers(Fields& fields, std::vector<std::string>& warnings) {
-  note_left_out(
-      fields,
-      {"mirostat", "dry_multiplier", "xtc_probability", "dynatemp_range", "no_repeat_ngram_size", "logits_processors",
-       "custom_logit_processor", "logprob_token_ids", "prompt_embeds", "kv_transfer_params", "lora", "lora_path",
-       "use_beam_search", "stop_regex", "return_hidden_states", "session_params"},
-      warnings);
+  note_left_out(fields,
+                {"mirostat",
+                 "dry_multiplier",
+                 "xtc_probability",
+                 "dynatemp_range",
+                 "no_repeat_ngram_size",
+                 "logits_processors",
+                 "custom_logit_processor",
+                 "logprob_token_ids",
+                 "prompt_embeds",
+                 "kv_transfer_params",
+                 "lora",
+                 "lora_path",
+                 "use_beam_search",
+                 "stop_regex",
+                 "return_hidden_states",
+                 "session_params",
+                 "priority",
+                 "watermarking",
+                 "repetition_detection",
+                 "vllm_xargs"},
+                warnings);
   if (fields.number("top_n_sigma", -1e9, 1e9).value_or(0) > 0) warnings.emplace_back("`top_n_sigma` was left out");
   if (!fields.is_set("skip_special_tokens", true))
     warnings.emplace_back("`skip_special_tokens` was left out: control tokens are no part of a text");

@@ -60,10 +60,10 @@ struct ToolChoice {
 };
 
 struct AnswerFormat {
-  enum class Kind : std::uint8_t { kText, kJson, kSchema };
+  enum class Kind : std::uint8_t { kText, kJson, kSchema, kTag };
   Kind kind = Kind::kText;
   std::string name;
-  json::Value schema;
+  json::Value schema;    // for kTag: xgrammar's structural tag for the whole output, which is the engine's to read
   bool is_text = false;  // the answer is the text of the string that the schema describes
   bool is_strict = false;
   std::string field;  // of the request, that says so
@@ -77,6 +77,13 @@ struct ReasoningWish {
   bool is_shown = true;        // whether the reply shows the reasoning
   bool is_signed = false;      // Messages: a signature is required if the reasoning is not shown
   bool is_summarized = false;  // Responses: it is requested as a summary
+};
+
+// How long a prompt may be, and which of its tokens are taken if it is longer.
+struct PromptCut {
+  std::optional<std::size_t> most_tokens;
+  bool fits_context = false;     // as many as leave room for the reply
+  bool keeps_beginning = false;  // the first ones instead of the last ones
 };
 
 // How to find requests that belong together.
@@ -120,6 +127,7 @@ struct GenerateRequest {
   std::optional<json::Value> documents;
   json::Object kwargs;
   bool continue_final = false;  // the last message is an assistant message to be continued
+  PromptCut cut;                // Chat
   bool opens_reply = true;      // false (`add_generation_prompt`): the prompt ends behind the last message
   std::vector<chat::CacheMark> cache_marks;
   std::vector<chat::EchoedKey> echoed;
@@ -145,8 +153,11 @@ struct GenerateRequest {
   bool continuous_usage = false;  // the same with each chunk
   bool tokens_as_ids = false;     // log probabilities name tokens by their ids
   bool return_token_ids = false;
-  bool explain = false;                            // the header `x-rondo-explain`
-  bool open_responses = false;                     // the header `OpenResponses-Version`
+  bool return_prompt_text = false;             // Chat
+  std::optional<std::size_t> prompt_logprobs;  // Chat: for each id of the prompt, and for this many others
+  bool echo = false;                           // Chat: the content begins with that of the message that is continued
+  bool explain = false;                        // the header `x-rondo-explain`
+  bool open_responses = false;                 // the header `OpenResponses-Version`
   std::optional<std::string> previous_message_id;  // Messages: `diagnostics` are requested; "" if it names no message
 
   // Chat and Responses: the reply whose prompt is to be compared (`prompt_cache_options`); "" if there is none.
@@ -156,7 +167,8 @@ struct GenerateRequest {
   bool store = false;  // Chat
   json::Object metadata;
   std::string user;
-  std::string cache_key;  // `prompt_cache_key`
+  std::string cache_key;   // `prompt_cache_key`
+  std::string cache_salt;  // `cache_salt`, `extra_key`
   SessionHints session;
   std::vector<std::string> warnings;  // sentences for the header `warning`: what was left out
   // Warnings about reasoning that the client does not show.  They hold unless the reply is known with its reasoning.

@@ -74,10 +74,14 @@ void read_stops(Fields& fields, std::string_view key, GenerateRequest& out);
 // The form of the answer, under the names of Chat Completions and of the servers that imitate it.
 void read_answer_form(Fields& fields, GenerateRequest& out);
 void read_stop_ids(Fields& fields, GenerateRequest& out);
+// `truncate_prompt_tokens` and `truncation_side`.
+void read_cut(Fields& fields, PromptCut& out);
 // Whether the text ends with the stop text, under the names of vLLM and SGLang.
 void read_shows_stop(Fields& fields, bool& out);
 // REQUIRES: `stream` was read.
 void read_stream_options(Fields& fields, GenerateRequest& out);
+// Returns what keeps the request's prompt apart from others in the engine's cache, under the names of vLLM and SGLang.
+[[nodiscard]] std::string read_salt(Fields& fields);
 // Refuses more tokens before the end than the reply may have.
 void check_least(Fields& fields, const Sampling& sampling, std::optional<std::int64_t> most);
 void read_metadata(Fields& fields, GenerateRequest& out);

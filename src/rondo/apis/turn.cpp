@@ -41,6 +41,7 @@ void TurnCollector::add(const TurnEvent& event) {
     case TurnEvent::Kind::kFinish:
       choice.finish = event.finish;
       choice.stop_text = event.stop_text;
+      choice.stop_id = event.stop_id;
       break;
   }
   if (event.part < choice.parts.size() && event.of == PartKind::kContent)
@@ -65,7 +66,7 @@ std::vector<TurnEvent> TurnBuilder::feed(std::span<const parse::Event> events, T
   return std::exchange(out_, {});
 }
 
-std::vector<TurnEvent> TurnBuilder::finish(Finish finish, std::string stop_text) {
+std::vector<TurnEvent> TurnBuilder::finish(Finish finish, std::string stop_text, std::optional<std::int32_t> stop_id) {
   const bool is_cut = finish == Finish::kLength || finish == Finish::kCancelled;
   if (parts_ == 0 && empty_ == Empty::kMessage) begin(PartKind::kContent);
   if (call_ && call_->state == ObjectCall::State::kHeld) begin_call(call_->name, call_->id);
@@ -74,6 +75,7 @@ std::vector<TurnEvent> TurnBuilder::finish(Finish finish, std::string stop_text)
   TurnEvent& event = emit(TurnEvent::Kind::kFinish);
   event.finish = finish;
   event.stop_text = std::move(stop_text);
+  event.stop_id = stop_id;
   return std::exchange(out_, {});
 }
 

@@ -35,6 +35,18 @@ struct Logprob {
   std::int32_t id = -1;
 };
 
+// An id of the prompt, and the most likely ids in its place.
+struct ScoredToken {
+  struct Other {
+    std::int32_t id = 0;
+    TopLogprob told;
+  };
+  std::int32_t id = 0;
+  std::string text;
+  std::optional<double> logprob;  // the first id has none
+  std::vector<Other> others{};    // most likely first
+};
+
 // What was sampled for an event, if the client asks for it.  Each id belongs to one event of its choice.
 struct Tokens {
   std::vector<std::int32_t> ids;
@@ -63,15 +75,16 @@ struct TurnEvent {
   std::size_t choice = 0;
   std::size_t part = 0;  // index in the choice
   PartKind of = PartKind::kContent;
-  std::string text;               // kDelta; whole characters
-  std::string item_id;            // kBegin
-  std::string call_id;            // kBegin, for a call
-  std::string name;               // kBegin, for a call: as the model wrote it
-  std::size_t call = 0;           // for a call: its number in the choice
-  std::string secret;             // kEnd, for reasoning: the signature or the encrypted content
-  bool is_complete = true;        // kEnd: false if the part was cut off
-  Finish finish = Finish::kStop;  // kFinish
-  std::string stop_text;          // kFinish with kStopText
+  std::string text;                       // kDelta; whole characters
+  std::string item_id;                    // kBegin
+  std::string call_id;                    // kBegin, for a call
+  std::string name;                       // kBegin, for a call: as the model wrote it
+  std::size_t call = 0;                   // for a call: its number in the choice
+  std::string secret;                     // kEnd, for reasoning: the signature or the encrypted content
+  bool is_complete = true;                // kEnd: false if the part was cut off
+  Finish finish = Finish::kStop;          // kFinish
+  std::string stop_text;                  // kFinish with kStopText
+  std::optional<std::int32_t> stop_id{};  // kFinish with kStop: one of the ids that the request names
   Tokens tokens;
 };
 
@@ -91,6 +104,7 @@ struct Choice {
   std::vector<Part> parts;
   Finish finish = Finish::kStop;
   std::string stop_text;
+  std::optional<std::int32_t> stop_id{};
   Tokens tokens;
 
   [[nodiscard]] bool has_calls() const;
@@ -110,6 +124,7 @@ struct TurnEnd {
   Usage usage;
   std::int64_t time_s = 0;            // since 1970
   json::Value diagnostics;            // what happened to the cached prompt, in the form of the API; null: not requested
+  std::vector<ScoredToken> prompt{};  // for clients that ask for its log probabilities
   std::optional<json::Object> rondo;  // for clients that ask for an explanation of the reply
 };
 
@@ -151,7 +166,8 @@ class TurnBuilder {
       : choice_(choice), naming_(std::move(naming)), empty_(empty), inputs_(inputs), most_calls_(calls) {}
   [[nodiscard]] std::vector<TurnEvent> feed(std::span<const parse::Event> events, Tokens tokens = {});
   // Call this after the events of the parser's close().  A call that has not ended is then cut off.
-  [[nodiscard]] std::vector<TurnEvent> finish(Finish finish, std::string stop_text = {});
+  [[nodiscard]] std::vector<TurnEvent> finish(Finish finish, std::string stop_text = {},
+                                              std::optional<std::int32_t> stop_id = {});
 
  private:
   void take(const parse::Event& event);

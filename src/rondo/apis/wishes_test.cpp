@@ -28,24 +28,49 @@ std::string refusal(const Outcome<GenerateRequest>& read) { return read.ok() ? "
 
 TEST_CASE("bug: constraints under other servers' names, and wishes in empty objects, were passed over") {
   for (const std::string field :
-       {R"("bad_words": ["x"])", R"("allowed_token_ids": [1])", R"("prompt_logprobs": 1)", R"("echo": true)",
-        R"("truncate_prompt_tokens": 5)", R"("use_beam_search": true)", R"("mirostat": 2)", R"("dry_multiplier": 0.5)",
-        R"("xtc_probability": 0.5)", R"("top_n_sigma": 1)", R"("logprob_token_ids": [5])",
+       {R"("bad_words": ["x"])", R"("allowed_token_ids": [1])", R"("use_beam_search": true)", R"("mirostat": 2)",
+        R"("dry_multiplier": 0.5)", R"("xtc_probability": 0.5)", R"("top_n_sigma": 1)", R"("logprob_token_ids": [5])",
         R"("kv_transfer_params": {"do_remote_decode": true})", R"("stop_regex": "x")",
-        R"("return_hidden_states": true)", R"("session_params": {"id": "x"})"}) {
+        R"("return_hidden_states": true)", R"("session_params": {"id": "x"})", R"("priority": 3)",
+        R"("watermarking": true)", R"("vllm_xargs": {"a": "b"})"}) {
     const std::string name = field.substr(1, field.find('"', 1) - 1);
     CHECK(warnings(chat(field)) == Texts{"`" + name + "` was left out"});
-    if (name == "echo" || name == "prompt_logprobs" || name == "truncate_prompt_tokens") continue;
     const auto completion = read_completion(json::parse(R"({"prompt": "x", )" + field + "}").value());
     REQUIRE(completion.ok());
     CHECK(completion.value().warnings == Texts{"`" + name + "` was left out"});
   }
+  CHECK(warnings(chat(R"("add_special_tokens": true)")) ==
+        Texts{"`add_special_tokens` was left out: the template writes them"});
   CHECK(warnings(chat(R"("chat_template": "x")")) ==
         Texts{"`chat_template` was left out: the model's own took its place"});
   CHECK(warnings(chat(R"("web_search_options": {})")) ==
         Texts{"`web_search_options` was left out: nothing here searches the web"});
   CHECK(warnings(chat(R"("store": true)")) == Texts{"`store` was left out: there is no list of completions"});
   CHECK(warnings(chat(R"("store": false, "echo": false, "bad_words": [], "grammar": null)")).empty());
+}
+
+TEST_CASE("vLLM's fields for the prompt are read, and bad values of them refused") {
+  const auto read =
+      read_text(Api::kChat, R"({"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}],
+                      "prompt_logprobs": 3, "echo": true, "continue_final_message": true,
+                      "truncate_prompt_tokens": 5, "truncation_side": "right", "session_id": "s"})");
+  CHECK(read.value().session.group == "s");
+  CHECK(warnings(read).empty());
+  CHECK(read.value().prompt_logprobs == 3);
+  CHECK(read.value().echo);
+  CHECK(read.value().cut.most_tokens == 5);
+  CHECK(read.value().cut.keeps_beginning);
+  CHECK_FALSE(read.value().cut.fits_context);
+  CHECK(chat(R"("truncate_prompt_tokens": -1)").value().cut.fits_context);
+  CHECK(warnings(chat(R"("echo": true)")) == Texts{"`echo` was left out: no message is continued"});
+  CHECK(refusal(chat(R"("prompt_logprobs": -1)")) == "`prompt_logprobs` must be at least 0, found -1");
+  CHECK(refusal(chat(R"("prompt_logprobs": 1, "stream": true)")) ==
+        "`prompt_logprobs` needs a reply that is not streamed");
+  CHECK(refusal(chat(R"("prompt_logprobs": 0, "stream": true)")) == "taken");
+  CHECK(refusal(chat(R"("prompt_logprobs": "all")")) == "`prompt_logprobs` must be an integer, found a string");
+  CHECK(refusal(chat(R"("truncate_prompt_tokens": 0)")) == "`truncate_prompt_tokens` must be at least 1, or -1");
+  CHECK(refusal(chat(R"("truncation_side": "middle")")) ==
+        "`truncation_side` must be one of `left`, `right`, found `middle`");
 }
 
 TEST_CASE("bug: thinking that is shown as `updates` was refused, and `between_tools` turned it on") {

@@ -73,10 +73,35 @@ json::Array logprobs_of(const GenerateRequest& request, const std::vector<Logpro
   return out;
 }
 
+json::Array scores_of(const std::vector<ScoredToken>& prompt, std::size_t most) {
+  json::Array out;
+  for (const ScoredToken& token : prompt) {
+    if (!token.logprob) {
+      out.emplace_back();
+      continue;
+    }
+    json::Object entry;
+    const auto add = [&entry](std::int32_t id, const std::string& text, double logprob, json::Value rank) {
+      entry.set(std::to_string(id),
+                json::Object{{"logprob", logprob}, {"rank", std::move(rank)}, {"decoded_token", shown_token(text)}});
+    };
+    add(token.id, token.text, *token.logprob, nullptr);
+    for (std::size_t i = 0; i < std::min(most, token.others.size()); ++i)
+      add(token.others[i].id, token.others[i].told.text, token.others[i].told.logprob, i + 1);
+    out.emplace_back(std::move(entry));
+  }
+  return out;
+}
+
 json::Array ids_of(const std::vector<std::int32_t>& ids) {
   json::Array out;
   for (const std::int32_t id : ids) out.emplace_back(static_cast<std::int64_t>(id));
   return out;
+}
+
+json::Value stop_reason(const std::string& stop_text, std::optional<std::int32_t> stop_id) {
+  if (!stop_text.empty()) return stop_text;
+  return stop_id ? json::Value(static_cast<std::int64_t>(*stop_id)) : json::Value();
 }
 
 json::Value chat_usage(const Usage& usage) {

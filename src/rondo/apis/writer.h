@@ -35,6 +35,7 @@ struct ReplyMeta {
   std::string model;                                          // the model's name in the reply
   std::int64_t created_s = 0;                                 // since 1970
   std::vector<std::int32_t> prompt_ids;                       // for clients that ask for ids
+  std::string prompt_text;                                    // for clients that ask for it
   std::optional<std::int64_t> prompt_tokens;                  // for the beginning of a Messages stream
   json::Value diagnostics;                                    // for the same; as in TurnEnd
   ReasoningEvents reasoning_events = ReasoningEvents::kText;  // if the request does not say

@@ -25,7 +25,13 @@ namespace rondo::apis {
 [[nodiscard]] std::string token_name(const std::string& bytes, std::int32_t id, bool as_id);
 // Returns `logprobs` in the form of the Chat and Responses APIs.
 [[nodiscard]] json::Array logprobs_of(const GenerateRequest& request, const std::vector<Logprob>& logprobs);
+// Returns `prompt_logprobs`: for each id of the prompt, the log probabilities of the id itself and of the `most`
+// likeliest ones in its place, keyed by id; null for the first.
+[[nodiscard]] json::Array scores_of(const std::vector<ScoredToken>& prompt, std::size_t most);
 [[nodiscard]] json::Array ids_of(const std::vector<std::int32_t>& ids);
+// Returns the `stop_reason` of the Chat API and of Completions: the text or the id that ended the choice; null for an
+// end of the model's own.
+[[nodiscard]] json::Value stop_reason(const std::string& stop_text, std::optional<std::int32_t> stop_id);
 // Returns the `usage` of the Chat API and of Completions.
 [[nodiscard]] json::Value chat_usage(const Usage& usage);
 

@@ -63,6 +63,7 @@ void CompletionRun::submit() {
 std::optional<apis::Fault> CompletionRun::prepare() {
   if (asked_.served.model->tokenizer() == nullptr) return apis::invalid("model", "the model brings no tokenizer");
   const tokenizer::Tokenizer& tokenizer = *asked_.served.model->tokenizer();
+  if (auto fault = unknown_ids(&tokenizer, asked_.request.sampling, asked_.request.stops.ids)) return fault;
   for (const auto& asked : asked_.request.prompts) {
     auto prompt = std::make_unique<Prompt>();
     prompt->run = this;
@@ -112,7 +113,8 @@ void CompletionRun::make_choices(Prompt& prompt) const {
 }
 
 void CompletionRun::truncate(Prompt& prompt) const {
-  const std::size_t most = asked_.request.cut.most_tokens.value_or(prompt.ids.size());
+  const std::size_t most =
+      most_prompt_tokens(asked_.request.cut, asked_.served, asked_.request.max_tokens).value_or(prompt.ids.size());
   if (prompt.ids.size() <= most) return;
   if (asked_.request.cut.keeps_beginning) {
     prompt.ids.resize(most);
@@ -126,7 +128,7 @@ void CompletionRun::truncate(Prompt& prompt) const {
 apis::Outcome<engine::Request> CompletionRun::engine_request(const Prompt& prompt) const {
   const std::string_view scores = apis::asks_for_prompt(asked_.request);
   if (!scores.empty() && !asked_.served.serving->capabilities().tells_prompt_logprobs)
-    return apis::invalid(std::string(scores), "the engine tells no log probabilities of prompts", "unsupported_value");
+    return no_prompt_logprobs(scores);
   const auto room = room_behind(chat::Api::kChat, asked_.served, prompt.ids.size(), asked_.request.max_tokens);
   if (!room.ok()) return room.fault();
   engine::Request out;
@@ -143,7 +145,7 @@ apis::Outcome<engine::Request> CompletionRun::engine_request(const Prompt& promp
     const std::size_t echoed = asked_.request.echo ? asked_.request.top_logprobs : 0;
     out.prompt_logprobs = std::max(asked_.request.prompt_logprobs.value_or(0), echoed);
   }
-  out.tenant = asked_.visit->tenant;
+  out.tenant = tenant_of(asked_.visit->tenant, asked_.request.cache_salt);
   out.affinity = asked_.session;
   return out;
 }
@@ -194,7 +196,9 @@ void CompletionRun::take(Prompt& prompt, std::size_t index, const engine::Sample
   const auto is_in = [&token](std::span<const core::TokenId> ids) {
     return std::ranges::find(ids, token.id) != ids.end();
   };
-  if (is_in(asked_.served.model->tokenizer()->end_ids()) || is_in(asked_.request.stops.ids)) return;
+  if (is_in(asked_.request.stops.ids)) choice.stop_id = token.id;
+  if (is_in(asked_.served.model->tokenizer()->end_ids())) return;
+  if (choice.stop_id && !asked_.request.stops.is_shown) return;
   auto text = choice.decoder->next(token.id);
   if (!text.ok()) return;  // an id outside the vocabulary has no text; it remains in the ids
   tell(prompt, index, choice.stop.feed(text.value()), false);
@@ -228,6 +232,7 @@ void CompletionRun::tell(Prompt& prompt, std::size_t index, std::string_view tex
   piece.is_last = is_last;
   piece.finish = choice.finish;
   piece.stop_text = choice.stop.found();
+  if (is_last) piece.stop_id = choice.stop_id;
   if (asked_.request.continuous_usage) piece.usage = told_usage(usage());
   choice.told.ids.insert(choice.told.ids.end(), piece.tokens.ids.begin(), piece.tokens.ids.end());
   choice.told.logprobs.insert(choice.told.logprobs.end(), piece.tokens.logprobs.begin(), piece.tokens.logprobs.end());
@@ -329,7 +334,8 @@ apis::CompletionPiece CompletionRun::whole(const Prompt& prompt, std::size_t ind
           .is_last = true,
           .prompt = prompt.scored,
           .finish = choice.finish,
-          .stop_text = choice.stop.found()};
+          .stop_text = choice.stop.found(),
+          .stop_id = choice.stop_id};
 }
 
 net::Headers CompletionRun::headers(bool with_usage) const {

@@ -48,7 +48,8 @@ class CompletionRun final : public std::enable_shared_from_this<CompletionRun> {
     apis::Tokens untold;
     apis::Tokens told;
     apis::Finish finish = apis::Finish::kStop;
-    bool has_begun = false;  // its first piece was sent
+    std::optional<core::TokenId> stop_id;  // of the request's own
+    bool has_begun = false;                // its first piece was sent
     bool has_ended = false;
     std::string inexact;
   };

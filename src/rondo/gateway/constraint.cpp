@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "chat/reasoning_fields.h"
+#include "json/print.h"
 
 namespace rondo::gateway {
 namespace {
@@ -51,12 +52,24 @@ void ask_for(const apis::AnswerFormat& format, core::Asked& asked) {
   if (format.kind == FormatKind::kJson) asked.response_schema = json::Object{{"type", "object"}};
 }
 
+// An engine that reads such tags gets the client's own, as it is.
+apis::Outcome<Constraint> constraint_of_tag(const ServedModel& served, const apis::AnswerFormat& format) {
+  const std::vector<Dialect>& known = served.serving->capabilities().grammars;
+  if (std::ranges::find(known, Dialect::kStructuralTag) == known.end())
+    return apis::invalid(format.field, "`" + format.field + "`: the engine reads no structural tags",
+                         "unsupported_value");
+  Constraint out;
+  out.grammar = {.dialect = Dialect::kStructuralTag, .text = json::to_compact(format.schema)};
+  return out;
+}
+
 class ConstraintMaker {
  public:
   ConstraintMaker(const ServedModel& served, const core::Call& call, const apis::GenerateRequest& request)
       : served_(served), call_(call), request_(request) {}
 
   apis::Outcome<Constraint> run(std::span<const core::TokenId> prompt, std::size_t prefill) {
+    if (request_.format.kind == FormatKind::kTag) return of_tag();
     core::Asked asked;
     const apis::ToolChoice& choice = request_.tool_choice;
     asked.parallel_tool_calls = choice.parallel;
@@ -97,6 +110,15 @@ class ConstraintMaker {
   }
 
  private:
+  [[nodiscard]] apis::Outcome<Constraint> of_tag() const {
+    const std::string& field = request_.format.field;
+    if (request_.tool_choice.mode == ChoiceMode::kRequired)
+      return apis::invalid("tool_choice", "`tool_choice` asks for a call, and `" + field + "` for another form");
+    if (request_.continue_final)
+      return apis::invalid(field, "`" + field + "` is for a whole reply, and no message can be continued by it");
+    return constraint_of_tag(served_, request_.format);
+  }
+
   // The text of the ids with which a prompt begins the answer.
   [[nodiscard]] apis::Outcome<std::string> begun_answer(std::span<const core::TokenId> ids) const {
     if (ids.empty() && chat::is_filled(request_.messages.back().find("content"))) {
@@ -159,6 +181,7 @@ apis::Outcome<Constraint> make_constraint(const ServedModel& served, const core:
 apis::Outcome<Constraint> make_answer_constraint(const ServedModel& served, const apis::AnswerFormat& format) {
   Constraint out;
   if (format.kind == FormatKind::kText) return out;
+  if (format.kind == FormatKind::kTag) return constraint_of_tag(served, format);
   const Language* language = language_of(served.serving->capabilities());
   if (language == nullptr) {
     out.notes.emplace_back(kTakesNone);

@@ -37,6 +37,18 @@ apis::Outcome<std::size_t> room_behind(chat::Api api, const ServedModel& served,
   return context > 0 ? std::min(static_cast<std::size_t>(*wanted), room) : static_cast<std::size_t>(*wanted);
 }
 
+std::string tenant_of(const std::string& tenant, const std::string& salt) {
+  return salt.empty() ? tenant : tenant + '\0' + salt;
+}
+
+std::optional<std::size_t> most_prompt_tokens(const apis::PromptCut& cut, const ServedModel& served,
+                                              std::optional<std::int64_t> reply_tokens) {
+  const std::size_t context = served.serving->capabilities().context_tokens;
+  if (!cut.fits_context || context == 0) return cut.most_tokens;
+  const auto reply = static_cast<std::size_t>(std::max<std::int64_t>(1, reply_tokens.value_or(1)));
+  return std::max<std::size_t>(1, context - std::min(context, reply));
+}
+
 std::size_t least_tokens(const apis::Sampling& asked, std::size_t most) {
   return asked.ignore_end ? most : std::min(static_cast<std::size_t>(asked.min_tokens), most);
 }
@@ -71,6 +83,27 @@ apis::Fault fault_of_store(const Error& error) {
 
 apis::Fault fault_of_plan(const Error& error) {
   return error.code == ErrorCode::kIo ? fault_of_store(error) : apis::fault_of(error);
+}
+
+std::optional<apis::Fault> unknown_ids(const tokenizer::Tokenizer* tokenizer, const apis::Sampling& asked,
+                                       std::span<const std::int32_t> stop_ids) {
+  if (tokenizer == nullptr) return std::nullopt;
+  const auto fault = [&](const char* param, std::int32_t id) -> std::optional<apis::Fault> {
+    if (const Status valid = core::check_ids(*tokenizer, {&id, 1}, param); !valid.ok())
+      return apis::invalid(param, "`" + std::string(param) + "`: " + valid.error().message);
+    return std::nullopt;
+  };
+  for (const auto& [id, bias] : asked.logit_bias) {
+    if (auto found = fault("logit_bias", id)) return found;
+  }
+  for (const std::int32_t id : stop_ids) {
+    if (auto found = fault("stop_token_ids", id)) return found;
+  }
+  return std::nullopt;
+}
+
+apis::Fault no_prompt_logprobs(std::string_view field) {
+  return apis::invalid(std::string(field), "the engine tells no log probabilities of prompts", "unsupported_value");
 }
 
 apis::Fault late() {

@@ -49,7 +49,11 @@ class PromptMaker {
         read_.request.warnings.push_back("`truncation`: the oldest " + std::to_string(dropped) +
                                          " messages were left out, because the prompt was too long");
       }
-      return Prompt{.asked = std::move(asked), .plan = std::move(plan).value()};
+      Prompt out{.asked = std::move(asked), .plan = std::move(plan).value()};
+      const auto most = most_prompt_tokens(read_.request.cut, *read_.model, read_.request.max_tokens);
+      out.is_cut = most && out.plan.ids.size() > *most;
+      if (out.is_cut) out.plan = cut(out.plan, *most);
+      return out;
     }
   }
 
@@ -77,6 +81,34 @@ class PromptMaker {
     spans::PlanRequest asked{.call = std::move(call), .session = session_, .retention = state_.parts.options.retention};
     for (const chat::EchoedKey& echo : read_.request.echoed) asked.echoed.push_back({echo.message, echo.key});
     return state_.parts.spans->plan(*read_.model->model, scope_, std::move(asked));
+  }
+
+  // Takes the ids that `truncate_prompt_tokens` leaves of a prompt.  No conversation continues from a turn that lacks
+  // messages, so nothing of the whole plan says where the turn belongs but its session.
+  [[nodiscard]] spans::Plan cut(const spans::Plan& whole, std::size_t most) const {
+    const bool keeps_beginning = read_.request.cut.keeps_beginning;
+    const auto part = [&](const auto& row) {
+      const auto size = static_cast<std::ptrdiff_t>(most);
+      const auto from = keeps_beginning ? row.begin() : row.end() - size;
+      return std::vector(from, from + size);
+    };
+    spans::Plan out;
+    out.ids = part(whole.ids);
+    out.owners = part(whole.owners);
+    out.sampled = part(whole.sampled);
+    out.expected = keeps_beginning ? std::min(whole.expected, most) : 0;
+    out.rendered = most;
+    out.now = whole.now;
+    out.notes = whole.notes;
+    out.shaped = whole.shaped;
+    out.prefill = keeps_beginning ? 0 : std::min(whole.prefill, most);
+    out.context = whole.context;
+    out.filing.session = whole.filing.session;
+    out.asked.messages = whole.asked.messages;
+    const spans::TurnKey unique{.bytes = state_.parts.random()};
+    out.asked.seen.context = scope_.hash('c', unique.view());
+    out.asked.seen.chain = {out.asked.seen.context};
+    return out;
   }
 
   std::size_t drop(const std::vector<std::size_t>& sizes, std::size_t tokens) {

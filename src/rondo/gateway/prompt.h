@@ -9,6 +9,7 @@ namespace rondo::gateway {
 struct Prompt {
   AskedCall asked;  // with the last message alone: all are in the plan
   spans::Plan plan;
+  bool is_cut = false;  // it lacks ids of the conversation, because the client wants no more
 };
 
 // Plans the prompt, from kept turns too; those of the session that the request names come first.  A Responses request

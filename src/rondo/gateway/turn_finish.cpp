@@ -51,6 +51,7 @@ spans::NewReply TurnRun::reply_of(std::size_t choice, const engine::Outcome& out
   const json::Value message = message_of(told);
   spans::NewReply reply;
   reply.key = choices_[choice].key;
+  if (is_cut_) reply.key.bytes = state_->parts.random();  // not the one that the client has
   reply.completion = choices_[choice].ids;
   reply.logprobs = choices_[choice].logprobs;
   reply.finish = !broken_        ? kept_finish(told.finish)
@@ -126,6 +127,7 @@ void TurnRun::complete(const engine::Outcome& outcome) {
   end.usage.reasoning = reasoning_tokens_;
   end.time_s = state_->parts.now_ms() / 1000;
   end.diagnostics = answer_.meta.diagnostics;
+  end.prompt = std::move(answer_.prompt);
   if (read_.request.explain) end.rondo = explained(usage);
   count(usage, end.usage.completion);
 

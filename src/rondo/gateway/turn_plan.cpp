@@ -32,6 +32,7 @@ apis::Outcome<engine::Request> TurnRun::prepare() {
   reasoning_budget_ = prompt.value().asked.reasoning.budget;
   for (std::string& note : prompt.value().asked.reasoning.notes) read_.request.warnings.push_back(std::move(note));
   plan_ = std::move(prompt.value().plan);
+  is_cut_ = prompt.value().is_cut;
   if (plan_.cause) plan_.cause->path = apis::client_path(read_.request, plan_.cause->path, plan_.cause->byte);
   for (const apis::MessageWarning& hidden : read_.request.hidden_reasoning) {
     if (std::ranges::find(plan_.reasoned, hidden.message) == plan_.reasoned.end())
@@ -85,6 +86,10 @@ std::optional<apis::Fault> TurnRun::prepare_choices() {
   answer_.meta.created_s = state_->parts.now_ms() / 1000;
   answer_.meta.reasoning_events = state_->parts.options.reasoning_events;
   if (request.return_token_ids) answer_.meta.prompt_ids = plan_.ids;
+  if (request.return_prompt_text) {
+    auto text = read_.model->model->detokenize(plan_.ids, false);
+    if (text.ok()) answer_.meta.prompt_text = std::move(text).value();
+  }
   answer_.meta.diagnostics =
       diagnose(*state_->parts.spans, state_->parts.models, read_.visit->tenant, *scope_, plan_, request);
   answer_.meta.prompt_tokens = static_cast<std::int64_t>(plan_.ids.size());
@@ -121,6 +126,10 @@ apis::Outcome<engine::Request> TurnRun::engine_request() {
   const auto room = room_behind(from.api, *read_.model, plan_.ids.size(), from.max_tokens);
   if (!room.ok()) return room.fault();
   engine::Request request;
+  if (auto fault = unknown_ids(read_.model->model->tokenizer(), from.sampling, from.stop_ids)) return *fault;
+  if (from.prompt_logprobs && !read_.model->serving->capabilities().tells_prompt_logprobs)
+    return no_prompt_logprobs("prompt_logprobs");
+  request.prompt_logprobs = from.prompt_logprobs;
   request.prompt = plan_.ids;
   request.max_tokens = room.value();
   request.min_tokens = least_tokens(from.sampling, request.max_tokens);
@@ -130,7 +139,7 @@ apis::Outcome<engine::Request> TurnRun::engine_request() {
   request.sampling = sampling_of(from.sampling, state_->parts);
   keeps_logprobs_ = from.logprobs || state_->parts.options.keep_logprobs;
   if (keeps_logprobs_) request.logprobs = from.logprobs ? from.top_logprobs : 0;
-  request.tenant = read_.visit->tenant;
+  request.tenant = tenant_of(read_.visit->tenant, from.cache_salt);
   request.affinity = from.session.session.empty() ? from.session.group : from.session.session;
   // Other conversations share everything before the first message that is not a system message.
   const json::Array& messages = plan_.asked.messages;

@@ -109,6 +109,11 @@ void TurnRun::send_told() {
   answer_.told.clear();
 }
 
+void TurnRun::on_prompt(std::span<const engine::SampledToken> tokens) {
+  TokenTexts texts(read_.model->model->tokenizer());
+  for (const engine::SampledToken& token : tokens) answer_.prompt.push_back(scored_token(texts, token));
+}
+
 void TurnRun::on_tokens(std::size_t choice, std::span<const engine::SampledToken> tokens) {
   if (Visit& visit = *read_.visit; !visit.first_token) {
     visit.first_token = state_->loop.now();
@@ -137,7 +142,10 @@ void TurnRun::take(std::size_t index, const engine::SampledToken& token) {
   if (keeps_logprobs_) choice.logprobs.push_back(token.logprob);
   apis::Tokens tokens = told_of(choice, token);
   const auto logprobs = std::exchange(tokens.logprobs, {});  // the client gets those of content alone
-  if (profile_->is_stop(token.id)) {
+  const std::vector<std::int32_t>& named = read_.request.stop_ids;
+  const bool is_named = std::ranges::find(named, token.id) != named.end();
+  if (is_named) choice.stop_id = token.id;
+  if (profile_->is_stop(token.id) || (is_named && !read_.request.shows_stop)) {
     tell(read_events(choice, choice.parser->end_turn(token.id), std::move(tokens), false));
     return;
   }
@@ -229,7 +237,7 @@ void TurnRun::end_choice(std::size_t index, apis::Finish finish) {
     if (finish == apis::Finish::kLength) drop_ends_of_cut_calls(*choice.parser, events);
     tell(read_events(choice, std::move(events), {}, true));
   }
-  tell(choice.builder->finish(finish, choice.stop.found()));
+  tell(choice.builder->finish(finish, choice.stop.found(), choice.stop_id));
 }
 
 void TurnRun::break_off(std::size_t index) {

@@ -33,6 +33,7 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   void end_early(apis::Fault fault);
 
   void on_start(const engine::Start& start) override;
+  void on_prompt(std::span<const engine::SampledToken> tokens) override;
   void on_tokens(std::size_t choice, std::span<const engine::SampledToken> tokens) override;
   void on_end(const engine::Outcome& outcome) override;
 
@@ -45,9 +46,10 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
     std::vector<tokenizer::TokenId> ids;
     std::vector<float> logprobs;
     StopText stop{{}};
-    TokenTexts texts{nullptr};      // of its tokens
-    ContentTokens content{};        // if the client asks for log probabilities
-    std::size_t content_bytes = 0;  // that the client was sent
+    TokenTexts texts{nullptr};             // of its tokens
+    ContentTokens content{};               // if the client asks for log probabilities
+    std::size_t content_bytes = 0;         // that the client was sent
+    std::optional<core::TokenId> stop_id;  // of the request's own, that ended it
     bool has_ended = false;
   };
 
@@ -57,7 +59,8 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
     apis::ReplyMeta meta;
     std::optional<apis::TurnCollector> collector;
     std::unique_ptr<apis::TurnWriter> writer;
-    std::vector<apis::StreamEvent> told;  // to be sent together
+    std::vector<apis::StreamEvent> told;    // to be sent together
+    std::vector<apis::ScoredToken> prompt;  // if the client asks for its log probabilities
     bool is_streaming = false;
   };
   // What became of the turn in the store.
@@ -134,6 +137,7 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
   bool is_gone_ = false;               // the client left before the engine had started
   std::optional<apis::Fault> broken_;  // why the reply has no end: the engine failed, or it was ended early
   bool keeps_logprobs_ = false;
+  bool is_cut_ = false;  // the prompt lacks ids of the conversation
   std::string replica_;  // the server that got the request; "" if there is only one
   std::int64_t reasoning_tokens_ = 0;
 };

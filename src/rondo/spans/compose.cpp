@@ -44,7 +44,9 @@ Status Composer::compose_all() {
     plan_.kept_messages = parent.messages.size() + 1;
   }
   if (known_.continues_parent) return continue_parent();
-  if (Status composed = compose(); !composed.ok()) return composed;
+  // Some templates do not write a conversation without messages, but one whose only message is continued.
+  const bool is_alone = plan_.asked.continued && request_.call.conversation.messages.size() == 1;
+  if (Status composed = compose(); !composed.ok() && !is_alone) return composed;
   return plan_.asked.continued ? add_prefill() : Status(Done{});
 }
 
