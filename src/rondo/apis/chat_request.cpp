@@ -116,40 +116,6 @@ void read_chat_format(Fields& fields, AnswerFormat& out) {
   read_schema(schema, out);
 }
 
-// What the answer has to look like, under the names that vLLM, SGLang and llama-server have for it.  The first counts.
-void read_guides(Fields& fields, GenerateRequest& out) {
-  Fields outputs = fields.inside("structured_outputs");
-  note_left_out(fields, {"bad_words", "allowed_token_ids"}, out.warnings);
-  std::optional<json::Value> taken;  // some clients say the same under two names, for servers of any age
-  using Reader = void (*)(Fields&, std::string_view, AnswerFormat&);
-  struct Guide {
-    Fields* in;
-    std::string_view key;
-    Reader read;
-  };
-  for (const Guide& guide : {Guide{&fields, "guided_json", read_guide}, Guide{&outputs, "json", read_guide},
-                             Guide{&fields, "json_schema", read_guide}, Guide{&fields, "guided_regex", read_regex},
-                             Guide{&outputs, "regex", read_regex}, Guide{&fields, "regex", read_regex},
-                             Guide{&fields, "guided_choice", read_choice}, Guide{&outputs, "choice", read_choice},
-                             Guide{&fields, "guided_grammar", read_grammar}, Guide{&outputs, "grammar", read_grammar},
-                             Guide{&fields, "grammar", read_grammar}, Guide{&fields, "ebnf", read_grammar},
-                             Guide{&outputs, "structural_tag", read_tag}}) {
-    const json::Value* value = guide.in->any(guide.key);
-    if (value == nullptr) continue;
-    if (out.format.kind == AnswerFormat::Kind::kText) {
-      guide.read(*guide.in, guide.key, out.format);
-      if (out.format.kind != AnswerFormat::Kind::kText) taken = *value;
-    } else if (taken != *value) {
-      note_left_out(*guide.in, {guide.key}, out.warnings, "`" + out.format.field + "` took its place");
-    }
-  }
-  if (out.format.kind != AnswerFormat::Kind::kText)
-    return note_left_out(outputs, {"json_object"}, out.warnings, "`" + out.format.field + "` took its place");
-  if (!outputs.is_set("json_object")) return;
-  out.format.kind = AnswerFormat::Kind::kJson;
-  out.format.field = outputs.path("json_object");
-}
-
 // Notes what has no effect.
 void note_unread(Fields& fields, GenerateRequest& out) {
   note_left_out(fields, {"audio"}, out.warnings, "replies are text");
@@ -198,6 +164,39 @@ void read_chat_reasoning(Fields& fields, ReasoningWish& out) {
 }
 
 }  // namespace
+
+void read_guides(Fields& fields, GenerateRequest& out) {
+  Fields outputs = fields.inside("structured_outputs");
+  note_left_out(fields, {"bad_words", "allowed_token_ids"}, out.warnings);
+  std::optional<json::Value> taken;  // some clients say the same under two names, for servers of any age
+  using Reader = void (*)(Fields&, std::string_view, AnswerFormat&);
+  struct Guide {
+    Fields* in;
+    std::string_view key;
+    Reader read;
+  };
+  for (const Guide& guide : {Guide{&fields, "guided_json", read_guide}, Guide{&outputs, "json", read_guide},
+                             Guide{&fields, "json_schema", read_guide}, Guide{&fields, "guided_regex", read_regex},
+                             Guide{&outputs, "regex", read_regex}, Guide{&fields, "regex", read_regex},
+                             Guide{&fields, "guided_choice", read_choice}, Guide{&outputs, "choice", read_choice},
+                             Guide{&fields, "guided_grammar", read_grammar}, Guide{&outputs, "grammar", read_grammar},
+                             Guide{&fields, "grammar", read_grammar}, Guide{&fields, "ebnf", read_grammar},
+                             Guide{&outputs, "structural_tag", read_tag}}) {
+    const json::Value* value = guide.in->any(guide.key);
+    if (value == nullptr) continue;
+    if (out.format.kind == AnswerFormat::Kind::kText) {
+      guide.read(*guide.in, guide.key, out.format);
+      if (out.format.kind != AnswerFormat::Kind::kText) taken = *value;
+    } else if (taken != *value) {
+      note_left_out(*guide.in, {guide.key}, out.warnings, "`" + out.format.field + "` took its place");
+    }
+  }
+  if (out.format.kind != AnswerFormat::Kind::kText)
+    return note_left_out(outputs, {"json_object"}, out.warnings, "`" + out.format.field + "` took its place");
+  if (!outputs.is_set("json_object")) return;
+  out.format.kind = AnswerFormat::Kind::kJson;
+  out.format.field = outputs.path("json_object");
+}
 
 void read_answer_form(Fields& fields, GenerateRequest& out) {
   read_chat_format(fields, out.format);

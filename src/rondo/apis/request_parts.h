@@ -73,6 +73,8 @@ void note_of_servers(Fields& fields, std::vector<std::string>& warnings);
 void read_stops(Fields& fields, std::string_view key, GenerateRequest& out);
 // The form of the answer, under the names of Chat Completions and of the servers that imitate it.
 void read_answer_form(Fields& fields, GenerateRequest& out);
+// The same, under the names of these servers alone: vLLM, SGLang and llama-server.  The first counts.
+void read_guides(Fields& fields, GenerateRequest& out);
 void read_stop_ids(Fields& fields, GenerateRequest& out);
 // `truncate_prompt_tokens` and `truncation_side`.
 void read_cut(Fields& fields, PromptCut& out);

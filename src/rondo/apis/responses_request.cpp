@@ -138,7 +138,11 @@ void read_responses_fields(Fields& fields, const json::Value& body, GenerateRequ
   ResponsesState& state = out.responses;
   (void)fields.text("instructions");
   read_responses_format(fields, out.format);
+  read_guides(fields, out);
   read_responses_reasoning(fields, out.reasoning);
+  read_stops(fields, "stop", out);  // as vLLM has them
+  read_stop_ids(fields, out);
+  read_shows_stop(fields, out.shows_stop);
   read_metadata(fields, out);
   read_include(fields, state);
   out.max_tokens = fields.integer("max_output_tokens", 1);
@@ -153,6 +157,8 @@ void read_responses_fields(Fields& fields, const json::Value& body, GenerateRequ
   state.generate = fields.is_set("generate", true);
   state.truncate = fields.word("truncation", {"auto", "disabled"}) == "auto";
   note_left_out(fields, {"context_management"}, out.warnings);
+  if (fields.inside("multi_agent").is_set("enabled"))
+    out.warnings.emplace_back("`multi_agent` was left out: nothing here runs agents");
   if (state.background && !state.store) fields.refuse("background", "needs `store`");
   if (fields.failed()) return;
   state.echo = echo_of(body);

@@ -49,6 +49,26 @@ TEST_CASE("bug: constraints under other servers' names, and wishes in empty obje
   CHECK(warnings(chat(R"("store": false, "echo": false, "bad_words": [], "grammar": null)")).empty());
 }
 
+TEST_CASE("bug: fields that vLLM has in Responses too were passed over") {
+  const auto responses = [](const std::string& members) {
+    return read_text(Api::kResponses, R"({"input": "x", )" + members + "}");
+  };
+  const auto read = responses(R"("stop": ["a", "b"], "stop_token_ids": [5], "include_stop_str_in_output": true,
+                                 "structured_outputs": {"regex": "[0-9]+"}, "session_id": "s", "cache_salt": "t")");
+  CHECK(warnings(read).empty());
+  CHECK(read.value().stops == Texts{"a", "b"});
+  CHECK(read.value().stop_ids == std::vector<std::int32_t>{5});
+  CHECK(read.value().shows_stop);
+  CHECK(read.value().format.field == "structured_outputs.regex");
+  CHECK(read.value().session.group == "s");
+  CHECK(read.value().cache_salt == "t");
+  CHECK(warnings(responses(R"("text": {"format": {"type": "json_object"}}, "structured_outputs": {"regex": "a"})")) ==
+        Texts{"`structured_outputs.regex` was left out: `text.format` took its place"});
+  CHECK(warnings(responses(R"("multi_agent": {"enabled": true, "max_concurrent_subagents": 3})")) ==
+        Texts{"`multi_agent` was left out: nothing here runs agents"});
+  CHECK(warnings(responses(R"("multi_agent": {"enabled": false, "max_concurrent_subagents": 3})")).empty());
+}
+
 TEST_CASE("vLLM's fields for the prompt are read, and bad values of them refused") {
   const auto read =
       read_text(Api::kChat, R"({"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}],
