@@ -92,6 +92,22 @@ call: %json {
   CHECK(notes[0].find("uniqueItems") != std::string::npos);
 }
 
+TEST_CASE("llguidance: JSON whose white space and order are fixed") {
+  constexpr std::string_view kPerson =
+      R"(start: %json {"type": "object", "properties": {"name": {"type": "string"}, "ages": {"type": "array",
+         "items": {"type": "integer"}}, "at": {"const": {"x": [1, 2]}}}, "required": ["name", "ages", "at"],
+         "additionalProperties": false,
+         "x-guidance": {"whitespace_flexible": false, "item_separator": ", ", "key_separator": ": "}})";
+  CHECK(takes(kPerson, R"({"name": "a", "ages": [1, 2], "at": {"x": [1, 2]}})"));
+  CHECK_FALSE(takes(kPerson, R"({"name":"a", "ages": [1, 2], "at": {"x": [1, 2]}})"));
+  CHECK_FALSE(takes(kPerson, R"({"name": "a", "ages": [1,2], "at": {"x": [1, 2]}})"));
+  CHECK_FALSE(takes(kPerson, R"({"name": "a", "ages": [1, 2], "at": {"x":[1, 2]}})"));
+  CHECK_FALSE(takes(kPerson, R"({ "name": "a", "ages": [], "at": {"x": [1, 2]}})"));
+  CHECK_FALSE(takes(kPerson, R"({"ages": [], "name": "a", "at": {"x": [1, 2]}})"));
+  CHECK(takes(R"(start: %json {"x-guidance": {"whitespace_flexible": false}})", R"({"a":[1,{}]})"));
+  CHECK_FALSE(takes(R"(start: %json {"x-guidance": {"whitespace_flexible": false}})", R"({"a": 1})"));
+}
+
 TEST_CASE("llguidance: text up to a stop, which is a part of it") {
   const auto until = [](const std::string& options, const std::string& pattern, const std::string& text) {
     return takes("%llguidance {}\n\nstart: x\nx[capture, " + options + "]: X\nX: " + pattern + "\nEND: \"end\"\n",

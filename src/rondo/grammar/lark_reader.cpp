@@ -253,6 +253,19 @@ class LarkReader {
     return rules_.values()[number(rest)];
   }
 
+  // JSON as llguidance writes it for the options in a schema: its client reads no other white space.
+  static Spelling json_spelling(const json::Value& schema) {
+    Spelling out = Spelling::json();
+    const json::Value* options = schema.find("x-guidance");
+    const json::Value* is_flexible = options == nullptr ? nullptr : options->find("whitespace_flexible");
+    if (is_flexible == nullptr || *is_flexible != json::Value(false)) return out;
+    const auto separator = [options](std::string_view key, const char* otherwise) {
+      return std::string(options->find_string(key).value_or(otherwise));
+    };
+    out.separators = {.item = separator("item_separator", ","), .key = separator("key_separator", ":")};
+    return out;
+  }
+
   // A value by a JSON schema.
   NodeId json_text(const json::Value& schema) {
     if (const auto fault = schema_fault(schema))
@@ -262,7 +275,7 @@ class LarkReader {
     SchemaContext context;
     SchemaCompiler compiler(own, schema, "`%json`", context);
     const RuleId root = own.declare("json");
-    own.define(root, compiler.value(compiler.root(), Speller(own, Spelling::json()), "json"));
+    own.define(root, compiler.value(compiler.root(), Speller(own, json_spelling(schema)), "json"));
     own.set_root(root);
     if (!context.limit.empty()) fail(ErrorCode::kUnsupported, context.limit);
     notes_.insert(notes_.end(), context.warnings.sentences().begin(), context.warnings.sentences().end());

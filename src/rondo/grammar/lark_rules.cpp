@@ -5,6 +5,7 @@
 #include <cctype>
 #include <utility>
 
+#include "base/printing.h"
 #include "json/reader.h"
 
 namespace rondo::grammar {
@@ -190,7 +191,8 @@ Status LarkRules::take(std::string_view statement) {
   if (statement.front() == '%') return directive(statement);
   const std::size_t colon = colon_of(statement);
   if (colon == std::string_view::npos)
-    return Error(ErrorCode::kInvalidArgument, "the grammar has a line that is no rule: " + std::string(statement));
+    return Error(ErrorCode::kInvalidArgument,
+                 "the grammar has a line that is no rule: " + printing::excerpt(statement));
   std::string_view name = stripped(statement.substr(0, colon));
   while (!name.empty() && (name.front() == '?' || name.front() == '!')) name.remove_prefix(1);
   LarkRule rule;

@@ -36,7 +36,7 @@ class AnyOrder {
   }
 
   [[nodiscard]] std::size_t group_size(std::size_t begin) const {
-    return std::min(kTracked, members_.required.size() - begin);
+    return std::min(members_.tracked, members_.required.size() - begin);
   }
 
   // What may follow after the members in `done` were seen, of the group of required members at `begin`.

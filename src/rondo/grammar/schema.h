@@ -214,13 +214,14 @@ class SchemaCompiler {
 };
 
 // The members of a list.  The required ones come in any order (see above), with `others` anywhere between them.
+inline constexpr std::size_t kTracked = 4;
 struct Members {
   std::vector<NodeId> required;
   std::vector<NodeId> others;
   std::uint32_t least = 0;  // the least number of members in all
   std::uint32_t most = kUnbounded;
+  std::size_t tracked = kTracked;  // of the required ones, how many may change places; 1: none
 };
-inline constexpr std::size_t kTracked = 4;
 inline constexpr std::size_t kWorkOfRequired = 60;  // one required member takes the time of so many schemas
 // `separator` is between two members.  Without required members the list may be empty, unless `least` forbids it.
 [[nodiscard]] NodeId in_any_order(Grammar& grammar, const Members& members, NodeId separator, const std::string& name);

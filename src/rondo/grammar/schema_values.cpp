@@ -303,8 +303,9 @@ NodeId SchemaCompiler::object_body(const Parts& parts, const Speller& speller, c
   const Properties all = properties(parts);
   Grammar& g = grammar_;
   const NodeId space = speller.space();
-  const NodeId colon = g.sequence({space, g.literal(":"), space});
+  const NodeId colon = speller.colon();
   Members members{{}, {}, all.least, all.most};
+  if (speller.spelling().separators) members.tracked = 1;
   if (!can_afford(all.known.size() * kWorkOfName, parts)) return anything(speller, kObjectType);
   for (const Property& property : all.known) {
     const NodeId content = value(property.parts, speller, rule_name(name, property.name));
@@ -331,7 +332,7 @@ NodeId SchemaCompiler::object_body(const Parts& parts, const Speller& speller, c
   }
   std::erase(members.others, g.never());
   if (!counts_are_kept(members)) warn(parts[0].where, "`minProperties` and `maxProperties` are not expressed here");
-  const NodeId list = in_any_order(g, members, g.sequence({space, g.literal(","), space}), name);
+  const NodeId list = in_any_order(g, members, speller.comma(), name);
   const NodeId inside = g.choice({g.sequence({space, list, space})});
   return g.sequence({g.literal("{"), inside, g.literal("}")});
 }
@@ -372,7 +373,7 @@ NodeId SchemaCompiler::array_body(const Parts& parts, const Speller& speller, co
   Grammar& g = grammar_;
   const Elements all = elements(parts);
   const NodeId space = speller.space();
-  const NodeId comma = g.sequence({space, g.literal(","), space});
+  const NodeId comma = speller.comma();
   const NodeId item = value(all.rest, speller, rule_name(name, "item"));
   const auto in_brackets = [&](NodeId list) {
     return g.sequence({g.literal("["), space, list, space, g.literal("]")});
@@ -522,8 +523,8 @@ NodeId SchemaCompiler::anything(const Speller& speller, TypeSet types) {
     found = context_.anything.emplace(key, rule).first;
     const NodeId any = g.reference(rule);
     const NodeId space = speller.space();
-    const NodeId comma = g.sequence({space, g.literal(","), space});
-    const NodeId member = g.sequence({speller.key_except({}), space, g.literal(":"), space, any});
+    const NodeId comma = speller.comma();
+    const NodeId member = g.sequence({speller.key_except({}), speller.colon(), any});
     const auto list = [&](NodeId item) {
       return g.optional(g.sequence({item, g.any_number(g.sequence({comma, item}))}));
     };

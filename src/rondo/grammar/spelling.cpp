@@ -74,7 +74,18 @@ NodeId white_space(Grammar& grammar, std::uint32_t least, std::uint32_t most) {
 
 // White space that is written as escapes begins as what follows it may: each character is a lexeme of its own then, which
 // ends at once.
+NodeId Speller::comma() const {
+  if (spelling_.separators) return grammar_->literal(spelling_.separators->item);
+  return grammar_->sequence({space(), grammar_->literal(","), space()});
+}
+
+NodeId Speller::colon() const {
+  if (spelling_.separators) return grammar_->literal(spelling_.separators->key);
+  return grammar_->sequence({space(), grammar_->literal(":"), space()});
+}
+
 NodeId Speller::space() const {
+  if (spelling_.separators) return grammar_->empty();
   const bool is_escaped = std::ranges::any_of(grammar_->escapes(), [](const format::Escape& escape) {
     return escape.text.find_first_of(" \t\r\n") != std::string::npos;
   });
@@ -336,21 +347,21 @@ NodeId Speller::constant(const json::Value& value) const {
     case json::Kind::kArray: {
       std::vector<NodeId> parts{g.literal("["), space()};
       for (std::size_t i = 0; i < value.as_array().size(); ++i) {
-        if (i > 0) parts.insert(parts.end(), {g.literal(","), space()});
-        parts.insert(parts.end(), {constant(value.as_array()[i]), space()});
+        if (i > 0) parts.push_back(comma());
+        parts.push_back(constant(value.as_array()[i]));
       }
-      parts.push_back(g.literal("]"));
+      parts.insert(parts.end(), {space(), g.literal("]")});
       return g.sequence(parts);
     }
     case json::Kind::kObject: {
       std::vector<NodeId> parts{g.literal("{"), space()};
       bool is_first = true;
       for (const json::Member& member : value.as_object()) {
-        if (!is_first) parts.insert(parts.end(), {g.literal(","), space()});
+        if (!is_first) parts.push_back(comma());
         is_first = false;
-        parts.insert(parts.end(), {key(member.key), space(), g.literal(":"), space(), constant(member.value), space()});
+        parts.insert(parts.end(), {key(member.key), colon(), constant(member.value)});
       }
-      parts.push_back(g.literal("}"));
+      parts.insert(parts.end(), {space(), g.literal("}")});
       return g.sequence(parts);
     }
   }

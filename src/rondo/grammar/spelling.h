@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,14 @@ struct Spelling {
   std::string null_word = "null";
   std::vector<format::Escape> escapes;  // for kBare: escapes inside whole values
   bool bare_keys = false;               // keys of objects have no quotes
+  // What stands between members and elements, and behind keys.  With it the value has no other white space, and
+  // required members come in the order of their schema.
+  struct Separators {
+    std::string item;
+    std::string key;
+    bool operator==(const Separators&) const = default;
+  };
+  std::optional<Separators> separators;
 
   bool operator==(const Spelling&) const = default;
   [[nodiscard]] static Spelling json() { return {}; }
@@ -49,8 +58,10 @@ class Speller {
   [[nodiscard]] Grammar& grammar() const { return *grammar_; }
   [[nodiscard]] const Spelling& spelling() const { return spelling_; }
 
-  // White space between the parts of a value, at most kMostSpace characters.
+  // White space between the parts of a value, at most kMostSpace characters; and with it a comma and a colon.
   [[nodiscard]] NodeId space() const;
+  [[nodiscard]] NodeId comma() const;
+  [[nodiscard]] NodeId colon() const;
 
   // Any string with its quotes, and the string `text` with its quotes.
   [[nodiscard]] NodeId any_string() const;
