@@ -74,6 +74,16 @@ TEST_CASE("bug: what a stored response is to include was not read") {
   const std::string following(next.json().find_string("id").value_or(""));
   CHECK(secret_of(gateway.ask("GET", "/v1/responses/" + following + "/input_items?" + kSecret)) == later);
 
+  const Answer made = gateway.post("/v1/conversations", "{}");
+  const std::string talk(made.json().find_string("id").value_or(""));
+  gateway.engine.on_begin = [&gateway](testing::Scripted::Run& run) {
+    run.say(gateway.engine.reply);
+    run.end(engine::StopReason::kStopToken);
+  };
+  (void)gateway.post("/v1/responses", R"({"input": "d", "conversation": ")" + talk + "\"}");
+  CHECK(secret_of(gateway.ask("GET", "/v1/conversations/" + talk + "/items")) == "none");
+  CHECK(secret_of(gateway.ask("GET", "/v1/conversations/" + talk + "/items?" + kSecret)).starts_with("sig_"));
+
   const Answer logprobs = gateway.ask("GET", "/v1/responses/" + id + "?include=message.output_text.logprobs");
   CHECK(logprobs.status == 200);
   CHECK(logprobs.warnings().find("log probabilities") != std::string::npos);

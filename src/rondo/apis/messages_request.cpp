@@ -49,12 +49,17 @@ void check_block(Fields& block, std::string_view role) {
   const auto needs = [&](std::string_view key, bool is_fine) {
     if (!is_fine) block.refuse(key, "is missing or of the wrong type", "missing_required_parameter");
   };
+  const auto needs_name = [&](std::string_view key) {
+    const json::Value* name = block.any(key);
+    needs(key, name != nullptr && name->is_string());
+    if (name != nullptr && name->is_string() && name->as_string().empty()) block.refuse(key, "must not be empty");
+  };
   if (type == "tool_use") {
-    for (const std::string_view key : {"id", "name"})
-      needs(key, block.any(key) != nullptr && block.any(key)->is_string());
+    needs_name("id");
+    needs_name("name");
     needs("input", block.any("input") != nullptr && block.any("input")->is_object());
   } else if (type == "tool_result") {
-    needs("tool_use_id", block.any("tool_use_id") != nullptr && block.any("tool_use_id")->is_string());
+    needs_name("tool_use_id");
     check_content(block, "content");
   } else if (type == "thinking") {
     needs("thinking", block.any("thinking") != nullptr && block.any("thinking")->is_string());

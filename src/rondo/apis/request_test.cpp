@@ -142,6 +142,20 @@ TEST_CASE("wrong types and values are refused with their field") {
       "messages[0].content[0].input: `messages[0].content[0].input` is missing or of the wrong type");
 }
 
+TEST_CASE("bug: a call of Messages without a name, and one without an id, were taken") {
+  const auto call = [](const char* members) {
+    return refusal(kMessages,
+                   R"({"max_tokens": 9, "messages": [{"role": "assistant", "content": [{"type": "tool_use", )" +
+                       std::string(members) + "}]}]}");
+  };
+  const std::string place = "messages[0].content[0].";
+  CHECK(call(R"("id": "a", "name": "", "input": {})") == place + "name: `" + place + "name` must not be empty");
+  CHECK(call(R"("id": "", "name": "f", "input": {})") == place + "id: `" + place + "id` must not be empty");
+  CHECK(refusal(kMessages, R"({"max_tokens": 9, "messages": [{"role": "user", "content": [{"type": "tool_result",
+                             "tool_use_id": ""}]}]})") ==
+        place + "tool_use_id: `" + place + "tool_use_id` must not be empty");
+}
+
 TEST_CASE("bug: values that the APIs refuse were taken without a word") {
   const auto place = [](chat::Api api, std::string_view body) {
     const std::string sentence = refusal(api, body);

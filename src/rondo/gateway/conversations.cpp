@@ -44,9 +44,9 @@ std::optional<apis::Fault> make_items(State& state, const Archive& archive, cons
 }
 
 Answer show_items(State& state, const Archive& archive, const std::string& id, const net::ServerRequest& http) {
-  const auto earlier = archive.conversation_items(id);
+  auto earlier = archive.conversation_items(id);
   if (!earlier.ok()) return fault_reply(kResponsesApi, earlier.fault());
-  if (method_of(http) == "GET") return page_reply(earlier.value(), http);
+  if (method_of(http) == "GET") return page_reply(std::move(earlier.value()), http);
   auto request = read_body(http);
   if (!request.ok()) return fault_reply(kResponsesApi, request.fault());
   json::Array& items = request.value().items;

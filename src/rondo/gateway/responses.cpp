@@ -38,12 +38,11 @@ apis::Outcome<std::vector<std::string>> include(const net::ServerRequest& http, 
   return warnings;
 }
 
-Answer input_items(const Archive& archive, const ResponseRecord& record, const net::ServerRequest& http) {
+net::Reply input_items(const Archive& archive, const ResponseRecord& record, const net::ServerRequest& http) {
   auto items = archive.items_before(record);
   if (!items.ok()) return fault_reply(kResponsesApi, items.fault());
   for (const json::Value& item : record.input) items.value().push_back(item);
-  if (auto added = include(http, items.value()); !added.ok()) return fault_reply(kResponsesApi, added.fault());
-  return page_reply(items.value(), http);
+  return page_reply(std::move(items.value()), http);
 }
 
 Answer show(State& state, const Archive& archive, ResponseRecord record, const net::ServerRequest& http) {
@@ -146,7 +145,8 @@ std::shared_ptr<ReplySink> response_sink(State& state, const ReadRequest& read, 
   return keeping_sink(keeping_of(state, read), std::move(to));
 }
 
-net::Reply page_reply(const json::Array& items, const net::ServerRequest& http) {
+net::Reply page_reply(json::Array items, const net::ServerRequest& http) {
+  if (const auto added = include(http, items); !added.ok()) return fault_reply(kResponsesApi, added.fault());
   auto asked = apis::page_query([&](std::string_view name) { return net::query_value(http.query, name).value_or(""); });
   if (!asked.ok()) return fault_reply(kResponsesApi, asked.fault());
   const auto page = apis::page_of(items, asked.value());

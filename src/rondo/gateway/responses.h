@@ -16,7 +16,7 @@ void compact_responses(Service::State& state, net::Exchange exchange);
 // Answers `/v1/responses/ID` and the paths below it that the routes (service.cpp) allow.  Runs on a worker.
 [[nodiscard]] Answer answer_response(Service::State& state, const net::ServerRequest& http);
 
-// Returns the page of `items` that the query of the address asks for.
-[[nodiscard]] net::Reply page_reply(const json::Array& items, const net::ServerRequest& http);
+// Returns the page of `items` that the query of the address asks for, with what its `include` names.
+[[nodiscard]] net::Reply page_reply(json::Array items, const net::ServerRequest& http);
 
 }  // namespace rondo::gateway
