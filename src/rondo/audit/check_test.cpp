@@ -480,5 +480,19 @@ TEST_CASE("check: a scenario that there is not") {
   CHECK(report.error().message.find("reasoning-call") != std::string::npos);
 }
 
+TEST_CASE("a turn whose reasoning stands behind its calls is skipped where the model would begin with the reasoning") {
+  const auto report = checked(
+      "{%- for m in messages %}\n"
+      "{%- for c in m.tool_calls or [] %}{{ '%call% ' ~ c.function.name ~ ' %with% ' ~ c.function.arguments ~ ' %/call%' }}"
+      "{% endfor %}"
+      "{%- if m.content %}{{ '%text% ' ~ m.content ~ ' %/text%' }}{% endif %}"
+      "{%- if m.reasoning_content %}{{ '%note% ' ~ m.reasoning_content ~ ' %/note%' }}{% endif %}\n"
+      "{{- '{{/' ~ m.role ~ '}}\\n' }}{%- endfor %}{% if add_generation_prompt %}{{ '{{assistant}}' }}{% endif %}");
+  REQUIRE(report.ok());
+  CHECK(std::ranges::any_of(report.value().cases, [](const report::Case& played) {
+    return played.note.find("the template does not write the calls") != std::string::npos;
+  }));
+}
+
 }  // namespace
 }  // namespace rondo::audit

@@ -54,7 +54,6 @@ class Sampler {
     const bool goes_on = form_->text.bytes().starts_with(prompt_) && prompt_.size() <= extent_.end;
     const std::size_t begin = goes_on ? prompt_.size() : extent_.begin;
     const Regions regions = find_regions(*form_, format_, index_, {begin, extent_.end});
-    if (has_calls_ && regions.calls.empty()) return {std::nullopt, "the template does not write the calls"};
     if (goes_on && (reasoning_.empty() ? !leaves_open(begin) : regions.reasoning.has_value()))
       return finish(begin, "", regions);
     return compose(regions);
@@ -201,6 +200,7 @@ class Sampler {
 
   // `lead` and the template's form from `begin` on, with a stop.
   Sample finish(std::size_t begin, const std::string& lead, Regions regions) {
+    if (has_calls_ && regions.calls.empty()) return {std::nullopt, "the template does not write the calls"};
     Sampled out;
     out.text = lead + form_->text.bytes().substr(begin, extent_.end - begin);
     out.regions = std::move(regions);
