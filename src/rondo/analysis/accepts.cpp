@@ -29,9 +29,10 @@ struct CallShape {
   bool shows_calls = false;
 };
 
-// Scores how much of a call the template shows in messages of that shape, from 4 (all of it) down to -1 (nothing).
-int shape_score(Prober& prober, const Shape& shape) {
-  const ProbeMessage probe = message_of({.calls = 1});
+// Scores how much of a call the template shows in messages of that shape and with these parts, from 4 (all of it) down to
+// -1 (nothing).
+int shape_score(Prober& prober, const Shape& shape, const Parts& parts) {
+  const ProbeMessage probe = message_of(parts);
   int best = -1;
   for (const auto& [with_tools, with_result] : {std::pair(true, false), {true, true}, {false, false}}) {
     if (!with_tools && best >= 0) continue;  // only for templates that refuse the probe's tools
@@ -58,16 +59,17 @@ int shape_score(Prober& prober, const Shape& shape) {
   return best;
 }
 
-// Tries all shapes of arguments and of absent content.  The first shape with the best score counts.
-CallShape find_call_shape(Prober& prober) {
+// Tries all shapes of arguments and of absent content in messages with these parts.  The first shape with the best score
+// counts.
+CallShape find_call_shape(Prober& prober, const Shape& said, const Parts& parts) {
   CallShape out;
   int best = -2;
   for (const bool as_text : {false, true}) {
     for (const auto no_content : {format::NoContent::kEmpty, format::NoContent::kNull, format::NoContent::kAbsent}) {
-      Shape shape;
+      Shape shape = said;
       shape.arguments_as_text = as_text;
       shape.no_content = no_content;
-      const int score = shape_score(prober, shape);
+      const int score = shape_score(prober, shape, parts);
       if (score > best) {
         best = score;
         out.shape = shape;
@@ -263,10 +265,17 @@ std::vector<std::string> names_in(const std::vector<std::string>& words, std::si
 }
 
 Evidence gather_evidence(Prober& prober) {
-  const CallShape calls = find_call_shape(prober);
+  CallShape calls = find_call_shape(prober, {}, {.calls = 1});
   auto reasoning = find_reasoning(prober, calls);
   std::vector<Prompt> prompts = find_prompts(prober);
   if (!reasoning) reasoning = find_own_reasoning(prober, calls, asking_text(prober, prompts));
+  if (reasoning && !calls.shows_calls) {  // calls may stand only beside reasoning
+    const CallShape beside = find_call_shape(prober, reasoning->shape, {.reasoning = true, .calls = 1});
+    if (beside.shows_calls) {
+      reasoning->shape = beside.shape;
+      calls = beside;
+    }
+  }
   const Shape shape = reasoning ? reasoning->shape : calls.shape;
   Variants variants = find_variants(prober, shape, reasoning.has_value(), calls.shows_calls);
   const bool has_two = std::ranges::any_of(variants, [](const auto& entry) { return entry.first.calls == 2; });

@@ -252,9 +252,13 @@ CallPart with_lone_call(CallPart part, const CallText& text, const std::string& 
 CallPart calls_alone(const Evidence& evidence, const Blocks& blocks, const std::string& stop) {
   // The text that separates calls from content is seen after content, and the text that ends a turn of calls in a turn
   // without content.
-  if (evidence.find({.calls = 1}) == nullptr) return {};
-  const Parts leading{.content = evidence.find({.content = true, .calls = 1}) != nullptr, .calls = 1};
-  const Parts base{.calls = evidence.find({.calls = 2}) != nullptr ? std::size_t{2} : 1};
+  const bool thinks = evidence.find({.calls = 1}) == nullptr;  // there are no calls without reasoning
+  const auto shows = [&](bool content, std::size_t calls) {
+    return evidence.find({thinks, content, calls}) != nullptr;
+  };
+  if (!shows(false, 1)) return {};
+  const Parts leading{thinks, shows(true, 1), 1};
+  const Parts base{thinks, false, shows(false, 2) ? std::size_t{2} : 1};
   CallText text;
   // If each call is a block of its own, the header stands before each call.
   text.atoms = evidence.atoms;
