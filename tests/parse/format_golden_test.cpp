@@ -5,17 +5,21 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "analysis/capabilities.h"
 #include "analysis/explain.h"
 #include "analysis/message_rules.h"
+#include "analysis/reasoning_switch.h"
 #include "base/digest.h"
 #include "base/files.h"
 #include "json/print.h"
 #include "tests/support/golden.h"
 #include "tests/support/random_template.h"
+#include "tests/support/varied_template.h"
 #include "text/text.h"
 
 namespace rondo {
@@ -88,32 +92,68 @@ std::string uses_of(const jinja::Template& chat_template, const format::Format& 
   return out;
 }
 
+std::string switch_of(const jinja::Template& chat_template, const format::Format& format) {
+  const analysis::ReasoningSwitch found = analysis::find_reasoning_switch(chat_template, {}, format);
+  std::string out = "\nswitch:" + sign(found.has_reasoning, "has reasoning") +
+                    sign(found.usual == analysis::ReasoningSwitch::State::kOpen, "open") +
+                    sign(found.usual == analysis::ReasoningSwitch::State::kClosed, "closed") +
+                    sign(found.is_usually_on, "usually on") + sign(found.is_usually_off, "usually off");
+  if (found.on) out += " on " + found.on->key + "=" + json::to_compact(found.on->value);
+  if (found.off) out += " off " + found.off->key + "=" + json::to_compact(found.off->value);
+  if (!found.effort.empty()) out += " effort " + found.effort + sign(found.takes_any_effort, "any");
+  for (const std::string& effort : found.efforts) out += " " + effort;
+  return out + (found.budget.empty() ? "" : " budget " + found.budget);
+}
+
+// Returns how many probes there were, and a digest of what they were and what the template made of them.
+std::string probes_of(const analysis::Explanation& explained) {
+  std::string all;
+  for (const analysis::ProbeRecord& probe : explained.probes) {
+    all += probe.name + sign(probe.is_refused, "refused") + sign(probe.is_message, "message") +
+           sign(probe.is_other_shape, "other shape") + " " + probe.refusal;
+    for (const analysis::ProbePart& part : probe.parts)
+      all += "|" + part.slot + " " + std::to_string(part.place.line) + ":" + std::to_string(part.place.column) + " " +
+             text::quoted(part.text);
+    all += "\n";
+  }
+  return "\nprobes: " + std::to_string(explained.probes.size()) + " " + hex_digest({all});
+}
+
 std::string described(const std::string& name, const std::string& source, bool tells) {
   const auto chat_template = jinja::Template::compile(source, {}, name);
   REQUIRE_MESSAGE(chat_template.ok(), source);
   const auto explained = analysis::explain(*chat_template.value(), {});
-  REQUIRE_MESSAGE(explained.ok(), source);
+  if (!explained.ok()) return "### " + name + "\n" + explained.error().message + "\n";
   const format::Format& format = *explained.value().format;
   std::string out = "### " + name + "\n" + format.to_string() + "places:";
   for (const analysis::FieldOrigin& origin : explained.value().origins) out += "\n  " + places_of(origin);
-  return out + uses_of(*chat_template.value(), format, tells) + "\n";
+  return out + uses_of(*chat_template.value(), format, tells) + switch_of(*chat_template.value(), format) +
+         (tells ? probes_of(explained.value()) : "") + "\n";
 }
 
-TEST_CASE("the formats of random and invented templates are those of the golden file") {
-  std::string out;
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed)
-    out += described("seed " + std::to_string(seed), test::template_text(test::random_shape(seed)), false);
+// The invented templates, in the order of their paths.
+std::vector<std::filesystem::path> invented_templates() {
   std::vector<std::filesystem::path> files;
   for (const char* folder : {"/tests/golden/format/invented", "/tests/golden/audit"}) {
     for (const auto& entry : std::filesystem::directory_iterator(std::string(RONDO_SOURCE_DIR) + folder))
       if (entry.path().extension() == ".jinja") files.push_back(entry.path());
   }
   std::ranges::sort(files);
-  for (const std::filesystem::path& file : files) {
-    const auto source = files::read(file.string());
-    REQUIRE(source.ok());
-    out += described(file.filename().string(), source.value(), file.parent_path().filename() == "audit");
-  }
+  return files;
+}
+
+std::string read(const std::filesystem::path& file) {
+  const auto source = files::read(file.string());
+  REQUIRE(source.ok());
+  return source.value();
+}
+
+TEST_CASE("the formats of random and invented templates are those of the golden file") {
+  std::string out;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed)
+    out += described("seed " + std::to_string(seed), test::template_text(test::random_shape(seed)), false);
+  for (const std::filesystem::path& file : invented_templates())
+    out += described(file.filename().string(), read(file), file.parent_path().filename() == "audit");
   test::check_golden("format/formats.txt", out);
 }
 
@@ -125,6 +165,25 @@ TEST_CASE("the formats of many more random templates have the digests of the gol
     out += hex_digest({described(name, test::template_text(test::random_shape(seed)), true)}) + " " + name + "\n";
   }
   test::check_golden("format/digests.txt", out);
+}
+
+// The file says which templates: in each line behind the digest, what test::varied_template() is given.  A new line may have
+// any digest.
+TEST_CASE("the formats of edited templates have the digests of the golden file") {
+  std::map<std::string, std::string> sources;
+  for (const std::filesystem::path& file : invented_templates()) sources[file.filename().string()] = read(file);
+  const std::string golden = read(std::filesystem::path(RONDO_SOURCE_DIR) / "tests/golden/format/edited.txt");
+  std::string out;
+  std::istringstream lines(golden);
+  std::string digest;
+  std::string name;
+  std::string other;
+  for (std::uint64_t seed = 0; lines >> digest >> name >> other >> seed;) {
+    const std::string edited = test::varied_template(sources.at(name), sources.at(other), seed);
+    const std::string key = name + " " + other + " " + std::to_string(seed);
+    out += hex_digest({described(key, edited, true)}) + " " + key + "\n";
+  }
+  test::check_golden("format/edited.txt", out);
 }
 
 }  // namespace

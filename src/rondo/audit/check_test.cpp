@@ -483,7 +483,8 @@ TEST_CASE("check: a scenario that there is not") {
 TEST_CASE("a turn whose reasoning stands behind its calls is skipped where the model would begin with the reasoning") {
   const auto report = checked(
       "{%- for m in messages %}\n"
-      "{%- for c in m.tool_calls or [] %}{{ '%call% ' ~ c.function.name ~ ' %with% ' ~ c.function.arguments ~ ' %/call%' }}"
+      "{%- for c in m.tool_calls or [] %}{{ '%call% ' ~ c.function.name ~ ' %with% ' ~ c.function.arguments ~ ' "
+      "%/call%' }}"
       "{% endfor %}"
       "{%- if m.content %}{{ '%text% ' ~ m.content ~ ' %/text%' }}{% endif %}"
       "{%- if m.reasoning_content %}{{ '%note% ' ~ m.reasoning_content ~ ' %/note%' }}{% endif %}\n"

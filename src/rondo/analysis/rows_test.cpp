@@ -1,0 +1,92 @@
+// What is found of small templates, one in each line of golden/format/rows that begins with `>`: the line stands in the place
+// that its file is for, with `⏎` for a line end.  RONDO_UPDATE=1 writes what is found anew; a line may be added with nothing
+// below it.
+#include <doctest/doctest.h>
+
+#include <sstream>
+#include <string>
+
+#include "analysis/analyse.h"
+#include "analysis/reasoning_switch.h"
+#include "base/files.h"
+#include "json/print.h"
+#include "tests/support/golden.h"
+#include "text/text.h"
+
+namespace rondo::analysis {
+namespace {
+
+std::string shown(const std::optional<json::Member>& member) {
+  return member ? " " + member->key + "=" + json::to_compact(member->value) : " nothing";
+}
+
+std::string shown(const ReasoningSwitch& found) {
+  std::string out = "usually " + std::to_string(static_cast<int>(found.usual)) + ", on" + shown(found.on) +
+                    (found.is_usually_on ? " (usual)" : "") + ", off" + shown(found.off) +
+                    (found.is_usually_off ? " (usual)" : "");
+  if (!found.effort.empty()) out += ", effort " + found.effort + (found.takes_any_effort ? " (any)" : "");
+  for (const std::string& effort : found.efforts) out += " " + effort;
+  return out + (found.budget.empty() ? "" : ", budget " + found.budget);
+}
+
+// Returns what is found of the template, in two indented lines.
+std::string found_in(const std::string& source) {
+  const auto chat_template = jinja::Template::compile(source, {}, "row");
+  if (!chat_template.ok()) return "  " + chat_template.error().message + "\n";
+  const auto format = analyse(*chat_template.value(), {});
+  if (!format.ok()) return "  " + format.error().message + "\n";
+  std::string out;
+  std::istringstream lines(format.value()->to_string());
+  for (std::string line; std::getline(lines, line);) out += " " + line;
+  return out + "\n  " + shown(find_reasoning_switch(*chat_template.value(), {}, *format.value())) + "\n";
+}
+
+// Compares a file of rows, each between these texts.
+void check_rows(const std::string& file, const std::string& before, const std::string& behind) {
+  const std::string name = "format/rows/" + file;
+  const auto rows = files::read(std::string(RONDO_SOURCE_DIR) + "/tests/golden/" + name);
+  REQUIRE(rows.ok());
+  std::string out;
+  std::istringstream lines(rows.value());
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("> ")) continue;
+    std::string row = line.substr(2);
+    constexpr std::string_view kLineEnd = "⏎";
+    for (std::size_t at = row.find(kLineEnd); at != std::string::npos; at = row.find(kLineEnd, at))
+      row.replace(at, kLineEnd.size(), "\n");
+    out += line + "\n" + found_in(before + row + behind);
+  }
+  test::check_golden(name, out);
+}
+
+const std::string kPrompt = "{%- if add_generation_prompt %}{{- '[assistant>' }}{%- endif %}";
+const std::string kTurns =
+    "{%- for m in messages %}{{- '[' + m.role + '>' }}"
+    "{%- if m.reasoning_content %}{{- '(mull:' + m.reasoning_content + ':mull)' }}{%- endif %}"
+    "{{- (m.content or '') + '~fin~' }}{%- endfor %}";
+
+TEST_CASE("what a template tells the model of calls and thoughts that no message shows") {
+  check_rows("told.txt", "",
+             "{%- for m in messages %}{{- '[' + m.role + '>' + (m.content or '') + '~fin~' }}{%- endfor %}" + kPrompt);
+}
+
+TEST_CASE("what generation prompts say of variables") { check_rows("switches.txt", kTurns, ""); }
+
+TEST_CASE("what is told of variables in front of the messages") {
+  check_rows("told_switches.txt", "", kTurns + kPrompt);
+}
+
+TEST_CASE("calls of all kinds") {
+  check_rows("calls.txt", "{%- for m in messages %}{{- '[' + m.role + '>' + (m.content or '') }}",
+             "{{- '~fin~' }}{%- endfor %}" + kPrompt);
+}
+
+TEST_CASE("turns of all kinds") {
+  check_rows("turns.txt",
+             "{%- for m in messages %}{%- if m.role != 'assistant' %}{{- '[' + m.role + '>' + m.content + '~fin~' }}"
+             "{%- else %}",
+             "{%- endif %}{%- endfor %}" + kPrompt);
+}
+
+}  // namespace
+}  // namespace rondo::analysis
