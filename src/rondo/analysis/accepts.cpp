@@ -17,8 +17,8 @@ ProbeMessage message_of(const Parts& parts) {
 bool is_in_call(const Turn& turn, SlotKind kind) {
   const std::size_t at = turn.first(kind);
   const std::size_t call = turn.first_of_call(0);
-  if (at == kNone || call == kNone || call < at || !is_inside_json(turn.literals(0, at))) return false;
-  return turn.literals(at + 1, call).find_first_of("{[") == std::string::npos;
+  if (call == kNone || call < at || !is_inside_json(turn.literals(0, at))) return false;
+  return turn.literals(at, call).find_first_of("{[") == std::string::npos;
 }
 
 namespace {

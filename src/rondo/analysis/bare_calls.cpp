@@ -30,7 +30,7 @@ std::string closing_behind(const format::Calls& calls, std::vector<format::CallP
 // Returns what comes behind the only call of `turn`, whose last slot is a part of the call; nullopt if the call does not
 // end as `calls` says.
 std::optional<std::string> behind_call(const Turn& turn, const format::Calls& calls) {
-  std::string rest = counted(turn, turn.last_of_call(0) + 1, turn.tokens.size()).text;
+  std::string rest = counted(turn, turn.last_of_call(0), turn.tokens.size()).text;
   if (calls.arguments == format::ArgumentStyle::kParameters) rest = without_prefix(rest, calls.parameters.close);
   const auto arguments = std::ranges::find(calls.pieces, Kind::kArguments, &format::CallPiece::kind);
   const std::string closing = closing_behind(calls, arguments + 1, "");
@@ -59,7 +59,7 @@ format::Calls with_bare_calls(const Evidence& evidence, format::Calls calls) {
   const auto behind_name = calls.behind_name();
   if (behind_name == calls.pieces.begin()) return calls;
   const bool is_id = bare->tokens[last].kind == SlotKind::kId && (behind_name - 1)->kind == Kind::kId;
-  const std::string written = counted(*bare, last + 1, bare->tokens.size()).text;
+  const std::string written = counted(*bare, last, bare->tokens.size()).text;
   if (!behind || !written.ends_with(*behind) || (last != name && !is_id)) return calls;
   const std::string close = written.substr(0, written.size() - behind->size());
   const bool is_json = calls.arguments != format::ArgumentStyle::kParameters;

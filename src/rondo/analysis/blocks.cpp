@@ -31,7 +31,7 @@ std::string opener_behind_reasoning(const Evidence& evidence, const Turn& thinki
     const std::size_t reasoning = other->turn.last(SlotKind::kReasoning);
     const std::size_t slot = count > 0 ? other->turn.first_of_call(0) : other->turn.tokens.size();
     if (slot == kNone || slot < reasoning) continue;
-    const std::size_t same = same_front(to_content, written(other->turn, reasoning + 1, slot), evidence.atoms);
+    const std::size_t same = same_front(to_content, written(other->turn, reasoning, slot), evidence.atoms);
     const std::string rest = between.substr(same);
     if (is_inside_json(std::string_view(between).substr(0, same))) continue;  // two objects have the same key there
     // Punctuation that two headings share, as in `## Answer` and `## Tools`, closes nothing.
@@ -70,8 +70,7 @@ Border split_border(const Evidence& evidence, const std::string& header, const T
   }
   std::string close = between.substr(0, between.size() - content_open.size());
   // The header of the next block is recognised by itself, unless nothing else closes the reasoning.
-  const bool has_header = !is_blank(header) && close.size() > header.size() && close.ends_with(header);
-  if (has_header && !is_blank(close.substr(0, close.size() - header.size())))
+  if (!is_blank(header) && close.ends_with(header) && !is_blank(close.substr(0, close.size() - header.size())))
     close.resize(close.size() - header.size());
   return {std::move(close), std::move(content_open)};
 }
@@ -81,10 +80,10 @@ Border split_border(const Evidence& evidence, const std::string& header, const T
 std::string close_without_content(const Evidence& evidence, const Turn& turn, std::size_t end) {
   std::size_t next = end + 1;
   while (next < turn.tokens.size() && turn.tokens[next].kind == SlotKind::kLiteral) ++next;
-  std::string rest = turn.literals(end + 1, next);
+  std::string rest = turn.literals(end, next);
   if (next == turn.tokens.size()) return rest;
   const std::vector<std::size_t> cuts = evidence.boundaries(trimmed(rest));
-  return rest.substr(0, rest.find(trimmed(rest)) + cuts[std::min<std::size_t>(1, cuts.size() - 1)]);
+  return rest.substr(0, rest.find(trimmed(rest)) + first_unit_end(cuts));
 }
 
 // Returns where the words at the end of `opening` begin.  Words are letters, digits and the other characters of a
@@ -150,8 +149,8 @@ Blocks blocks_of(const Evidence& evidence, const std::string& header, const Turn
   const std::size_t name = std::min(turn.first(SlotKind::kName), turn.first(SlotKind::kId));
   out.reasoning.present = true;
   out.reasoning.open = lead(turn, turn.first(SlotKind::kReasoning), header);
-  if (content != kNone && content > end && name > content) {
-    Border border = split_border(evidence, header, turn, turn.literals(end + 1, content), plain_lead);
+  if (content > end && name > content) {
+    Border border = split_border(evidence, header, turn, turn.literals(end, content), plain_lead);
     out.reasoning.close = std::move(border.reasoning_close);
     out.content.open = std::move(border.content_open);
   } else {
@@ -184,8 +183,8 @@ Blocks blocks_behind_content(const Evidence& evidence, const std::string& header
   Blocks out;
   out.header = header;
   out.content.open = lead(plain, plain.first(SlotKind::kContent), header);
-  const Written plain_tail = written(plain, plain.last(SlotKind::kContent) + 1, plain.tokens.size());
-  const Written opening = written(turn, turn.last(SlotKind::kContent) + 1, turn.first(SlotKind::kReasoning));
+  const Written plain_tail = written(plain, plain.last(SlotKind::kContent), plain.tokens.size());
+  const Written opening = written(turn, turn.last(SlotKind::kContent), turn.first(SlotKind::kReasoning));
   out.reasoning.present = true;
   out.reasoning.behind_content = true;
   const std::size_t content_close = same_front(opening, plain_tail, evidence.atoms);
@@ -195,7 +194,7 @@ Blocks blocks_behind_content(const Evidence& evidence, const std::string& header
   if (turn.first_of_call(0) != kNone) {
     out.reasoning.close = close_without_content(evidence, turn, end);
   } else {
-    const Written behind = written(turn, end + 1, turn.tokens.size());
+    const Written behind = written(turn, end, turn.tokens.size());
     const std::size_t stop = same_back(behind, plain_tail.from(content_close), evidence.atoms);
     out.reasoning.close = behind.text.substr(0, behind.text.size() - stop);
   }
@@ -213,19 +212,19 @@ std::size_t content_close_in(const Evidence& evidence, const Written& tail, cons
   const std::size_t content = calling != nullptr ? calling->turn.last(SlotKind::kContent) : kNone;
   const std::size_t slot = calling != nullptr ? calling->turn.first_of_call(0) : kNone;
   if (content != kNone && slot > content)
-    return same_front(tail, written(calling->turn, content + 1, slot), evidence.atoms);
+    return same_front(tail, written(calling->turn, content, slot), evidence.atoms);
   if (is_blank(blocks.content.open)) return 0;
   // Content after calls, or without calls, also stands at the end of a turn.  The text that ends turns without content
   // then follows the text that closes content.
   if (content != kNone) {
     const Turn& turn = calling->turn;
     if (closes_calls_before_content(turn, trimmed(tail.text), blocks.header)) return tail.text.size();
-    const std::size_t same = same_front(tail, written(turn, content + 1, turn.tokens.size()), evidence.atoms);
+    const std::size_t same = same_front(tail, written(turn, content, turn.tokens.size()), evidence.atoms);
     if (same < tail.text.size()) return same;
     const Variant* alone = evidence.find({.calls = 1});
     const std::size_t last = alone != nullptr ? alone->turn.last_of_call(0) : kNone;
     const std::size_t stop =
-        last == kNone ? 0 : same_back(tail, written(alone->turn, last + 1, alone->turn.tokens.size()), evidence.atoms);
+        last == kNone ? 0 : same_back(tail, written(alone->turn, last, alone->turn.tokens.size()), evidence.atoms);
     // White space alone closes nothing.  Both turns then end alike, with marks that look the same.
     const std::string_view text = tail.text;
     if (!is_blank(text.substr(text.size() - stop)) && !is_blank(text.substr(0, text.size() - stop)))
@@ -237,7 +236,7 @@ std::size_t content_close_in(const Evidence& evidence, const Written& tail, cons
 // Returns `size`, of the text at the start of `tail` that closes content, without the bracket of an empty list: it belongs
 // to the list of calls, which the template writes in turns without calls too.  The member of an object is no such list.
 std::size_t without_empty_list(std::string_view tail, std::size_t size) {
-  const bool is_list = size > 1 && size < tail.size() && tail[size - 1] == '[' && tail[size] == ']';
+  const bool is_list = size > 1 && tail.substr(size - 1).starts_with("[]");
   return is_list && !trimmed(tail.substr(0, size - 1)).ends_with(':') ? size - 1 : size;
 }
 
@@ -250,7 +249,7 @@ std::optional<format::Content> wrap_beside_calls(const Evidence& evidence, const
   const std::size_t slot = turn.first_of_call(0);
   if (slot == kNone || slot < content) return std::nullopt;
   std::string open = without_prefix(lead(turn, content, blocks.header), blocks.reasoning.absent);
-  const std::string behind = turn.literals(turn.last(SlotKind::kContent) + 1, slot);
+  const std::string behind = turn.literals(turn.last(SlotKind::kContent), slot);
   const std::size_t json = behind.find_first_of("{[");
   if (is_blank(open) || json == std::string::npos || is_blank(behind.substr(0, json))) return std::nullopt;
   const std::vector<std::size_t> cuts = evidence.boundaries(behind);
@@ -277,7 +276,7 @@ void find_preamble(const Evidence& evidence, Blocks& blocks) {
   if (is_blank(open) || trimmed(open) == trimmed(blocks.reasoning.open) ||
       contains(open, trimmed(blocks.reasoning.close)))
     return;
-  const Written behind = written(both->turn, last + 1, slot);
+  const Written behind = written(both->turn, last, slot);
   const std::size_t calls = same_back(behind, written(alone->turn, 0, alone->turn.first_of_call(0)), evidence.atoms);
   std::string close = behind.text.substr(0, behind.text.size() - calls);
   if (is_blank(close) && is_blank(blocks.content.open)) return;
@@ -308,7 +307,7 @@ void find_absent_content(const Evidence& evidence, Blocks& blocks) {
 void wrap_beside_reasoning(const Evidence& evidence, const Turn& thinking, const Written& plain_tail, Blocks& blocks) {
   const std::size_t content = thinking.last(SlotKind::kContent);
   if (content == kNone || !is_blank(blocks.content.open)) return;
-  const Written tail = written(thinking, content + 1, thinking.tokens.size());
+  const Written tail = written(thinking, content, thinking.tokens.size());
   const std::size_t stop = same_back(tail, plain_tail, evidence.atoms);
   const std::string close = tail.text.substr(0, tail.text.size() - stop);
   if (is_blank(close) || stop < plain_tail.text.size()) return;
@@ -318,9 +317,9 @@ void wrap_beside_reasoning(const Evidence& evidence, const Turn& thinking, const
   std::size_t at = pair.empty() ? std::string::npos : between.rfind(pair);
   if (at == std::string::npos) {
     const std::vector<std::size_t> cuts = evidence.boundaries(trimmed(between));
-    if (cuts.size() > 2) at = between.find(trimmed(between)) + cuts[cuts.size() - 2];
+    at = between.find(trimmed(between)) + last_unit_begin(cuts);
   }
-  if (at == std::string::npos || is_blank(std::string_view(between).substr(0, at))) return;
+  if (is_blank(std::string_view(between).substr(0, at))) return;
   blocks.content = {between.substr(at), close};
   blocks.reasoning.close.resize(at);
 }
@@ -366,7 +365,7 @@ Blocks infer_blocks(const Evidence& evidence, const std::string& header) {
   if (plain == nullptr) return out;
   // The text that ends content follows it both before calls and at the end of the turn.
   const Variant* calling = evidence.find({.content = true, .calls = 1}, Parts{true, true, 1});
-  const Written tail = written(plain->turn, plain->turn.last(SlotKind::kContent) + 1, plain->turn.tokens.size());
+  const Written tail = written(plain->turn, plain->turn.last(SlotKind::kContent), plain->turn.tokens.size());
   const std::size_t same = out.content.close.empty()
                                ? without_empty_list(tail.text, content_close_in(evidence, tail, out, calling))
                                : out.content.close.size();

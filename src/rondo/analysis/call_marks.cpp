@@ -25,19 +25,19 @@ bool is_in_thoughts(const Blocks& blocks, const Turn& turn) {
 }
 
 // Returns the text between whatever precedes the calls and the first slot of the first call.
-std::string before_calls(const Blocks& blocks, const Parts& parts, const Turn& turn) {
+std::string before_calls(const Blocks& blocks, const Turn& turn) {
   const std::size_t name = turn.first_of_call(0);
   const std::size_t content = turn.last(SlotKind::kContent);
-  if (parts.content && content < name) {
+  if (content < name) {
     const format::Content& around = blocks.content;
     const std::string& close = around.preamble_close.empty() ? around.close : around.preamble_close;
-    std::string text = behind_last(without_prefix(turn.literals(content + 1, name), close), blocks.header);
+    std::string text = behind_last(without_prefix(turn.literals(content, name), close), blocks.header);
     return is_in_thoughts(blocks, turn) ? without_prefix(text, blocks.reasoning.close) : text;
   }
   std::string text;
   const std::size_t reasoning = turn.last(SlotKind::kReasoning);
-  if (parts.reasoning && reasoning < name) {
-    text = without_prefix(turn.literals(reasoning + 1, name), blocks.reasoning.close);
+  if (reasoning < name) {
+    text = without_prefix(turn.literals(reasoning, name), blocks.reasoning.close);
   } else {
     text = without_prefix(lead(turn, name, blocks.header), blocks.reasoning.absent);
     // The template may write an empty reasoning block.
@@ -122,7 +122,7 @@ CallPart with_content_behind(const Evidence& evidence, const Ending& ending, Cal
   if (last == kNone || content == kNone || content < last) return part;
   format::Calls& calls = part.calls;
   calls.content_behind = true;
-  const std::string between = both->turn.literals(last + 1, content);
+  const std::string between = both->turn.literals(last, content);
   // A stop of calls that precedes content, and ends no other turn, cannot end a turn.  It closes the section.
   const auto is_stop = [&part](const std::string& stop) { return trimmed(stop) == trimmed(part.stops.front()); };
   if (!is_blank(calls.section_open) && part.stops.size() == 1 && std::ranges::none_of(ending.stops, is_stop)) {
@@ -205,8 +205,8 @@ CallPart calls_in_tags(const Evidence& evidence, const Parts& base, format::Argu
     return out;
   }
   const std::size_t last = turn.last_of_call(base.calls - 1);
-  text.after = counted(turn, last + 1, turn.tokens.size()).before(turn.behind_calls(last).size());
-  if (base.calls == 2) text.between = counted(turn, turn.last_of_call(0) + 1, turn.first_of_call(1));
+  text.after = counted(turn, last, turn.tokens.size()).before(turn.behind_calls(last).size());
+  if (base.calls == 2) text.between = counted(turn, turn.last_of_call(0), turn.first_of_call(1));
   if (style == format::ArgumentStyle::kParameters) {
     auto found = infer_parameters(evidence, base, out.remarks);
     if (!found) {
@@ -264,7 +264,7 @@ CallPart calls_alone(const Evidence& evidence, const Blocks& blocks, const std::
   text.atoms = evidence.atoms;
   if (!is_blank(blocks.header)) text.atoms.emplace_back(trimmed(blocks.header));
   const Turn& lead_turn = evidence.variants.at(leading).turn;
-  text.before = counted_before(lead_turn, before_calls(blocks, leading, lead_turn));
+  text.before = counted_before(lead_turn, before_calls(blocks, lead_turn));
   const Turn& turn = evidence.variants.at(base).turn;
   const std::size_t slot = turn.first(SlotKind::kArguments, 0);
   if (slot == kNone) return {};
@@ -278,7 +278,7 @@ CallPart calls_alone(const Evidence& evidence, const Blocks& blocks, const std::
       out.calls.roles = std::move(json->roles);
       out.calls.pieces = std::move(json->pieces);
       if (json->lone) {
-        const Written before = counted_before(turn, before_calls(blocks, base, turn));
+        const Written before = counted_before(turn, before_calls(blocks, turn));
         json->text.before = before.before(before.text.size() - std::min(json->before_slot, before.text.size()));
       }
       CallPart part = with_markers(std::move(out), json->text, stop);

@@ -37,12 +37,12 @@ bool closes_inside_turn(const Evidence& evidence, const Blocks& blocks) {
   if (closes_calls_before_content(both->turn, trimmed(blocks.content.close), blocks.header)) return true;
   const std::size_t content = both->turn.last(SlotKind::kContent);
   const std::size_t slot = both->turn.first_of_call(0);
-  return content < slot && !contains(both->turn.literals(content + 1, slot), trimmed(blocks.header));
+  return content < slot && !contains(both->turn.literals(content, slot), trimmed(blocks.header));
 }
 
 // Returns the text after the content of `followed`, a plain turn that a question follows.
 std::string behind_content(const Turn& followed) {
-  return followed.literals(followed.last(SlotKind::kContent) + 1, followed.tokens.size());
+  return followed.literals(followed.last(SlotKind::kContent), followed.tokens.size());
 }
 
 bool is_opening_bracket(char byte) { return std::string_view("<[{(").find(byte) != std::string_view::npos; }
@@ -50,7 +50,7 @@ bool is_opening_bracket(char byte) { return std::string_view("<[{(").find(byte) 
 // Returns the first unit of a turn's beginning.
 std::string first_unit(const Evidence& evidence, std::string_view begin) {
   const std::vector<std::size_t> cuts = evidence.boundaries(begin);
-  return std::string(begin.substr(0, cuts[std::min<std::size_t>(1, cuts.size() - 1)]));
+  return std::string(begin.substr(0, first_unit_end(cuts)));
 }
 
 // Returns `text` as a stop.  The line end behind mere punctuation tells it from ordinary text.
@@ -159,8 +159,8 @@ std::string result_begin(const Evidence& evidence, const format::Calls& calls) {
 bool closes_calls_before_content(const Turn& turn, std::string_view close, std::string_view header) {
   const std::size_t content = turn.first(SlotKind::kContent);
   const std::size_t last = turn.last_of_call(0);
-  if (last == kNone || content == kNone || content < last || is_blank(close) || is_blank(header)) return false;
-  const std::string between = turn.literals(last + 1, content);
+  if (content == kNone || content < last || is_blank(close) || is_blank(header)) return false;
+  const std::string between = turn.literals(last, content);
   return contains(between, close) && !contains(between, trimmed(header));
 }
 
@@ -206,8 +206,8 @@ format::Stops infer_stops(const Evidence& evidence, const Ending& ending, const 
     const std::string behind = turn->behind_calls(turn->last_of_call(0));
     const std::string_view core = trimmed(behind);
     const std::vector<std::size_t> cuts = evidence.boundaries(core);
-    if (core.empty() || cuts.size() < 2) continue;
-    const std::string unit(core.substr(cuts[cuts.size() - 2]));
+    if (core.empty()) continue;
+    const std::string unit(core.substr(last_unit_begin(cuts)));
     const auto has_unit = [&unit](const std::string& text) { return contains(text, unit); };
     // Punctuation that stands before a stop closes the last call.
     const auto ends_so = [&unit](const std::string& stop) { return !is_blank(stop) && unit.ends_with(trimmed(stop)); };

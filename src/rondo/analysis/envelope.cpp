@@ -267,8 +267,7 @@ std::optional<JsonCall> find_json_call(const Turn& turn, const Turn& lead_turn, 
   JsonCall out{is_array ? format::Envelope::kJsonArray : format::Envelope::kJsonObject, {}, around};
   find_roles(is_array ? first->value.as_array().front() : first->value, {}, out.roles);
   if (!has_name_and_arguments(out.roles)) return std::nullopt;
-  out.roles.shares_object =
-      out.roles.name_is_key && !is_array && calls_in_turn > 1 && all.find(name_mark(1)) < first->end;
+  out.roles.shares_object = out.roles.name_is_key && !is_array && all.find(name_mark(1)) < first->end;
   out.pieces = pieces_beside(whole, *first, *ids);
   if (!out.pieces.empty() && (is_array || out.roles.shares_object)) return std::nullopt;
   const std::string lead_all = marked(lead_turn);
@@ -326,7 +325,7 @@ bool closes(const std::string& close, const std::string& open) {
   if (!format::is_paired(core) && format::is_paired(std::string(core) + close)) return true;
   const std::size_t line = core.rfind('\n');
   const bool is_fence = std::all_of(close.begin(), close.end(), [&close](char byte) { return byte == close.front(); });
-  return is_fence && core.substr(line == std::string_view::npos ? 0 : line + 1).starts_with(close);
+  return is_fence && core.substr(line + 1).starts_with(close);  // from the beginning if there is no line end
 }
 
 // Cuts the text after the calls into the text that closes the section and the text that ends the turn.
@@ -354,7 +353,7 @@ void split_end(const Written& written, const std::string& stop, std::span<const 
     return;
   }
   // The last part ends the turn if something before it can close the section.
-  const std::size_t last = cuts.size() > 2 ? cuts[cuts.size() - 2] : 0;
+  const std::size_t last = last_unit_begin(cuts);
   if (last > 0 && !is_blank(core.substr(0, last)) && !stop.empty()) {
     calls.section_close = core.substr(0, last);
     part.stops.emplace_back(core.substr(last));
@@ -380,7 +379,7 @@ void split_only_call(const CallText& text, const std::string& stop, CallPart& pa
   } else if (const std::string_view core = format::trimmed(after); !core.empty()) {
     const std::size_t lead = after.find(core);
     const std::vector<std::size_t> cuts = cuts_of(text.after.before(lead + core.size()).from(lead), text.atoms);
-    const std::size_t last = cuts[cuts.size() - 2];
+    const std::size_t last = last_unit_begin(cuts);
     if (!closes(std::string(core.substr(last)), calls.section_open)) {
       part.stops.emplace_back(core.substr(last));
       close = after.substr(0, lead + last);

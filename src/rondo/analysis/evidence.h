@@ -88,4 +88,12 @@ struct Evidence {
   return !part.empty() && text.find(part) != std::string::npos;
 }
 
+// Returns where the first unit ends and where the last one begins, of the boundaries of a text; 0 if it is empty.
+[[nodiscard]] inline std::size_t first_unit_end(const std::vector<std::size_t>& cuts) {
+  return cuts[std::min<std::size_t>(1, cuts.size() - 1)];
+}
+[[nodiscard]] inline std::size_t last_unit_begin(const std::vector<std::size_t>& cuts) {
+  return cuts.size() > 1 ? cuts[cuts.size() - 2] : 0;
+}
+
 }  // namespace rondo::analysis

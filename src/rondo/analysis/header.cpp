@@ -45,7 +45,7 @@ Written shared_header(const Evidence& evidence, const Written& header, const Wri
   const std::size_t up_to_slot = overlap(start, shared.text);
   while (!shared.text.empty() && !contains(start, shared.text)) {
     const std::vector<std::size_t> cuts = cuts_of(shared, evidence.atoms);
-    const std::size_t cut = cuts.size() > 1 ? cuts[cuts.size() - 2] : 0;
+    const std::size_t cut = last_unit_begin(cuts);
     shared = shared.before(up_to_slot > cut ? up_to_slot : cut);
   }
   if (!shared.text.empty() && shared.text.size() < header.text.size()) {
@@ -74,8 +74,7 @@ bool is_last_unit_repeated(const Evidence& evidence, const std::string& header) 
   Written text;
   text.text = std::string(trimmed(header));
   const std::vector<std::size_t> cuts = cuts_of(text, evidence.atoms);
-  const std::string_view unit =
-      trimmed(std::string_view(text.text).substr(cuts.size() > 1 ? cuts[cuts.size() - 2] : 0));
+  const std::string_view unit = trimmed(std::string_view(text.text).substr(last_unit_begin(cuts)));
   return unit.size() >= kShortest && std::ranges::any_of(evidence.variants, [unit](const auto& entry) {
            const Turn& turn = entry.second.turn;
            return contains(turn.literals(turn.first_slot(), turn.tokens.size()), unit);
@@ -105,10 +104,10 @@ bool opens_block(const Evidence& evidence, const std::string& header) {
   if (!is_blank(lead(thinking->turn, header))) return false;
   // If it opens the reasoning, a turn without reasoning must begin with the reasoning's close.
   const std::size_t end = thinking->turn.last(SlotKind::kReasoning);
-  const Written behind = written(thinking->turn, end + 1, end + 2);
+  const Written behind = written(thinking->turn, end, end + 2);
   const Written core = behind.from(std::min(behind.text.find_first_not_of(" \n\t\r"), behind.text.size()));
   const std::vector<std::size_t> cuts = cuts_of(core, evidence.atoms);
-  const std::string_view close = std::string_view(core.text).substr(0, cuts[std::min<std::size_t>(1, cuts.size() - 1)]);
+  const std::string_view close = std::string_view(core.text).substr(0, first_unit_end(cuts));
   for (const Prompt& prompt : evidence.prompts) {
     const std::string rest = without_prefix(prompt.written.text, header);
     if (!is_blank(rest) && !contains(rest, close)) return false;

@@ -163,8 +163,7 @@ void settle(Blocks& blocks) {
   std::string& before = blocks.content.open;
   if (const std::size_t at = before.find(close);
       at != std::string::npos && is_blank(before.substr(at + close.size()))) {
-    const std::size_t from = at == 0 ? 0 : before.find_last_not_of(" \n\t\r", at - 1) + 1;
-    reasoning.close = before.substr(from);
+    reasoning.close = before.substr(trimmed_end(before.substr(0, at)).size());
     before.clear();
   }
   const std::string_view open = trimmed(reasoning.open);

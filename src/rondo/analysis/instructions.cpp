@@ -62,7 +62,7 @@ std::optional<Example> example_at(std::string_view text, std::size_t begin) {
 // Returns the tag or fence that ends `text`; "" if there is none.
 std::string marker_before(std::string_view text) {
   const std::string_view core = trimmed(text);
-  const std::string_view line = core.substr(core.rfind('\n') == std::string_view::npos ? 0 : core.rfind('\n') + 1);
+  const std::string_view line = core.substr(core.rfind('\n') + 1);  // from the beginning if there is no line end
   if (line.starts_with("```")) return std::string(line);
   if (line.empty() || (line.back() != '>' && line.back() != ']')) return "";
   const std::size_t open = line.rfind(line.back() == '>' ? '<' : '[');

@@ -50,8 +50,8 @@ void find_dropped(const Evidence& evidence, const Parts& parts, Remarks& remarks
 bool has_content_behind_end(const Turn& turn, const format::Stops& stops) {
   const std::size_t content = turn.first(SlotKind::kContent);
   const std::size_t last = turn.last_of_call(0);
-  if (last == kNone || content < last) return false;
-  const auto is_between = [between = turn.literals(last + 1, content)](const std::string& stop) {
+  if (content < last) return false;
+  const auto is_between = [between = turn.literals(last, content)](const std::string& stop) {
     return contains(between, trimmed(stop));
   };
   return std::ranges::any_of(stops.content, is_between) || std::ranges::any_of(stops.tool, is_between);

@@ -145,17 +145,17 @@ class ParameterProber {
     const Place previous = place_of(*found, "k0");
     const Place place = place_of(*found, "k1");
     const Place next = place_of(*found, "k2");
-    if (place.key == kNone || next.key == kNone || next.key < place.key) return std::nullopt;
+    if (next.key == kNone || next.key < place.key) return std::nullopt;
     Seen seen;
     seen.type = type;
     seen.value = std::move(value);
-    if (previous.last_value < place.key) seen.key_front = text_between(*found, previous.last_value + 1, place.key);
+    if (previous.last_value < place.key) seen.key_front = text_between(*found, previous.last_value, place.key);
     seen.has_value = place.first_value != kNone;
     seen.keys = static_cast<std::size_t>(std::ranges::count_if(
         *found, [](const Element& element) { return element.kind == Element::Kind::kKey && element.key == "k1"; }));
     if (seen.has_value) {
       seen.before = text_between(*found, place.key + 1, place.first_value);
-      seen.after = text_between(*found, place.last_value + 1, next.key);
+      seen.after = text_between(*found, place.last_value, next.key);
       seen.text = all_text(*found, place.first_value, place.last_value + 1);
       for (std::size_t i = place.first_value; i < place.last_value; ++i) {
         if ((*found)[i].kind == Element::Kind::kLiteral) seen.inner.push_back((*found)[i].text);
@@ -238,7 +238,7 @@ std::vector<format::Escape> escapes_in_key(ParameterProber& probes, std::string_
   const auto elements = probes.elements(json::Object{{key, "v0"}}, 1);
   if (!elements) return {};
   const Place place = place_of(*elements, key);
-  if (place.key == kNone || place.first_value == kNone || place.first_value < place.key) return {};
+  if (place.first_value == kNone || place.first_value < place.key) return {};
   std::size_t end = place.first_value;
   while (end > place.key && (*elements)[end - 1].kind != Element::Kind::kKey) --end;
   return escapes_between(characters, all_text(*elements, place.key, end));
@@ -255,7 +255,7 @@ std::string written_longer(ParameterProber& probes, const std::string& text, std
   const auto seen = probes.see(ValueType::kString, "w0" + text + "w1");
   const std::size_t begin = seen ? seen->text.find("w0") : std::string::npos;
   const std::size_t end = seen ? seen->text.rfind("w1") : std::string::npos;
-  if (begin == std::string::npos || end == std::string::npos || end < begin) return "";
+  if (end == std::string::npos || end < begin) return "";
   std::string written = seen->text.substr(begin + 2, end - begin - 2);
   return written.size() > text.size() && written != format::escaped(text, escapes) ? written : "";
 }
@@ -542,8 +542,8 @@ std::optional<ParameterPart> infer_parameters(const Evidence& evidence, const Pa
     return rest.from(mark == std::string::npos || parameters.key_in_close.empty() ? begin : mark + 1);
   };
   const Around around{written_between(*three, name + 1, first.key),
-                      written_between(*three, first.last_value + 1, place_of(*three, "k1").key).ending(sep),
-                      behind_value(written_between(*three, last.last_value + 1, three->size()))};
+                      written_between(*three, first.last_value, place_of(*three, "k1").key).ending(sep),
+                      behind_value(written_between(*three, last.last_value, three->size()))};
   const auto none = behind_empty_call(probes, *three, name);
   const Cut cut = none ? cut_by_empty_call(around, *none, evidence.atoms) : cut_by_units(around, evidence.atoms);
   const std::string behind_all = split_separator(around, cut, parameters);

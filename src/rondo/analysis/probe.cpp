@@ -84,8 +84,11 @@ std::optional<jinja::Rendered> Prober::render(json::Array messages, const ProbeS
   }
   chat::Conversation conversation;
   conversation.messages = std::move(messages);
-  if (setting.tools) conversation.tools = tools_;
-  if (!setting.tools && needs_tool_list_.value_or(false)) conversation.tools = json::Array();
+  if (setting.tools) {
+    conversation.tools = tools_;
+  } else if (needs_tool_list_.value_or(false)) {
+    conversation.tools = json::Array();
+  }
   conversation.add_generation_prompt = generation_prompt;
   conversation.kwargs = kwargs(setting);
   conversation.bos_token = options_.bos_token;
@@ -181,7 +184,7 @@ std::optional<std::string> Prober::instructions(const ProbeSetting& setting) {
   for (const text::Run& run : rendered->text.runs()) {
     if (run.kind == RunKind::kLiteral) {
       out += rendered->text.bytes().substr(at, run.size);
-    } else if (out.empty() || out.back() != kNoText) {
+    } else if (!out.ends_with(kNoText)) {
       out += kNoText;
     }
     at += run.size;

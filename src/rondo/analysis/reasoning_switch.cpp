@@ -55,7 +55,7 @@ class SwitchFinder {
   [[nodiscard]] State state_of(std::string_view prompt) const {
     const std::string_view open = trimmed(format_.reasoning.open);
     const std::string_view close = trimmed(format_.reasoning.close);
-    if (!format_.reasoning.present || close.empty()) return State::kFree;
+    if (close.empty()) return State::kFree;
     const std::size_t closed = prompt.rfind(close);
     const std::size_t opened = open.empty() ? std::string_view::npos : prompt.rfind(open);
     if (closed != std::string_view::npos && (opened == std::string_view::npos || opened <= closed))
@@ -75,7 +75,7 @@ class SwitchFinder {
       const std::size_t head = question == std::string::npos ? text->size() : question;
       out.state = state_of(format::is_blank(prompt->text) ? text->substr(head) : prompt->text);
       const std::string_view close = trimmed(format_.reasoning.close);
-      out.tells = format_.reasoning.present && !close.empty() && text->substr(0, head).find(close) != std::string::npos;
+      out.tells = !close.empty() && text->substr(0, head).find(close) != std::string::npos;
       return out;
     }
     return std::nullopt;

@@ -256,7 +256,7 @@ std::string Turn::literals(std::size_t begin, std::size_t end) const {
 std::string Turn::between_calls(std::size_t call) const {
   std::string out;
   const std::size_t end = first_of_call(call + 1);
-  for (std::size_t i = last_of_call(call) + 1; i < std::min(end, tokens.size()); ++i) {
+  for (std::size_t i = last_of_call(call); i < std::min(end, tokens.size()); ++i) {
     if (tokens[i].kind == SlotKind::kLiteral) out += tokens[i].text;
   }
   return out;
@@ -264,7 +264,7 @@ std::string Turn::between_calls(std::size_t call) const {
 
 std::string Turn::behind_calls(std::size_t last) const {
   const std::size_t content = first(SlotKind::kContent);
-  return literals(last + 1, content != kNone && content > last ? content : tokens.size());
+  return literals(last, content > last ? content : tokens.size());
 }
 
 }  // namespace rondo::analysis

@@ -101,5 +101,13 @@ TEST_CASE("white space at the ends of texts that is cut off") {
   CHECK(trims(".lstrip()", " | trim") == "RrC white space around content;white space around reasoning;");
 }
 
+TEST_CASE("a turn whose content is left out where another follows does not end with its own beginning") {
+  const auto format = test::verified_format(
+      "{%- for m in messages %}{{- '[' + m.role + '>' }}"
+      "{%- if m.role != 'assistant' or loop.last %}{{- m.content }}{%- endif %}{%- endfor %}"
+      "{%- if add_generation_prompt %}{{- '[assistant>' }}{%- endif %}");
+  CHECK(format->stops.content == std::vector<std::string>{"[user>"});
+}
+
 }  // namespace
 }  // namespace rondo::analysis

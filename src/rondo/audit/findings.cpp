@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "format/units.h"
 #include "text/text.h"
 
 namespace rondo::audit {
@@ -13,12 +14,10 @@ namespace {
 
 // "messages[3].tool_calls[0]" without the indices, and without any path below a call's arguments.
 std::string pattern_of(const std::string& path) {
-  constexpr std::string_view kArguments = ".arguments";
-  const std::size_t arguments = path.find(kArguments);
-  std::string out;
-  for (const char c : path.substr(0, arguments == std::string::npos ? arguments : arguments + kArguments.size())) {
-    if (c < '0' || c > '9') out += c;
-  }
+  const std::size_t below = path.find(".arguments.");
+  std::string out = path.substr(0, below);
+  if (below != std::string::npos) out += ".arguments";
+  std::erase_if(out, format::is_digit);
   return out;
 }
 

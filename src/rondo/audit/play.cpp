@@ -27,15 +27,9 @@ constexpr const char* kLateRules = "Be brief.";
 constexpr const char* kResult = "18 degrees, sunny";
 
 bool begins_with(const std::vector<tokenizer::Piece>& pieces, const Step& step) {
-  const std::size_t prompt = step.prompt_ids.size();
-  if (pieces.size() < prompt + step.completion_ids.size()) return false;
-  for (std::size_t i = 0; i < prompt; ++i) {
-    if (pieces[i].id != step.prompt_ids[i]) return false;
-  }
-  for (std::size_t i = 0; i < step.completion_ids.size(); ++i) {
-    if (pieces[prompt + i].id != step.completion_ids[i]) return false;
-  }
-  return true;
+  std::vector<TokenId> old = step.prompt_ids;
+  old.insert(old.end(), step.completion_ids.begin(), step.completion_ids.end());
+  return std::ranges::mismatch(old, pieces, {}, {}, &tokenizer::Piece::id).in1 == old.end();
 }
 
 // Reads the completion.  If a token that ends turns also closes parts of them, only its last occurrence ends this turn.
@@ -339,9 +333,10 @@ class Player {
     if (format::trimmed(said.content) != format::trimmed(saying.content)) return false;
     if (said.tool_calls.size() != saying.calls.size()) return false;
     for (std::size_t i = 0; i < said.tool_calls.size(); ++i) {
+      if (said.tool_calls[i].name != saying.calls[i].name) return false;
       const auto arguments = json::parse(said.tool_calls[i].arguments);
-      if (said.tool_calls[i].name != saying.calls[i].name || !arguments.ok()) return false;
-      if (canonical(arguments.value()) != canonical(saying.calls[i].arguments)) return false;
+      const json::Value read = arguments.ok() ? arguments.value() : json::Value();
+      if (canonical(read) != canonical(saying.calls[i].arguments)) return false;
     }
     return true;
   }

@@ -100,6 +100,12 @@ TEST_CASE("respell: JSON of calls in another spelling") {
   of.calls.front().spelled = R"({"k": 1E1, "word": "x"})";
   CHECK(spelled("{do [f k=10.0 ]}$#", Spelling::kOwnJson, of) == "{do f k=1E1 }$#");
   CHECK(spelled("[f k=10.0 ]$#", Spelling::kOwnJson, of) == "f k=1E1 $#");
+  // Only in the call itself, and only in calls that the text has.
+  CHECK(spelled("{do [f k=10.0]} 10.0$#", Spelling::kOwnJson, of) == "{do f k=1E1} 10.0$#");
+  of.calls.push_back({.name = "g", .arguments = R"({"k": 10})", .spelled = R"({"k": 1e1})"});
+  CHECK(spelled("{do [f k=10.0]}{do [g k=10.0]}$#", Spelling::kOwnJson, of) == "{do f k=1E1}{do g k=1e1}$#");
+  CHECK(spelled("{do [f k=10.0]}$#", Spelling::kOwnJson, of) == "{do f k=1E1}$#");
+  of.calls.pop_back();
   // A word of JSON is written as it is anyway, and a text has quotes in no tag.
   of.calls.front().spelled = R"({"yes": true})";
   CHECK(spelled("{do [f yes=true ]}$#", Spelling::kOwnJson, of) == "{do f yes=true }$#");

@@ -18,7 +18,7 @@ using render::Extent;
 // How much of the beginning of `text` is already the end of `before`.
 std::size_t already_written(std::string_view before, std::string_view text) {
   std::size_t size = std::min(before.size(), text.size());
-  while (size > 0 && !before.ends_with(text.substr(0, size))) --size;
+  while (!before.ends_with(text.substr(0, size))) --size;
   return size;
 }
 
@@ -143,7 +143,7 @@ class Sampler {
     const std::size_t begin = std::min(content, calls);
     // If the turn opens with white space only, the model writes it, unless the prompt already has it.
     const std::string_view lead = text.substr(0, begin);
-    if (begin > 0 && format::is_blank(lead) && !prompt_.ends_with(lead)) return turn;
+    if (format::is_blank(lead) && !prompt_.ends_with(lead)) return turn;
     return begin < text.size() ? turn + begin : extent_.end;
   }
 

@@ -26,10 +26,6 @@ std::size_t token_end(std::string_view text, TokenKind kind, std::size_t begin, 
     const std::string_view bracket = kind == TokenKind::kBlockEnd ? "%}" : "}}";
     return std::min(text.size(), text.find(bracket, begin) + bracket.size());
   }
-  if (kind == TokenKind::kBlockBegin || kind == TokenKind::kVariableBegin) {
-    const std::size_t end = begin + 2;
-    return end + (end < text.size() && (text[end] == '-' || text[end] == '+') ? 1 : 0);
-  }
   while (next > begin + 1 && kSpace.find(text[next - 1]) != std::string_view::npos && kind != TokenKind::kData) --next;
   return next;
 }
@@ -46,9 +42,10 @@ Source::Source(std::string_view source) : text_(jinja::normalize_source(source, 
   const auto offset = [this](const jinja::Place& place) {
     return lines_.at(static_cast<std::size_t>(place.line - 1)) + static_cast<std::size_t>(place.column - 1);
   };
-  for (std::size_t i = 0; i < tokens.size() && tokens[i].kind != TokenKind::kEnd; ++i) {
+  std::erase_if(tokens, [](const jinja::Token& token) { return token.kind == TokenKind::kEnd; });
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
     const std::size_t begin = offset(tokens[i].place);
-    const bool is_last = i + 1 == tokens.size() || tokens[i + 1].kind == TokenKind::kEnd;
+    const bool is_last = i + 1 == tokens.size();
     const std::size_t next = is_last ? text_.size() : offset(tokens[i + 1].place);
     tokens_.push_back(
         {tokens[i].kind, std::move(tokens[i].text), begin, token_end(text_, tokens[i].kind, begin, next)});

@@ -20,6 +20,9 @@ TEST_CASE("source: every token knows its bytes") {
   CHECK_FALSE(source.token_at(9, 1));
   CHECK_FALSE(source.token_at(0, 0));
   CHECK_FALSE(Source("a\nb").token_at(2, 0));
+  CHECK_FALSE(source.token_at(1, 6));  // between tokens
+  CHECK(Source("a\n").text() == "a\n");
+  CHECK(Source("{{-").text_of({0, 1}) == "{{-");
 }
 
 TEST_CASE("source: the tag around a token, the group behind a bracket, the operand in front of a filter") {
@@ -131,6 +134,10 @@ TEST_CASE("blocks: an assignment with a body is a block, one with a value is non
   CHECK(blocks.condition_inside(at('D'), "a") == "not (b)");
   CHECK(blocks.condition_inside(at('G'), "ask") == "(c) and (e)");
   CHECK(blocks.around(at('G')).size() == 4);
+  const Source named("{% for x %}A");
+  CHECK(SourceBlocks(named).loop_names(11) == Texts{"x"});
+  const Source nameless("{% for %}A");
+  CHECK(SourceBlocks(nameless).loop_names(9).empty());
   // What nothing ends goes on to the end of the template.
   const Source open("{% if a %}{% if b %}C");
   CHECK(SourceBlocks(open).around(open.text().size() - 1).size() == 2);

@@ -78,7 +78,7 @@ json::Value tools_for(const json::Value& value) {
 
 Trials::Trials(const AuditContext& context)
     : context_(context), tools_(trial_tools()), own_variables_(probe::own_variables(context.chat_template)) {
-  if (own_variables_.size() > kVariables) own_variables_.resize(kVariables);
+  own_variables_.resize(std::min(own_variables_.size(), kVariables));
   stand_ins_ = probe::stand_ins(own_variables_, probe::kWordTools);
   const format::Format& format = *context.format;
   writes_calls_ =
