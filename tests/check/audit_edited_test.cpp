@@ -28,7 +28,8 @@ TEST_CASE("the reports of edited templates have the digests of the golden file")
   std::string other;
   for (std::uint64_t seed = 0; lines >> digest >> name >> other >> seed;) {
     const std::string edited = test::varied_template(sources.at(name), sources.at(other), seed);
-    out += hex_digest({test::report_text(name, edited)}) + " " + name + " " + other + " " + std::to_string(seed) + "\n";
+    out.append(hex_digest({test::report_text(name, edited)})).append(" ").append(name).append(" ").append(other);
+    out.append(" ").append(std::to_string(seed)).append("\n");
   }
   test::check_golden("audit/edited.txt", out);
 }

@@ -114,7 +114,7 @@ std::string probes_of(const analysis::Explanation& explained) {
     for (const analysis::ProbePart& part : probe.parts)
       all += "|" + part.slot + " " + std::to_string(part.place.line) + ":" + std::to_string(part.place.column) + " " +
              text::quoted(part.text);
-    all += "\n";
+    all += '\n';
   }
   return "\nprobes: " + std::to_string(explained.probes.size()) + " " + hex_digest({all});
 }
@@ -180,8 +180,9 @@ TEST_CASE("the formats of edited templates have the digests of the golden file")
   std::string other;
   for (std::uint64_t seed = 0; lines >> digest >> name >> other >> seed;) {
     const std::string edited = test::varied_template(sources.at(name), sources.at(other), seed);
-    const std::string key = name + " " + other + " " + std::to_string(seed);
-    out += hex_digest({described(key, edited, true)}) + " " + key + "\n";
+    std::string key = name;
+    key.append(" ").append(other).append(" ").append(std::to_string(seed));
+    out.append(hex_digest({described(key, edited, true)})).append(" ").append(key).append("\n");
   }
   test::check_golden("format/edited.txt", out);
 }

@@ -72,7 +72,7 @@ std::string shown(const std::vector<report::Case>& cases) {
       verdicts += std::string_view("+!-").at(static_cast<std::size_t>(verdict));
     if (verdicts.find_first_of("!-") == std::string::npos && played.note.empty()) continue;
     const std::string name = played.scenario + " / " + played.setting;
-    out += "\n  " + name + (played.is_inherent ? " (inherent) " : " ") + verdicts;
+    out.append("\n  ").append(name).append(played.is_inherent ? " (inherent) " : " ").append(verdicts);
     if (played.broken) out += place_of(*played.broken);
     const std::string why =
         (played.note.empty() ? "" : "\n    " + played.note) + (played.broken ? cause_of(*played.broken) : "");

@@ -6,8 +6,9 @@
 #include <sstream>
 #include <string>
 
-#include "analysis/analyse.h"
+#include "analysis/explain.h"
 #include "analysis/reasoning_switch.h"
+#include "base/digest.h"
 #include "base/files.h"
 #include "json/print.h"
 #include "tests/support/golden.h"
@@ -29,16 +30,33 @@ std::string shown(const ReasoningSwitch& found) {
   return out + (found.budget.empty() ? "" : ", budget " + found.budget);
 }
 
+// Returns how many probes there were, and a digest of what the template made of them and of where it wrote each text.
+std::string shown(const Explanation& explained) {
+  std::string all;
+  for (const FieldOrigin& origin : explained.origins) {
+    all.append(origin.field);
+    for (const OriginPiece& piece : origin.pieces)
+      all.append(" ").append(std::to_string(piece.place.line)).append(":").append(std::to_string(piece.place.column));
+  }
+  for (const ProbeRecord& probe : explained.probes) {
+    all.append(probe.name).append(probe.is_other_shape ? " other " : " ").append(probe.refusal);
+    for (const ProbePart& part : probe.parts) all.append(part.slot).append(" ").append(part.text);
+  }
+  return std::to_string(explained.probes.size()) + " probes " + hex_digest({all});
+}
+
 // Returns what is found of the template, in two indented lines.
 std::string found_in(const std::string& source) {
   const auto chat_template = jinja::Template::compile(source, {}, "row");
   if (!chat_template.ok()) return "  " + chat_template.error().message + "\n";
-  const auto format = analyse(*chat_template.value(), {});
-  if (!format.ok()) return "  " + format.error().message + "\n";
+  const auto explained = explain(*chat_template.value(), {});
+  if (!explained.ok()) return "  " + explained.error().message + "\n";
+  const format::Format& format = *explained.value().format;
   std::string out;
-  std::istringstream lines(format.value()->to_string());
+  std::istringstream lines(format.to_string());
   for (std::string line; std::getline(lines, line);) out += " " + line;
-  return out + "\n  " + shown(find_reasoning_switch(*chat_template.value(), {}, *format.value())) + "\n";
+  return out + "\n  " + shown(find_reasoning_switch(*chat_template.value(), {}, format)) + "; " +
+         shown(explained.value()) + "\n";
 }
 
 // Compares a file of rows, each between these texts.
@@ -54,7 +72,9 @@ void check_rows(const std::string& file, const std::string& before, const std::s
     constexpr std::string_view kLineEnd = "⏎";
     for (std::size_t at = row.find(kLineEnd); at != std::string::npos; at = row.find(kLineEnd, at))
       row.replace(at, kLineEnd.size(), "\n");
-    out += line + "\n" + found_in(before + row + behind);
+    std::string source = before;
+    source.append(row).append(behind);
+    out.append(line).append("\n").append(found_in(source));
   }
   test::check_golden(name, out);
 }
