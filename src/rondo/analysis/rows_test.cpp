@@ -6,7 +6,9 @@
 #include <sstream>
 #include <string>
 
+#include "analysis/capabilities.h"
 #include "analysis/explain.h"
+#include "analysis/message_rules.h"
 #include "analysis/reasoning_switch.h"
 #include "base/digest.h"
 #include "base/files.h"
@@ -45,6 +47,19 @@ std::string shown(const Explanation& explained) {
   return std::to_string(explained.probes.size()) + " probes " + hex_digest({all});
 }
 
+// Returns a digest of what clients may send, and of the evidence for it.
+std::string capabilities_of(const jinja::Template& chat_template, const format::Format& format) {
+  const Options options;
+  const tmpl::MessageRules rules = find_message_rules(chat_template, options, format);
+  const Studied studied{chat_template, options, format, rules};
+  std::string all;
+  for (const Capability& capability : find_capabilities(studied, studied).all) {
+    all.append(capability.is_supported ? "" : "no ").append(capability.name).append(std::to_string(capability.line));
+    all.append(capability.evidence).append(json::to_compact(capability.details));
+  }
+  return "capabilities " + hex_digest({all});
+}
+
 // Returns what is found of the template, in two indented lines.
 std::string found_in(const std::string& source) {
   const auto chat_template = jinja::Template::compile(source, {}, "row");
@@ -56,7 +71,7 @@ std::string found_in(const std::string& source) {
   std::istringstream lines(format.to_string());
   for (std::string line; std::getline(lines, line);) out += " " + line;
   return out + "\n  " + shown(find_reasoning_switch(*chat_template.value(), {}, format)) + "; " +
-         shown(explained.value()) + "\n";
+         shown(explained.value()) + "; " + capabilities_of(*chat_template.value(), format) + "\n";
 }
 
 // Compares a file of rows, each between these texts.
