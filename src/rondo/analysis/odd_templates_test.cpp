@@ -53,20 +53,6 @@ TEST_CASE("calls that are written only while nothing follows them") {
   CHECK(format->stops.content == plain->stops.content);
 }
 
-TEST_CASE("calls that the template takes only beside reasoning, or leaves out without it") {
-  const std::string thinking = "{%- if m.tool_calls and not m.reasoning_content %}";
-  const auto plain = verified_format(with_calls(kJsonCalls));
-  for (const std::string& calls : {thinking + "{{- raise_exception('think first') }}{%- endif %}" + kJsonCalls,
-                                   thinking + "{%- else %}" + kJsonCalls + "{%- endif %}"}) {
-    const auto format = verified_format(with_calls(calls));
-    CHECK(format->calls.present);
-    CHECK(format->calls.call_open == plain->calls.call_open);
-    CHECK(format->calls.call_close == plain->calls.call_close);
-    CHECK(format->reasoning.open == plain->reasoning.open);
-    CHECK(format->stops.content == plain->stops.content);
-  }
-}
-
 TEST_CASE("a number that the template counts is any number in a marker") {
   const auto counted = [](const std::string& call) {
     return verified_format(with_calls("{%- for c in m.tool_calls or [] %}" + call + "{%- endfor %}"));

@@ -109,5 +109,29 @@ TEST_CASE("a turn whose content is left out where another follows does not end w
   CHECK(format->stops.content == std::vector<std::string>{"[user>"});
 }
 
+TEST_CASE("calls that the template takes only beside reasoning, or leaves out without it") {
+  const std::string calls =
+      "{%- for c in m.tool_calls or [] %}{{- '{do:' + c.function.name + '|' + "
+      "(c.function.arguments | tojson) + ':do}' }}{%- endfor %}";
+  const auto found = [](const std::string& written) {
+    return verified_format(
+        "{%- for m in messages %}{{- '[' + m.role + '>' }}"
+        "{%- if m.reasoning_content %}{{- '(mull:' + m.reasoning_content + ':mull)' }}{%- endif %}{{- m.content or '' "
+        "}}" +
+        written + "{{- '~fin~' }}{%- endfor %}{%- if add_generation_prompt %}{{- '[assistant>' }}{%- endif %}");
+  };
+  const std::string thinking = "{%- if m.tool_calls and not m.reasoning_content %}";
+  const auto plain = found(calls);
+  for (const std::string& written : {thinking + "{{- raise_exception('think first') }}{%- endif %}" + calls,
+                                     thinking + "{%- else %}" + calls + "{%- endif %}"}) {
+    const auto format = found(written);
+    CHECK(format->calls.present);
+    CHECK(format->calls.call_open == plain->calls.call_open);
+    CHECK(format->calls.call_close == plain->calls.call_close);
+    CHECK(format->reasoning.open == plain->reasoning.open);
+    CHECK(format->stops.content == plain->stops.content);
+  }
+}
+
 }  // namespace
 }  // namespace rondo::analysis
