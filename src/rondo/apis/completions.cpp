@@ -155,7 +155,7 @@ Outcome<CompletionRequest> read_completion(const json::Value& body) {
   out.return_token_ids = fields.is_set("return_token_ids");
   out.tokens_as_ids = fields.is_set("return_tokens_as_token_ids");
   out.add_special_tokens = fields.is_set("add_special_tokens", true);
-  out.user = fields.text("user").value_or("");
+  (void)fields.text("user");  // its type is checked
   out.cache_salt = read_salt(fields);
   for (const std::string_view key : {"best_of", "suffix"}) {
     if (fields.any(key) != nullptr) out.warnings.push_back("`" + std::string(key) + "` was left out");

@@ -38,7 +38,6 @@ struct CompletionRequest {
   bool tokens_as_ids = false;     // log probabilities name tokens by their ids
   bool return_token_ids = false;
   bool add_special_tokens = true;
-  std::string user;
   std::string cache_salt;             // as in GenerateRequest
   std::vector<std::string> warnings;  // sentences for the header `warning`: what was left out
 };
