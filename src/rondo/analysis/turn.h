@@ -37,9 +37,9 @@ struct Token {
   SlotKind kind = SlotKind::kLiteral;
   std::size_t call = 0;
   std::string text;
-  std::vector<Source> sources;      // for kLiteral
-  std::vector<ArgumentPart> parts;  // for kArguments
-  std::string chain;                // for kReasoning and kContent: the transformations by the template
+  std::vector<Source> sources = {};      // for kLiteral
+  std::vector<ArgumentPart> parts = {};  // for kArguments
+  std::string chain = {};                // for kReasoning and kContent: the transformations by the template
 };
 
 // A condition that read a field of the assistant message, such as "content", "tool_calls" or "arguments.k1".
