@@ -13,7 +13,7 @@ using format::trimmed;
 bool is_framed(std::string_view text) {
   constexpr std::size_t kLeast = 4;
   if (text.size() < kLeast || text.find_first_of(" \n\t\r\"'{}<>[]()") != std::string::npos) return false;
-  const auto is_ascii = [](char byte) { return static_cast<unsigned char>(byte) < 0x80; };
+  const auto is_ascii = [](char byte) { return (static_cast<unsigned char>(byte) & 0x80U) == 0; };
   const bool is_same = text.front() == text.back() && std::ispunct(static_cast<unsigned char>(text.front())) != 0;
   const bool has_word = std::ranges::any_of(text, format::is_word);
   return has_word && (is_same || (!is_ascii(text.front()) && !is_ascii(text.back())));
