@@ -227,42 +227,6 @@ TEST_CASE("characters that are written in another way inside values and names") 
   CHECK(escapes(text + " | replace(' ', '%20')", "k") == "| %20 | %20 |");
 }
 
-TEST_CASE("names of tools in JSON are escaped by the template in addition to what JSON escapes") {
-  const auto format = verified_format(
-      with_calls("{%- for c in m.tool_calls or [] %}{{- '<do>' + {'name': c.function.name | replace('&', '&amp;'), "
-                 "'arguments': c.function.arguments} | tojson + '</do>' }}{%- endfor %}"));
-  REQUIRE(format->calls.name_escapes.size() == 1);
-  CHECK(format->calls.name_escapes[0] == format::Escape{"&", "&amp;"});
-}
-
-TEST_CASE("what stands before each call, and behind content, opens calls") {
-  std::string source = with_calls(
-      "{%- for c in m.tool_calls or [] %}{{- ' do: {\"name\": \"' + c.function.name + '\", \"arguments\": ' + "
-      "(c.function.arguments | tojson) + '}' }}{%- endfor %}");
-  const std::string content = "{{- m.content or '' }}";
-  source.replace(source.find(content), content.size(), "{{- ('say: ' if m.tool_calls else '') + (m.content or '') }}");
-  const auto format = verified_format(source);
-  REQUIRE(format->calls.present);
-  CHECK(format::trimmed(format->calls.section_open + format->calls.call_open).starts_with("do:"));
-}
-
-TEST_CASE("bug: strings in quotes were said to lose their quotes although the template escapes them") {
-  const auto lost = [](const std::string& escaping) {
-    const auto format = verified_format(with_calls(
-        "{%- for c in m.tool_calls or [] %}{{- '<do ' + c.function.name + '>' }}"
-        "{%- for k, v in c.function.arguments.items() %}{{- ' ' + k + '=' }}{%- if v is string %}{{- '\"' + (v" +
-        escaping + ") + '\"' }}{%- else %}{{- v | tojson }}{%- endif %}{%- endfor %}{{- '</do>' }}{%- endfor %}"));
-    REQUIRE(format->calls.present);
-    const auto loss = std::ranges::find(format->losses, "quotes in strings", &format::Loss::what);
-    return loss == format->losses.end() ? std::string() : loss->meaning;
-  };
-  CHECK(lost("").ends_with("the quotes inside it as they are"));
-  CHECK(lost(" | replace('\"', '\\\\\"')").ends_with("what escapes the quotes inside it is not escaped itself"));
-  CHECK(lost(" | replace('\\\\', '\\\\\\\\') | replace('\"', '\\\\\"')").empty());
-  CHECK(lost(" | replace('\"', '\"\"')").empty());
-  CHECK(lost(" | replace('\"', '&quot;')").empty());
-}
-
 TEST_CASE("the end of a header opens no call that has no mark of its own") {
   const auto format = verified_format(
       "{%- for m in messages %}{{- '@' + m.role + ' says:' }}"

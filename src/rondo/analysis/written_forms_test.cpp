@@ -133,5 +133,44 @@ TEST_CASE("calls that the template takes only beside reasoning, or leaves out wi
   }
 }
 
+TEST_CASE("names of tools in JSON are escaped by the template in addition to what JSON escapes") {
+  const auto format = verified_format(
+      written_by("",
+                 "{%- for c in m.tool_calls or [] %}{{- '<do>' + {'name': c.function.name | replace('&', '&amp;'), "
+                 "'arguments': c.function.arguments} | tojson + '</do>' }}{%- endfor %}"));
+  REQUIRE(format->calls.name_escapes.size() == 1);
+  CHECK(format->calls.name_escapes[0] == format::Escape{"&", "&amp;"});
+}
+
+TEST_CASE("what stands before each call, and behind content, opens calls") {
+  std::string source = written_by(
+      "",
+      "{%- for c in m.tool_calls or [] %}{{- ' do: {\"name\": \"' + c.function.name + '\", \"arguments\": ' + "
+      "(c.function.arguments | tojson) + '}' }}{%- endfor %}");
+  const std::string content = "{{- m.content or '' }}";
+  source.replace(source.find(content), content.size(), "{{- ('say: ' if m.tool_calls else '') + (m.content or '') }}");
+  const auto format = verified_format(source);
+  REQUIRE(format->calls.present);
+  CHECK(format::trimmed(format->calls.section_open + format->calls.call_open).starts_with("do:"));
+}
+
+TEST_CASE("bug: strings in quotes were said to lose their quotes although the template escapes them") {
+  const auto lost = [](const std::string& escaping) {
+    const auto format = verified_format(written_by(
+        "",
+        "{%- for c in m.tool_calls or [] %}{{- '<do ' + c.function.name + '>' }}"
+        "{%- for k, v in c.function.arguments.items() %}{{- ' ' + k + '=' }}{%- if v is string %}{{- '\"' + (v" +
+            escaping + ") + '\"' }}{%- else %}{{- v | tojson }}{%- endif %}{%- endfor %}{{- '</do>' }}{%- endfor %}"));
+    REQUIRE(format->calls.present);
+    const auto loss = std::ranges::find(format->losses, "quotes in strings", &format::Loss::what);
+    return loss == format->losses.end() ? std::string() : loss->meaning;
+  };
+  CHECK(lost("").ends_with("the quotes inside it as they are"));
+  CHECK(lost(" | replace('\"', '\\\\\"')").ends_with("what escapes the quotes inside it is not escaped itself"));
+  CHECK(lost(" | replace('\\\\', '\\\\\\\\') | replace('\"', '\\\\\"')").empty());
+  CHECK(lost(" | replace('\"', '\"\"')").empty());
+  CHECK(lost(" | replace('\"', '&quot;')").empty());
+}
+
 }  // namespace
 }  // namespace rondo::analysis
