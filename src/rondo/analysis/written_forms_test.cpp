@@ -2,7 +2,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <string>
 
+#include "format/units.h"
 #include "tests/support/verified_format.h"
 
 namespace rondo::analysis {
