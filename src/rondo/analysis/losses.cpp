@@ -132,7 +132,7 @@ Remarks lost_calls(const Evidence& evidence, const format::Calls& calls) {
 }
 
 // Why the end of a string in quotes cannot be told from its content; "" if it can.
-const char* lost_quotes(const format::ValueForm& form) {
+std::string_view lost_quotes(const format::ValueForm& form) {
   const std::string_view quote = trimmed(form.open);
   if (form.style != format::ValueStyle::kRaw || (quote != "\"" && quote != "'")) return "";
   const auto escape_of = [&](std::string_view text) {
@@ -168,7 +168,7 @@ Remarks lost_values(const Evidence& evidence, const Blocks& blocks, const format
   if (is_named && is_blank(calls.section_open) && trimmed(calls.call_open) == "<")
     out.note("a call is a tag of its name, as markup is: one is read only where a tool of that name is given");
   for (const format::ValueForm& form : calls.parameters.forms) {
-    if (const char* const why = lost_quotes(form); *why != '\0') out.lose("quotes in strings", why);
+    if (const std::string_view why = lost_quotes(form); !why.empty()) out.lose("quotes in strings", std::string(why));
   }
   return out;
 }

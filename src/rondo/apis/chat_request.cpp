@@ -43,18 +43,23 @@ void take_schema(Fields& fields, std::string_view key, json::Value schema, bool 
   set_schema(fields, key, std::move(schema), is_text, out);
 }
 
-// A schema under a name of other servers, as an object or as text.
+// A value that may also be sent as its text; nullopt if there is none, or if the text is no JSON.
+std::optional<json::Value> value_or_text(Fields& fields, std::string_view key) {
+  const json::Value* given = fields.any(key);
+  if (given == nullptr) return std::nullopt;
+  if (!given->is_string()) return *given;
+  auto parsed = parse_body(given->as_string());
+  if (parsed.ok()) return std::move(parsed).value();
+  fields.refuse(key, "is no JSON");
+  return std::nullopt;
+}
+
+// A schema under a name of other servers.
 void read_guide(Fields& fields, std::string_view key, AnswerFormat& out) {
-  const json::Value* guide = fields.any(key);
-  if (guide == nullptr) return;
-  json::Value schema = *guide;
-  if (schema.is_string()) {
-    auto parsed = parse_body(schema.as_string());
-    if (!parsed.ok()) return fields.refuse(key, "is no JSON");
-    schema = std::move(parsed.value());
-  }
-  if (!schema.is_object() && !schema.is_bool()) return fields.refuse(key, "must be a JSON schema", "invalid_type");
-  take_schema(fields, key, std::move(schema), false, out);
+  auto schema = value_or_text(fields, key);
+  if (!schema) return;
+  if (!schema->is_object() && !schema->is_bool()) return fields.refuse(key, "must be a JSON schema", "invalid_type");
+  take_schema(fields, key, *std::move(schema), false, out);
 }
 
 // A regular expression for the whole answer.
@@ -86,21 +91,14 @@ void read_choice(Fields& fields, std::string_view key, AnswerFormat& out) {
   take_schema(fields, key, json::Object{{"type", "string"}, {"enum", *choices}}, true, out);
 }
 
-// A structural tag, as an object or as text.
 void read_tag(Fields& fields, std::string_view key, AnswerFormat& out) {
-  const json::Value* given = fields.any(key);
-  if (given == nullptr) return;
-  json::Value tag = *given;
-  if (tag.is_string()) {
-    auto parsed = parse_body(tag.as_string());
-    if (!parsed.ok()) return fields.refuse(key, "is no JSON");
-    tag = std::move(parsed.value());
-  }
-  const bool is_tag = tag.is_object() && (tag.find("format") != nullptr || tag.find("structures") != nullptr);
+  auto tag = value_or_text(fields, key);
+  if (!tag) return;
+  const bool is_tag = tag->is_object() && (tag->find("format") != nullptr || tag->find("structures") != nullptr);
   if (!is_tag) return fields.refuse(key, "must be a structural tag, with `format` or `structures`", "invalid_type");
   out.kind = AnswerFormat::Kind::kTag;
   out.field = fields.path(key);
-  out.schema = std::move(tag);
+  out.schema = *std::move(tag);
 }
 
 void read_chat_format(Fields& fields, AnswerFormat& out) {

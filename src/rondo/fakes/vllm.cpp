@@ -6,6 +6,13 @@
 namespace rondo::fakes {
 namespace {
 
+void read_logprobs(const json::Value& from, Task& task) {
+  const std::int64_t sampled = integer_in(from, "logprobs", -1);
+  if (sampled >= 0) task.logprobs = static_cast<std::size_t>(sampled);
+  const std::int64_t prompt = integer_in(from, "prompt_logprobs", -1);
+  if (prompt >= 0) task.prompt_logprobs = static_cast<std::size_t>(prompt);
+}
+
 class VllmAnswers final : public DialectAnswers {
  public:
   using DialectAnswers::DialectAnswers;
@@ -78,10 +85,7 @@ std::variant<Task, net::Reply> VllmAnswers::read_generate(const json::Value& bod
   task.asked.ignore_end = flag_in(*sampling, "ignore_eos", false);
   task.asked.seed = seed_in(*sampling, "seed");
   task.choices = static_cast<std::size_t>(std::max<std::int64_t>(1, integer_in(*sampling, "n", 1)));
-  const std::int64_t logprobs = integer_in(*sampling, "logprobs", -1);
-  if (logprobs >= 0) task.logprobs = static_cast<std::size_t>(logprobs);
-  const std::int64_t scores = integer_in(*sampling, "prompt_logprobs", -1);
-  if (scores >= 0) task.prompt_logprobs = static_cast<std::size_t>(scores);
+  read_logprobs(*sampling, task);
   return checked(std::move(task));
 }
 
@@ -105,10 +109,7 @@ std::variant<Task, net::Reply> VllmAnswers::read_completions(const json::Value& 
   task.asked.seed = seed_in(body, "seed");
   task.choices = static_cast<std::size_t>(std::max<std::int64_t>(1, integer_in(body, "n", 1)));
   task.returns_ids = flag_in(body, "return_token_ids", false);
-  const std::int64_t logprobs = integer_in(body, "logprobs", -1);
-  if (logprobs >= 0) task.logprobs = static_cast<std::size_t>(logprobs);
-  const std::int64_t scores = integer_in(body, "prompt_logprobs", -1);
-  if (scores >= 0) task.prompt_logprobs = static_cast<std::size_t>(scores);
+  read_logprobs(body, task);
   return checked(std::move(task));
 }
 

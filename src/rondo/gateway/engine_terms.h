@@ -21,10 +21,11 @@ namespace rondo::gateway {
 // Returns the name under which the engine keeps the prompt apart from those of others.
 [[nodiscard]] std::string tenant_of(const std::string& tenant, const std::string& salt);
 
-// Returns how many tokens must come before an end, of `most` that may come.
 // Returns the most ids that a client allows its prompt; nullopt if it does not say.
 [[nodiscard]] std::optional<std::size_t> most_prompt_tokens(const apis::PromptCut& cut, const ServedModel& served,
                                                             std::optional<std::int64_t> reply_tokens);
+
+// Returns how many tokens must come before an end, of `most` that may come.
 [[nodiscard]] std::size_t least_tokens(const apis::Sampling& asked, std::size_t most);
 
 [[nodiscard]] apis::Finish finish_of(engine::StopReason stop);
@@ -36,12 +37,12 @@ namespace rondo::gateway {
 // Makes the fault for a prompt that could not be planned.  Without the kept turns a known conversation would be rendered
 // anew, so it waits for the store.
 [[nodiscard]] apis::Fault fault_of_plan(const Error& error);
-// Makes the fault for a reply that exceeded its time.
 // Returns the fault of ids that the request names and the model does not have.
 [[nodiscard]] std::optional<apis::Fault> unknown_ids(const tokenizer::Tokenizer* tokenizer, const apis::Sampling& asked,
                                                      std::span<const std::int32_t> stop_ids);
 // The client asks for what the engine does not tell.
 [[nodiscard]] apis::Fault no_prompt_logprobs(std::string_view field);
+// Makes the fault for a reply that exceeded its time.
 [[nodiscard]] apis::Fault late();
 
 // Describes a sampled id, with its probabilities if `logprobs`, and takes it into the text.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/shared_text.h"
 #include "chat/results.h"
@@ -35,8 +36,10 @@ struct Side {
 
 Side side_of(const Turn& turn) {
   Side out;
-  for (const SharedText& text : turn.messages)
-    out.messages.push_back(json::parse(text).ok() ? json::parse(text).value() : json::Value(json::Object()));
+  for (const SharedText& text : turn.messages) {
+    auto message = json::parse(text);
+    out.messages.push_back(message.ok() ? std::move(message).value() : json::Value(json::Object()));
+  }
   const auto context = json::parse(turn.context);
   const json::Value* tools = context.ok() ? context.value().find("tools") : nullptr;
   if (tools != nullptr) out.tools = *tools;
