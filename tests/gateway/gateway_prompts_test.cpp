@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "json/print.h"
-#include "tests/support/core_models.h"
-#include "tests/support/scripted_gateway.h"
+#include "tests/support/template_gateway.h"
 
 using namespace rondo;
 
@@ -16,11 +15,8 @@ namespace {
 
 using testing::Answer;
 
-struct Gateway : testing::ScriptedGateway {
-  explicit Gateway(const std::string& chat_template = core::testing::kTemplate)
-      : ScriptedGateway(
-            {}, false, {},
-            core::testing::made(core::Model::from_memory(core::testing::memory(chat_template.c_str()), {}))) {}
+struct Gateway : testing::TemplateGateway {
+  using TemplateGateway::TemplateGateway;
 
   Answer chat(const std::string& messages, const std::string& members = "") {
     return post("/v1/chat/completions", R"({"messages": )" + messages + (members.empty() ? "" : ", " + members) + "}");

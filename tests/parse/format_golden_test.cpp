@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -167,24 +166,11 @@ TEST_CASE("the formats of many more random templates have the digests of the gol
   test::check_golden("format/digests.txt", out);
 }
 
-// The file says which templates: in each line behind the digest, what test::varied_template() is given.  A new line may have
-// any digest.
 TEST_CASE("the formats of edited templates have the digests of the golden file") {
   std::map<std::string, std::string> sources;
   for (const std::filesystem::path& file : invented_templates()) sources[file.filename().string()] = read(file);
-  const std::string golden = read(std::filesystem::path(RONDO_SOURCE_DIR) / "tests/golden/format/edited.txt");
-  std::string out;
-  std::istringstream lines(golden);
-  std::string digest;
-  std::string name;
-  std::string other;
-  for (std::uint64_t seed = 0; lines >> digest >> name >> other >> seed;) {
-    const std::string edited = test::varied_template(sources.at(name), sources.at(other), seed);
-    std::string key = name;
-    key.append(" ").append(other).append(" ").append(std::to_string(seed));
-    out.append(hex_digest({described(key, edited, true)})).append(" ").append(key).append("\n");
-  }
-  test::check_golden("format/edited.txt", out);
+  test::check_edited("format/edited.txt", sources,
+                     [](const test::EditedTemplate& edited) { return described(edited.row, edited.source, true); });
 }
 
 }  // namespace

@@ -1,12 +1,18 @@
 #include "tests/support/varied_template.h"
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
+#include "base/digest.h"
+#include "base/files.h"
 #include "jinja/template.h"
+#include "tests/support/golden.h"
 #include "tests/support/random_template.h"
 
 namespace rondo::test {
@@ -286,6 +292,24 @@ std::string varied_template(const std::string& source, const std::string& other,
     if (is_edited && out != source && jinja::Template::compile(out, {}, "varied").ok()) return out;
   }
   return source;
+}
+
+void check_edited(const std::string& golden, const std::map<std::string, std::string>& sources,
+                  const std::function<std::string(const EditedTemplate&)>& describe) {
+  const auto rows = files::read(std::string(RONDO_SOURCE_DIR) + "/tests/golden/" + golden);
+  REQUIRE(rows.ok());
+  std::string out;
+  std::istringstream lines(rows.value());
+  std::string digest;
+  std::string name;
+  std::string other;
+  for (std::uint64_t seed = 0; lines >> digest >> name >> other >> seed;) {
+    std::string row = name;
+    row.append(" ").append(other).append(" ").append(std::to_string(seed));
+    const std::string source = varied_template(sources.at(name), sources.at(other), seed);
+    out.append(hex_digest({describe({name, row, source})})).append(" ").append(row).append("\n");
+  }
+  check_golden(golden, out);
 }
 
 }  // namespace rondo::test
