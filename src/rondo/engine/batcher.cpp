@@ -117,7 +117,7 @@ void Batcher::Work::finish(Choice& choice, StopReason stop) {
   Tenant& tenant = tenants_[flow.request.tenant];
   choice.has_ended = true;
   if (choice.slot != nullptr) {
-    choice.slot->sequence.remember();
+    to_remember_.push_back(&choice.slot->sequence);
     choice.slot->owner = nullptr;
     choice.slot->last_used = status_.steps;
   }
@@ -162,120 +162,121 @@ void Batcher::Work::admit() {
   }
 }
 
-// The ids of the choice that remain to be decoded, as far as that is known before it has a sequence.
-std::size_t Batcher::Work::left(const Choice& choice) {
+// Finds what may be the next piece of the batch that decodes `due`: how many ids of the choice's prompt are not yet
+// there; nullopt if the prompt must wait, or has been decoded.
+std::optional<std::size_t> Batcher::Work::left(const Choice& choice, const std::vector<Due>& due) {
+  if (choice.is_sampling) return std::nullopt;
   // Events about the prompt come before all sampled ids.
-  const bool waits = choice.index > 0 && choice.flow.request.prompt_logprobs && !choice.flow.has_scored;
-  if (waits) return loaded_.description.context_tokens;
-  const std::size_t there =
-      choice.slot != nullptr ? choice.slot->sequence.tokens().size() : best_source(choice).reusable;
+  if (choice.index > 0 && choice.flow.request.prompt_logprobs && !choice.flow.has_scored) return std::nullopt;
+  const bool is_new = choice.slot == nullptr;
+  const std::size_t there = is_new ? best_source(choice).reusable : choice.slot->sequence.tokens().size();
+  for (const Due& other : due) {
+    if (other.choice == &choice || (is_new && will_share(other, choice, there))) return std::nullopt;
+  }
   return choice.ids.size() - there;
 }
 
-// The admitted choice whose prompt continues next, or null.
-Batcher::Work::Choice* Batcher::Work::next_prompt() {
-  const auto is_prompt = [](const Choice* choice) { return !choice->is_sampling; };
-  const auto of_tenant = [&](const Tenant& tenant) {
-    return std::any_of(admitted_.begin(), admitted_.end(), [&](const Choice* choice) {
-      return is_prompt(choice) && &tenants_[choice->flow.request.tenant] == &tenant;
-    });
-  };
-  const Tenant* tenant = next_tenant(of_tenant);
-  if (tenant == nullptr) return nullptr;
+// The admitted choice whose prompt continues next; without one, null.
+Batcher::Work::Next Batcher::Work::next_prompt(const std::vector<Due>& due) {
+  std::vector<Next> ready;  // the oldest first
+  for (Choice* choice : admitted_) {
+    if (const auto rest = left(*choice, due)) ready.push_back({choice, *rest});
+  }
+  const auto tenant_of = [&](const Next& one) { return &tenants_[one.choice->flow.request.tenant]; };
+  const Tenant* tenant = next_tenant([&](const Tenant& one) {
+    return std::any_of(ready.begin(), ready.end(), [&](const Next& next) { return tenant_of(next) == &one; });
+  });
   const bool takes_oldest = (pieces_ + 1) % kOldestEach == 0;
-  Choice* next = nullptr;
-  std::size_t least = 0;
-  for (Choice* choice : admitted_) {  // the oldest first
-    if (!is_prompt(choice) || &tenants_[choice->flow.request.tenant] != tenant) continue;
-    const std::size_t of_choice = left(*choice);
-    if (next == nullptr || of_choice < least) {
-      next = choice;
-      least = of_choice;
-    }
+  Next chosen;
+  for (const Next& one : ready) {
+    if (tenant_of(one) != tenant) continue;
+    if (chosen.choice == nullptr || one.left < chosen.left) chosen = one;
     if (takes_oldest) break;
   }
-  return next;
+  return chosen;
 }
 
 // --- One step
 
+// Decodes one batch: an id for each choice that samples, and pieces of prompts.
 bool Batcher::Work::step() {
+  for (LlamaSequence* sequence : std::exchange(to_remember_, {})) sequence->remember();
   admit();
   if (admitted_.empty()) return false;
   ++status_.steps;
-  decode_running();
-  admit();
-  decode_prompts();
+  std::vector<Due> due;
+  for (Choice* choice : admitted_) {
+    if (choice->is_sampling) add_due(*choice, 1, due);
+  }
+  add_prompts(due);
+  decode(due);
   return true;
 }
 
-// Decodes one id for each choice that samples.
-void Batcher::Work::decode_running() {
-  std::vector<Choice*> running;
-  for (Choice* choice : admitted_) {
-    if (choice->is_sampling) running.push_back(choice);
-  }
-  if (running.empty()) return;
-  std::vector<LlamaBatch::Piece> pieces;
-  for (Choice* choice : running) {
-    LlamaSequence& sequence = choice->slot->sequence;
-    pieces.push_back({&sequence, std::span(choice->ids).subspan(sequence.tokens().size())});
-    tenants_[choice->flow.request.tenant].served += 1;
-  }
-  const Status done = batch_.decode(pieces);
-  for (std::size_t i = 0; i < running.size(); ++i) {
-    if (done.ok()) {
-      sample(*running[i]);
+void Batcher::Work::add_due(Choice& choice, std::size_t size, std::vector<Due>& due) {
+  LlamaSequence& sequence = choice.slot->sequence;
+  const std::size_t begin = sequence.tokens().size();
+  due.push_back({.choice = &choice, .piece = {&sequence, std::span(choice.ids).subspan(begin, size)}, .begin = begin});
+  if (choice.scores()) score(choice, due.back().piece);
+  tenants_[choice.flow.request.tenant].served += size;
+}
+
+// Adds pieces of prompts: as many whole ones as fit into the batch, and one that may be longer.
+void Batcher::Work::add_prompts(std::vector<Due>& due) {
+  std::size_t room = loaded_.description.batch_tokens - std::min(due.size(), loaded_.description.batch_tokens);
+  bool is_first = true;
+  while (room > 0) {
+    const auto [choice, rest] = next_prompt(due);
+    if (choice == nullptr || (!is_first && rest > room)) return;
+    if (choice->slot == nullptr) place(*choice);
+    const LlamaSequence& sequence = choice->slot->sequence;
+    const std::size_t most = choice->scores() ? std::min(kMostScored, room) : room;
+    const std::size_t size = std::min(choice->next_stop() - sequence.tokens().size(), most);
+    ++pieces_;
+    if (size == 0) {
+      end_piece(*choice);
       continue;
     }
-    // Decodes each on its own, because one of them may be at fault.
-    LlamaSequence& sequence = *pieces[i].sequence;
-    const std::span<const TokenId> rest = std::span(running[i]->ids).subspan(sequence.tokens().size());
-    const LlamaBatch::Piece alone{&sequence, rest};
-    const Status again = rest.size() == 1 ? batch_.decode({&alone, 1}) : done;
-    if (again.ok()) {
-      sample(*running[i]);
-    } else {
-      lose(*running[i], again.error());
-    }
+    is_first = false;
+    room -= size;
+    add_due(*choice, size, due);
+    // What a copy is made of must stay until the batch is decoded.  The logits of scored ids take much memory.
+    if (sequence.is_copy() || choice->scores()) return;
   }
 }
 
-// Decodes pieces of prompts: as many ids as fit into one batch, and at least one piece.
-void Batcher::Work::decode_prompts() {
-  const std::size_t budget = loaded_.description.batch_tokens;
-  std::size_t used = 0;
-  while (Choice* choice = next_prompt()) {
-    if (used > 0 && used + std::min(left(*choice), budget) > budget) return;
-    if (choice->slot == nullptr) place(*choice);  // and decode at once, because decoding copies what was shared
-    LlamaSequence& sequence = choice->slot->sequence;
-    const std::size_t begin = sequence.tokens().size();
-    const std::size_t size =
-        std::min(choice->next_stop() - begin, choice->scores() ? std::min(kMostScored, budget) : budget);
-    ++pieces_;
-    if (size > 0) {
-      used += size;
-      tenants_[choice->flow.request.tenant].served += size;
-      LlamaBatch::Piece piece{&sequence, std::span(choice->ids).subspan(begin, size)};
-      if (choice->scores()) score(*choice, piece);
-      if (const Status done = batch_.decode({&piece, 1}); !done.ok()) {
-        lose(*choice, done.error());
-        continue;
-      }
-      status_.prefilled_tokens += size;
+void Batcher::Work::decode(std::vector<Due>& due) {
+  std::vector<LlamaBatch::Piece> pieces;
+  for (const Due& one : due) pieces.push_back(one.piece);
+  if (pieces.empty()) return;
+  const Status all = batch_.decode(pieces);
+  for (const Due& one : due) {
+    // If one piece was at fault, the others can be decoded alone, unless the failure has changed their sequences.
+    Status done = all;
+    const LlamaSequence& sequence = *one.piece.sequence;
+    if (!all.ok() && due.size() > 1 && sequence.tokens().size() == one.begin) done = batch_.decode({&one.piece, 1});
+    if (!done.ok()) {
+      lose(*one.choice, done.error());
+      continue;
     }
-    if (sequence.tokens().size() == choice->ids.size()) {
-      sequence.remember();
-      choice->is_sampling = true;
-      if (choice->scores()) {
-        choice->flow.has_scored = true;
-        events_.on_prompt(choice->flow.ticket, std::move(choice->flow.scored));
-      }
-      sample(*choice);
-    } else {
-      keep_head(*choice);
+    if (!one.choice->is_sampling) status_.prefilled_tokens += one.piece.ids.size();
+    end_piece(*one.choice);
+  }
+}
+
+// What follows when the sequence holds one more piece of the choice's ids.
+void Batcher::Work::end_piece(Choice& choice) {
+  LlamaSequence& sequence = choice.slot->sequence;
+  if (sequence.tokens().size() < choice.ids.size()) return keep_head(choice);
+  if (!choice.is_sampling) {
+    to_remember_.push_back(&sequence);
+    choice.is_sampling = true;
+    if (choice.scores()) {
+      choice.flow.has_scored = true;
+      events_.on_prompt(choice.flow.ticket, std::move(choice.flow.scored));
     }
   }
+  sample(choice);
 }
 
 // A batch failed.  The reused state may be at fault, so the sequence starts over once.

@@ -1,8 +1,8 @@
 // Runs many requests on one llama.cpp context: continuous batching.  Private to engine/.  engine/embedded.h runs a
 // Batcher on its own thread.
 //
-// Each step decodes one id for every running choice in one batch, and then one piece of a prompt.  So a long prompt
-// delays the others by only one piece at a time.  Tenants take turns according to the tokens that they have used.
+// Each step decodes one batch: an id for every running choice, and pieces of prompts.  So a long prompt delays the
+// others by only one piece at a time.  Tenants take turns according to the tokens that they have used.
 // Among the prompts of one tenant, the one with the least left goes first; every fourth time, the one that has waited
 // longest.
 //
@@ -51,7 +51,7 @@ class Batcher {
   // Cancels a request.  Does nothing if no running request has this ticket.
   void cancel(Ticket ticket);
 
-  // Decodes one batch of each kind.  Returns false if there is nothing to do.
+  // Decodes one batch.  Returns false if there is nothing to do.
   bool step();
 
   [[nodiscard]] EmbeddedStatus status() const;

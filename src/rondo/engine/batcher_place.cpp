@@ -87,6 +87,19 @@ Batcher::Work::Slot& Batcher::Work::take(const Source& source, const Choice& cho
   return slot;
 }
 
+// Whether `waiting`, which finds `there` ids of its prompt now, finds more of them when `due` has been decoded.
+bool Batcher::Work::will_share(const Due& due, const Choice& waiting, std::size_t there) const {
+  const Choice& other = *due.choice;
+  if (other.is_sampling || waiting.scores() || other.flow.request.tenant != waiting.flow.request.tenant) return false;
+  const std::size_t common = common_prefix(other.ids, waiting.ids);
+  if (due.begin >= common) return false;
+  const std::size_t end = due.begin + due.piece.ids.size();
+  const std::size_t least = common == waiting.ids.size() ? there : there + kFewTokens;
+  if (goes_back(loaded_.description.memory)) return std::min(common, end) > least;
+  const bool is_kept = end == other.ids.size() || other.heads.contains(end);
+  return is_kept && end <= common && end > least;
+}
+
 void Batcher::Work::place(Choice& choice) {
   Flow& flow = choice.flow;
   const Source source = best_source(choice);

@@ -84,6 +84,19 @@ class Batcher::Work {
     std::uint64_t served = 0;  // ids decoded for the tenant since it has work, plus what the others had when it came
   };
 
+  // A piece of a batch.
+  struct Due {
+    Choice* choice = nullptr;
+    LlamaBatch::Piece piece;
+    std::size_t begin = 0;  // how many ids the sequence holds before it
+  };
+
+  // A prompt that may continue.
+  struct Next {
+    Choice* choice = nullptr;
+    std::size_t left = 0;  // how many of its ids are not decoded
+  };
+
   // Where the beginning of a prompt can be taken from.
   struct Source {
     Slot* slot = nullptr;  // one of the two fields is set
@@ -101,15 +114,18 @@ class Batcher::Work {
   template <typename Counts>
   Tenant* next_tenant(const Counts& counts);
   void admit();
-  [[nodiscard]] std::size_t left(const Choice& choice);
-  Choice* next_prompt();
-  void decode_running();
-  void decode_prompts();
+  [[nodiscard]] std::optional<std::size_t> left(const Choice& choice, const std::vector<Due>& due);
+  [[nodiscard]] Next next_prompt(const std::vector<Due>& due);
+  void add_due(Choice& choice, std::size_t size, std::vector<Due>& due);
+  void add_prompts(std::vector<Due>& due);
+  void decode(std::vector<Due>& due);
+  void end_piece(Choice& choice);
 
   [[nodiscard]] Source best_source(const Choice& choice);
   [[nodiscard]] Slot& victim(const Slot* spared);
   void make_room(Slot& slot);
   [[nodiscard]] Slot& take(const Source& source, const Choice& choice);
+  [[nodiscard]] bool will_share(const Due& due, const Choice& waiting, std::size_t there) const;
   void place(Choice& choice);
   void keep_head(const Choice& choice);
 
@@ -125,7 +141,9 @@ class Batcher::Work {
   std::unordered_map<Ticket, std::unique_ptr<Flow>> flows_;
   std::map<std::string, Tenant> tenants_;
   std::vector<Choice*> admitted_;  // at most one per sequence, oldest first
-  std::uint64_t pieces_ = 0;       // how many pieces of prompts were decoded
+  // What ended a prompt or a turn in the last step.  Its state is kept before the next one, when callers have the ids.
+  std::vector<LlamaSequence*> to_remember_;
+  std::uint64_t pieces_ = 0;  // how many pieces of prompts were decoded
   EmbeddedStatus status_;
 };
 

@@ -19,8 +19,6 @@ bool covers(const Description& description, std::size_t first, std::size_t cut) 
   return first != kNowhere && first <= (window == 0 ? 0 : cut - std::min(cut, window));
 }
 
-bool goes_back(MemoryKind kind) { return kind == MemoryKind::kAttention || kind == MemoryKind::kSlidingWindow; }
-
 // The best checkpoint for a prompt that shares `common` ids with the sequence; null if there is none.
 std::shared_ptr<const Checkpoint> best_of(const Checkpoints& checkpoints, std::size_t common) {
   const auto usable = [&](const auto& checkpoint) { return checkpoint->tokens <= common; };
@@ -29,6 +27,8 @@ std::shared_ptr<const Checkpoint> best_of(const Checkpoints& checkpoints, std::s
 }
 
 }  // namespace
+
+bool goes_back(MemoryKind kind) { return kind == MemoryKind::kAttention || kind == MemoryKind::kSlidingWindow; }
 
 std::size_t SavedSequence::size_bytes() const {
   std::size_t sum = tokens.size() * sizeof(TokenId) + batches.size() * sizeof(std::uint32_t) +
@@ -111,6 +111,7 @@ void LlamaSequence::clear() {
   batches_.clear();
   logits_.clear();
   checkpoints_.clear();
+  is_copy_ = false;
 }
 
 bool LlamaSequence::restore(const Checkpoint& checkpoint) {
@@ -196,6 +197,7 @@ void LlamaSequence::decoded(std::span<const TokenId> ids, std::span<const float>
   tokens_.insert(tokens_.end(), ids.begin(), ids.end());
   batches_.push_back(static_cast<std::uint32_t>(ids.size()));
   logits_.assign(logits.begin(), logits.end());
+  is_copy_ = false;
 }
 
 std::optional<SavedSequence> LlamaSequence::save() const {
@@ -232,6 +234,7 @@ void LlamaSequence::share(const LlamaSequence& other) {
   llama_memory_seq_cp(memory(), other.id_, id_, -1, -1);
   tokens_ = other.tokens_;
   batches_ = other.batches_;
+  is_copy_ = true;
 }
 
 }  // namespace rondo::engine

@@ -51,6 +51,9 @@ struct Holding {
   const Checkpoints* checkpoints = nullptr;
 };
 
+// Returns whether a memory of this kind can be set back without a checkpoint, at least for some positions.
+[[nodiscard]] bool goes_back(MemoryKind kind);
+
 // Returns how many leading ids of `ids` need not be decoded again if this is held.
 [[nodiscard]] std::size_t reusable(const Description& description, const Holding& holding,
                                    std::span<const TokenId> ids);
@@ -93,6 +96,8 @@ class LlamaSequence {
   //
   // REQUIRES: the memory can go back.
   void share(const LlamaSequence& other);
+  // Returns whether the library has yet to make that copy.
+  [[nodiscard]] bool is_copy() const { return is_copy_; }
 
  private:
   [[nodiscard]] llama_memory_t memory() const { return llama_get_memory(context_); }
@@ -113,6 +118,7 @@ class LlamaSequence {
   std::vector<std::uint32_t> batches_;
   std::vector<float> logits_;
   Checkpoints checkpoints_;  // each one is for a prefix of tokens_
+  bool is_copy_ = false;
 };
 
 }  // namespace rondo::engine

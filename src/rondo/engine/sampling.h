@@ -7,9 +7,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/logit_row.h"
+
 namespace rondo::engine {
 
-using TokenId = std::int32_t;
 struct Allowed;
 
 // The steps are applied in this order: bias, penalties, temperature, the cuts in the order of the members, the draw.
@@ -61,20 +62,26 @@ class Sampler {
   struct Candidate {
     TokenId id;
     float logit;
-    double weight;  // its probability times a factor that is the same for all; set by weigh()
+    double weight;  // its probability times a factor that is the same for all
   };
-  [[nodiscard]] static TokenId greedy(std::span<const float> logits);
-  void collect(std::span<const float> logits, const Allowed& allowed);
-  void penalize(bool is_by_id);
+  [[nodiscard]] std::optional<TokenId> pick_listed(std::span<const float> logits, std::span<const TokenId> listed);
+  [[nodiscard]] float changed(TokenId id, float logit) const;
+  [[nodiscard]] std::span<const float> row_of(std::span<const float> logits, const Allowed& allowed);
+  void apply_mask(std::span<const std::uint64_t> mask);
+  [[nodiscard]] std::optional<TokenId> draw_from(std::span<const float> row);
+  void set_candidates(std::span<const float> row, std::span<const TokenId> ids, float best);
+  double set_likely_candidates(std::span<const float> row, float best);
   void sort_best(std::size_t count);
-  void weigh();
   void cut_to_typical();
-  void cut_to_top_p();
+  void cut_to_top_p(double all);
+  void cut_to_min_p();
   [[nodiscard]] double sum() const;
   [[nodiscard]] TokenId draw();
 
   Sampling sampling_;
   Random random_;
+  std::vector<float> row_;  // logits that bias, penalties or a mask have changed
+  TokenWeights weights_;
   std::vector<Candidate> candidates_;
   std::size_t sorted_ = 0;                        // how many candidates at the beginning are the best ones, in order
   std::unordered_map<TokenId, float> penalties_;  // how often each id was sampled; kept only if there are penalties
@@ -87,7 +94,8 @@ class LogProbabilities {
   explicit LogProbabilities(std::span<const float> logits);
   // REQUIRES: 0 <= id < number of logits.
   [[nodiscard]] float of(TokenId id) const;
-  // Returns the `count` most likely ids, most likely first; among equal ones, the lowest first.
+  // Returns the `count` most likely ids, most likely first; among equal ones, the lowest first.  Ids that are
+  // impossible are left out.
   [[nodiscard]] std::vector<TokenId> best(std::size_t count) const;
 
  private:
