@@ -8,6 +8,7 @@ virtual environment.  A peer that is not there is named and passed over.  Peers 
 engine.  Both engines answer at once; what one adds is its time less that of its engine alone.  All are measured in turns.
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -23,6 +24,8 @@ REPO = pathlib.Path(__file__).resolve().parent.parent
 BYTES = REPO / "tests" / "golden" / "batch" / "model"
 SMALL = {"model": "m", "messages": [{"role": "user", "content": "What is the capital of Norway?"}], "max_tokens": 1}
 STREAM_TOKENS = 200
+# An engine that gives the memory of a long request back to the system and asks for it again takes up to three times as long.
+KEEPS_MEMORY = {"MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": str(1 << 30), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
 
 
 def free_port():
@@ -55,9 +58,9 @@ class Bench:
             except subprocess.TimeoutExpired:
                 child.kill()
 
-    def rondo(self, *arguments):
+    def rondo(self, *arguments, env=None):
         store = ("--store", "memory") if arguments[0] == "serve" and "--store" not in arguments else ()
-        child = self.start(self.program, *arguments, *store, "--json", "--port", "0")
+        child = self.start(self.program, *arguments, *store, "--json", "--port", "0", env=env)
         ready = child.stdout.readline()
         if not ready:
             raise SystemExit(f"rondo {arguments} does not start")
@@ -66,7 +69,7 @@ class Bench:
     def fake(self, delay_ms=0, tokens=None):
         script = {"vocabulary": 123, "first_plain": 97, "end_ids": [283], "end_after": 1_000_000 if tokens else 8}
         return self.rondo("fake-engine", "vllm", "--generate", "on", "--script", json.dumps(script), "--context", "1000000",
-                          "--delay", delay_ms)[1]
+                          "--delay", delay_ms, env=KEEPS_MEMORY)[1]
 
     def text_engine(self, delay_ms=0):
         port = free_port()
@@ -142,6 +145,15 @@ def best_of(rounds, measure):
     return min((measure() for _ in range(rounds)), key=lambda one: one["p50"])
 
 
+def measured(bench, url, body, child, count):
+    """The latency of requests, and the processor time of each in `child`."""
+    before = child and processor_s(child)
+    result = bench.measure("latency", url, body, count)
+    if child:  # the load asks a tenth more before it counts
+        result["own"] = (processor_s(child) - before) * 1e6 / (count + max(3, count // 10))
+    return result
+
+
 def small_requests(bench):
     fake, text = bench.fake(), bench.text_engine()
     gateways = {name: bench.rondo("serve", BYTES, "--url", fake, "--store", store)
@@ -151,13 +163,6 @@ def small_requests(bench):
             gateways[name] = (peer[1], peer[0])
     count = 100 if bench.is_quick else 1000
 
-    def measure(url, body, child):
-        before = child and processor_s(child)
-        result = bench.measure("latency", url, body, count)
-        if child:  # the load asks a tenth more before it counts
-            result["own"] = (processor_s(child) - before) * 1e6 / (count + max(3, count // 10))
-        return result
-
     for tokens in (1, 16):
         print(f"a small request, {tokens} token{'s' if tokens > 1 else ''} sampled, one after the other")
         ids = bench.body("ids.json", {"model": "fake-model", "token_ids": list(range(97, 123)) * 2, "sampling_params": {"max_tokens": tokens},
@@ -165,7 +170,7 @@ def small_requests(bench):
         small = bench.body("small.json", {**SMALL, "max_tokens": tokens})
         targets = {"engine (ids)": (fake + "/inference/v1/generate", ids, None), "engine (text)": (text + "/v1/chat/completions", small, None)}
         targets |= {name: (url + "/v1/chat/completions", small, child) for name, (child, url) in gateways.items()}
-        results = {name: best_of(3, lambda target=target: measure(*target)) for name, target in targets.items()}
+        results = {name: best_of(3, lambda target=target: measured(bench, *target, count)) for name, target in targets.items()}
         for name, result in results.items():
             is_rondo = name.startswith(("rondo", "engine (ids)"))
             line(name, result, results["engine (ids)" if is_rondo else "engine (text)"])
@@ -173,9 +178,10 @@ def small_requests(bench):
 
 def long_history(bench):
     print("a request with a long history that is known, its last reply sampled here")
-    fake = bench.fake()
-    url = bench.rondo("serve", BYTES, "--url", fake)[1]
     for tokens in (1_000, 10_000, 100_000):
+        # What an engine holds of other rows costs it time, so the row that it gets without a gateway has an engine of its own.
+        alone, fake = bench.fake(), bench.fake()
+        child, url = bench.rondo("serve", BYTES, "--url", fake)
         messages = [{"role": "user", "content": ("It was a dark and stormy night. " * (tokens // 32))[:tokens]}]
         first = urllib.request.Request(url + "/v1/chat/completions", json.dumps({"messages": messages, "max_tokens": 16}).encode())
         reply = json.loads(urllib.request.urlopen(first).read())["choices"][0]["message"]
@@ -185,11 +191,11 @@ def long_history(bench):
                                            "sampling_params": {"max_tokens": 1}, "stream": True})
         count = 20 if bench.is_quick else 100
         read = bench.measure("json", path, count)
-        engine = best_of(3, lambda ids=ids, count=count: bench.measure("latency", fake + "/inference/v1/generate", ids, count))
-        plan = best_of(3, lambda path=path, count=count: bench.measure("latency", url + "/v1/messages/count_tokens", path, count))
-        whole = best_of(3, lambda path=path, count=count: bench.measure("latency", url + "/v1/chat/completions", path, count))
+        engine = best_of(3, lambda ids=ids, alone=alone, count=count: bench.measure("latency", alone + "/inference/v1/generate", ids, count))
+        plan = best_of(3, lambda path=path, url=url, count=count: bench.measure("latency", url + "/v1/messages/count_tokens", path, count))
+        whole = best_of(3, lambda path=path, url=url, child=child, count=count: measured(bench, url + "/v1/chat/completions", path, child, count))
         print(f"  {tokens:7} tokens: reading its JSON {read['p50']:7.0f} us; prompt made {plan['p50']:7.0f}; engine alone {engine['p50']:7.0f};"
-              f" whole request {whole['p50']:7.0f}, so adds {whole['p50'] - engine['p50']:7.0f} (best {whole['best'] - engine['best']:7.0f})", flush=True)
+              f" whole request {whole['p50']:7.0f}, so adds {whole['p50'] - engine['p50']:7.0f} (best {whole['best'] - engine['best']:7.0f}), {whole['own']:7.0f} of processor", flush=True)
 
 
 def many_streams(bench):
@@ -207,8 +213,10 @@ def many_streams(bench):
         if peer := bench.peer(name, text):
             targets[name] = (peer[0] + "/v1/chat/completions", chat, peer[1])
     for name, (target, path, child) in targets.items():
-        if child:  # what is made once, with the first request, is no stream's
-            urllib.request.urlopen(urllib.request.Request(target, path.read_bytes(), {"content-type": "application/json"})).read()
+        if child:  # what is made once, with the first request of each thread, is no stream's
+            request = urllib.request.Request(target, path.read_bytes(), {"content-type": "application/json"})
+            with concurrent.futures.ThreadPoolExecutor(8) as pool:
+                list(pool.map(lambda _, request=request: urllib.request.urlopen(request).read(), range(8)))
         before = child and (resident_kib(child), processor_s(child))
         load = subprocess.Popen([*map(str, (bench.load, "streams", target, path, count))], stdout=subprocess.PIPE, text=True)
         most = 0
