@@ -277,27 +277,30 @@ class OfServers(unittest.TestCase):
         self.assertEqual(asked, ["Oslo", "Oslo"])
 
     def test_client_that_leaves(self):
-        with Process("fake-engine", "sglang", "--delay", "40", "--script", json.dumps({**script(), "end_after": 500})) as fake, \
-                gateway(MODEL, "--url", fake.url) as server:
-            clients = Conversations(server.url, "cut")
-            history = [{"role": "user", "content": "hi"}]
-            stream = clients.openai.chat.completions.create(model="m", messages=history, stream=True)
-            content = ""
-            for chunk in stream:
-                content += chunk.choices[0].delta.content or ""
-                if len(content) >= 5:
-                    break
-            stream.close()
-            deadline = time.monotonic() + 20
-            while not server.get("/rondo/v1/sessions").get("sessions") and time.monotonic() < deadline:
-                time.sleep(0.05)
-            # What was sent is kept, and is gone on from.
-            history += [{"role": "assistant", "content": content}, {"role": "user", "content": "and now?!"}]
-            reply = clients.openai.chat.completions.create(model="m", messages=history, max_tokens=3,
-                                                           extra_headers=EXPLAIN)
-            clients.close()
-            self.assertEqual(server.get("/rondo/v1/sessions/cut")["turns"][0]["finish"], "cancelled")
-            self.assertEqual(reply.model_extra["rondo"]["how"], "bridge")
+        # A client that reads no further before it leaves is sent more than it gets.
+        for wait in (0, 0.3):
+            with Process("fake-engine", "sglang", "--delay", "40", "--script", json.dumps({**script(), "end_after": 500})) as fake, \
+                    gateway(MODEL, "--url", fake.url) as server:
+                clients = Conversations(server.url, "cut")
+                history = [{"role": "user", "content": "hi"}]
+                stream = clients.openai.chat.completions.create(model="m", messages=history, stream=True)
+                content = ""
+                for chunk in stream:
+                    content += chunk.choices[0].delta.content or ""
+                    if len(content) >= 5:
+                        break
+                time.sleep(wait)
+                stream.close()
+                deadline = time.monotonic() + 20
+                while not server.get("/rondo/v1/sessions").get("sessions") and time.monotonic() < deadline:
+                    time.sleep(0.05)
+                # What was sent is kept, and what the client got is gone on from.
+                history += [{"role": "assistant", "content": content}, {"role": "user", "content": "and now?!"}]
+                reply = clients.openai.chat.completions.create(model="m", messages=history, max_tokens=3,
+                                                               extra_headers=EXPLAIN)
+                clients.close()
+                self.assertEqual(server.get("/rondo/v1/sessions/cut")["turns"][0]["finish"], "cancelled")
+                self.assertEqual(reply.model_extra["rondo"]["how"], "bridge")
 
     def test_completions(self):
         with Process("fake-engine", "vllm", *KINDS["vllm"], "--script", json.dumps(script())) as fake, \

@@ -41,7 +41,7 @@ Status Composer::compose_all() {
     const std::span<const TokenId> prefill = prompt.last(parent.prefill);
     replied_.assign(prefill.begin(), prefill.end());
     replied_.insert(replied_.end(), parent.completion.begin(), parent.completion.end());
-    plan_.kept_messages = parent.messages.size() + 1;
+    plan_.kept_messages = parent.messages.size() + (known_.is_cut ? 0 : 1);
   }
   if (known_.continues_parent) return continue_parent();
   // Some templates do not write a conversation without messages, but one whose only message is continued.

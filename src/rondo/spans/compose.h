@@ -24,6 +24,7 @@ struct KnownReply {
 struct Known {
   std::size_t parent_message = 0;  // index of the message that is the parent's reply
   bool continues_parent = false;   // the last message is that reply, and the model continues it
+  bool is_cut = false;             // the parent's reply is less than what is stored of it
   std::vector<KnownReply> later;   // replies after the parent's that are used as they were sampled, in order
 };
 

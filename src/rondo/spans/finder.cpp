@@ -160,6 +160,9 @@ class Search {
       if (!hits.ok()) return hits.error();
       for (std::size_t i = end; i-- > begin && !out_.parent;) {
         if (replies_[i] < options_.parent_before) out_.parent = parent_at(replies_[i], hits.value(), 2 * (i - begin));
+        if (!out_.parent && replies_[i] < options_.parent_before) {
+          if (Status cut = find_cut(replies_[i], hits.value(), 2 * (i - begin) + 1); !cut.ok()) return cut;
+        }
         if (!out_.parent) take_edited(replies_[i], best(hits.value(), 2 * (i - begin) + 1));
       }
     }
@@ -179,6 +182,30 @@ class Search {
     }
     const auto found = best(hits, first);
     return found ? std::optional(match(message, *found)) : std::nullopt;
+  }
+
+  // Takes as parent a turn that was cut off, if the message shows the beginning of its reply.  `asked`: the index of the
+  // request's hash.
+  Status find_cut(std::size_t message, const std::vector<Hit>& hits, std::size_t asked) {
+    std::vector<Digest> turns;
+    for (const Hit& hit : hits) {
+      if (hit.hash == asked && turns.size() < kRound) turns.push_back(hit.turn);
+    }
+    if (turns.empty()) return Done{};
+    const auto got = store_.get(scope_.id(), turns);
+    if (!got.ok()) return got.error();
+    for (const Got& one : got.value()) {
+      const Result<Record> record = decode_record(one.record);
+      if (!record.ok() || record.value().inexact) continue;
+      const Finish finish = record.value().finish;
+      if (finish != Finish::kCancelled && finish != Finish::kFailed) continue;
+      const Result<json::Value> reply = json::parse(record.value().message);
+      if (!reply.ok() || !shows_beginning(reply.value(), messages_[message])) continue;
+      if (out_.parent && (!is_other(out_.parent->session) || is_other(one.session))) continue;
+      out_.parent = Match{message, turns[one.turn], one.session};
+      out_.parent_is_cut = true;
+    }
+    return Done{};
   }
 
   // Takes the turn that answered the same messages with something else.

@@ -28,6 +28,9 @@ struct Match {
 struct Findings {
   // The turn up to whose reply everything is unchanged.
   std::optional<Match> parent;
+  // The parent's reply was cut off, and the request shows only the beginning of it: of what was sent when a client
+  // leaves, it does not get all.
+  bool parent_is_cut = false;
   // Unchanged replies in order: after the parent's, or anywhere if there is no parent.
   std::vector<Match> later;
   // A turn with the same prompt messages: the engine knows its prompt.

@@ -10,6 +10,7 @@
 #include "json/parse.h"
 #include "json/print.h"
 #include "spans/compose.h"
+#include "spans/cut_reply.h"
 #include "spans/loss.h"
 
 namespace rondo::spans {
@@ -61,19 +62,9 @@ class Planning {
       if (!found.ok()) return found.error();
       findings_ = std::move(found).value();
       if (!findings_.parent) break;
-      auto parent = load_turn(store_, cache_, scope_, findings_.parent->turn);
-      if (!parent.ok()) return parent.error();
-      plan_.parent = std::move(parent).value();
-      if (plan_.parent != nullptr) {
-        const auto changed = changed_reasoning(*plan_.parent);
-        if (!changed) break;
-        options.parent_before = *changed;
-        plan_.parent.reset();
-        continue;
-      }
-      options.without.push_back(findings_.parent->turn);
-      findings_.parent.reset();
-      if (options.without.size() == kMostDamaged) break;
+      const Result<bool> taken = take_parent(options);
+      if (!taken.ok()) return taken.error();
+      if (taken.value() || options.without.size() == kMostDamaged) break;
     }
     plan_.filing.new_heads = std::move(findings_.new_heads);
     spare_continued();
@@ -83,6 +74,33 @@ class Planning {
       if (!plan_.filing.session) plan_.filing.session = findings_.parent->session;
     }
     return load_later();
+  }
+
+  // Loads the parent that was found.  Returns false if it is of no use; then the options leave it out.
+  Result<bool> take_parent(FindOptions& options) {
+    auto parent = load_turn(store_, cache_, scope_, findings_.parent->turn);
+    if (!parent.ok()) return parent.error();
+    plan_.parent = std::move(parent).value();
+    const auto changed = plan_.parent == nullptr ? std::nullopt : changed_reasoning(*plan_.parent);
+    if (plan_.parent != nullptr && !changed && (!findings_.parent_is_cut || cut_parent())) return true;
+    if (changed) {
+      options.parent_before = *changed;
+    } else {
+      options.without.push_back(findings_.parent->turn);
+    }
+    plan_.parent.reset();
+    findings_.parent.reset();
+    return false;
+  }
+
+  // Leaves of the parent's reply what the client shows.  Returns false if its ids cannot be cut there.
+  bool cut_parent() {
+    const chat::Conversation& conversation = request_.call.conversation;
+    plan_.parent = cut_to_shown(model_, request_.call, *plan_.parent, conversation.messages[findings_.parent->message]);
+    if (plan_.parent == nullptr) return false;
+    known_.is_cut = true;
+    plan_.notes.emplace_back("a reply that was cut off ends where the text ends that its client has of it");
+    return true;
   }
 
   // A beginning that the client gives to the reply is no edit of what the model once answered.
@@ -227,7 +245,7 @@ class Planning {
     if (plan_.parent != nullptr) {
       const std::size_t own = plan_.parent->messages.size();
       for (const std::size_t message : plan_.parent->reasoned) {
-        if (message < plan_.kept_messages || (message == own && known_.continues_parent))
+        if (message < plan_.kept_messages || (message == own && (known_.continues_parent || known_.is_cut)))
           plan_.reasoned.push_back(message);
       }
     }

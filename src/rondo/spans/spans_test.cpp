@@ -7,61 +7,15 @@
 #include "spans/memory_store.h"
 #include "tests/support/core_models.h"
 #include "tests/support/json.h"
+#include "tests/support/span_gateway.h"
 
 namespace rondo::spans {
 namespace {
 
 using core::testing::call_of;
+using Gateway = testing::SpanGateway;
 using testing::parsed;
 using Ids = std::vector<TokenId>;
-
-// A gateway for a model that says what it is told to.
-struct Gateway {
-  std::shared_ptr<const core::Model> model = core::testing::memory_model();
-  MemoryStore store;
-  Spans spans{store, {1, 2, 3}};
-  Scope scope = spans.scope("tenant", "model");
-  std::uint8_t keys = 0;
-  json::Array messages;  // of the conversation, as the client keeps it
-
-  Plan plan(const json::Array& request, const char* tools = nullptr) {
-    PlanRequest out;
-    out.call = call_of("[]");
-    out.call.conversation.messages = request;
-    if (tools != nullptr) out.call.conversation.tools = parsed(tools);
-    return plan(std::move(out));
-  }
-  Plan plan(PlanRequest request) {
-    auto made = spans.plan(*model, scope, std::move(request));
-    REQUIRE_MESSAGE(made.ok(), made.error().to_string());
-    CHECK(made.value().owners.size() == made.value().ids.size());
-    CHECK(made.value().sampled.size() == made.value().ids.size());
-    return std::move(made).value();
-  }
-  Plan plan() { return plan(messages); }
-  TurnKey keep(const Plan& plan, const std::string& text, const std::string& message, bool reasoned = false) {
-    NewReply reply;
-    reply.key.bytes = {++keys};
-    reply.completion = model->tokenize(text, true).value();
-    reply.finish = text.ends_with("~fin~") ? Finish::kStop : Finish::kLength;
-    reply.message = message;
-    reply.reasoned = reasoned;
-    bool kept = false;
-    const TurnKey key = reply.key;
-    REQUIRE(spans.keep(scope, plan, std::move(reply), [&kept](const Status& done) { kept = done.ok(); }).ok());
-    CHECK(kept);
-    return key;
-  }
-  // A turn of the conversation, and what follows it.
-  TurnKey say(const std::string& text, const std::string& message, const std::string& next) {
-    const TurnKey key = keep(plan(), text, message, text.find("mull") != std::string::npos);
-    messages.push_back(parsed(message));
-    messages.push_back(parsed(next));
-    return key;
-  }
-  [[nodiscard]] std::string text(const Plan& plan) const { return model->detokenize(plan.ids, false).value(); }
-  Ids ids_of(const TurnKey& key) { return spans.turn(scope, key).value()->ids(); }
-};
 
 bool begins_with(const Ids& ids, const Ids& begin) {
   return ids.size() >= begin.size() && std::equal(begin.begin(), begin.end(), ids.begin());

@@ -341,6 +341,17 @@ bool shows_calls_alone(const json::Value& reply, const json::Value& shown) {
   return assistant_form(json::Object(), *said) == assistant_form(shown, *given);
 }
 
+std::string shown_text(const json::Value& message) {
+  return std::string(trimmed(chat::split_tagged(chat::content_text(message)).rest));
+}
+
+bool shows_beginning(const json::Value& reply, const json::Value& shown) {
+  if (calls_of(shown) != nullptr || shown.find("function_call") != nullptr) return false;
+  const std::string said = shown_text(reply);
+  const std::string given = shown_text(shown);
+  return given.size() < said.size() && said.starts_with(given);
+}
+
 bool shows_reasoning(const json::Value& message) {
   const auto is_filled = [&](std::string_view field) { return chat::is_filled(message.find(field)); };
   if (std::ranges::any_of(chat::kReasoningFields, is_filled)) return true;

@@ -57,6 +57,12 @@ void see_next(const Scope& scope, const Digest& message, Visible& seen);
 // key of a turn can tell such a message from another reply with the same calls.
 [[nodiscard]] bool shows_calls_alone(const json::Value& reply, const json::Value& shown);
 
+// Returns the text of an assistant message without reasoning between tags, and without white space at its ends.
+[[nodiscard]] std::string shown_text(const json::Value& message);
+
+// Returns true if `shown` may be the beginning of `reply`: the text of a client that left before the end, and no calls.
+[[nodiscard]] bool shows_beginning(const json::Value& reply, const json::Value& shown);
+
 // Returns true if a message shows reasoning: in a field, in parts of its content or between tags before its text.
 [[nodiscard]] bool shows_reasoning(const json::Value& message);
 
