@@ -7,6 +7,7 @@
 
 #include "base/task_queue.h"
 #include "engine/embedded.h"
+#include "engine/forced_ids.h"
 #include "model/gguf.h"
 #include "tests/support/batches.h"
 #include "tests/support/small_model.h"
@@ -378,6 +379,68 @@ TEST_CASE("the least tokens hold as long as the grammar allows something else th
                                        .grammar = {.dialect = Grammar::Dialect::kGbnf, .text = "root ::= [ab]{3,6}"}});
     CAPTURE(text);
     CHECK(text.find_first_not_of("ab") == 6);
+  }
+}
+
+TEST_CASE("only allowed ids are sampled, and no bad row") {
+  BatchRun run(attention());
+  const Ids prompt = ids_of(50, 1);
+  const Ids free = run.result({.prompt = prompt, .max_tokens = 20}).ids();
+  REQUIRE(free.size() == 20);
+  for (const std::size_t min_tokens : {std::size_t{0}, std::size_t{9}}) {
+    const auto limited = [&](Ids allowed, std::vector<Ids> bad) {
+      return run
+          .result({.prompt = prompt,
+                   .max_tokens = 20,
+                   .min_tokens = min_tokens,
+                   .choices = 2,
+                   .allowed_ids = std::move(allowed),
+                   .bad_ids = std::move(bad),
+                   .sampling = {.temperature = 50}})
+          .ids(1);
+    };
+    const Ids listed = limited({5, 9, 11}, {{9}, {5, 11}});
+    CHECK(listed.size() == 20);
+    CHECK(std::ranges::all_of(listed, [](TokenId id) { return id == 5 || id == 11; }));
+    CHECK(std::ranges::count(listed, 5) > 0);
+    CHECK(std::ranges::count(listed, 11) > 0);
+    CHECK(std::ranges::search(listed, Ids{5, 11}).empty());
+  }
+  const Ids barred = run.result({.prompt = prompt, .max_tokens = 20, .bad_ids = {{free[0]}}}).ids();
+  CHECK(std::ranges::count(barred, free[0]) == 0);
+  // The prompt's last id and the first sampled one are no row.
+  CHECK(run.result({.prompt = prompt, .max_tokens = 20, .bad_ids = {{prompt.back(), free[0]}}}).ids() == free);
+}
+
+TEST_CASE("a choice ends where its limits and its constraint allow nothing together") {
+  BatchRun run(attention());
+  const auto& nothing = run.result({.prompt = {1, 2}, .max_tokens = 9, .allowed_ids = {5}, .bad_ids = {{5}}});
+  CHECK(nothing.ids().empty());
+  CHECK(nothing.outcome.choices[0].stop == StopReason::kConstraint);
+  const auto forced = [](std::size_t) { return std::make_unique<ForcedIds>(Ids{7, 8, 9}); };
+  const auto& broken = run.result({.prompt = {1, 2}, .max_tokens = 9, .bad_ids = {{8, 9}}, .constraint = forced});
+  CHECK(broken.ids() == Ids{7, 8});
+  CHECK(broken.outcome.choices[0].stop == StopReason::kConstraint);
+}
+
+TEST_CASE("a grammar's ids are sampled within the limits of the request") {
+  TextRun run;
+  const TokenId a = run.id_of("a");
+  const TokenId b = run.id_of("b");
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Request request{.prompt = {1, 2, 3},
+                    .max_tokens = 40,
+                    .bad_ids = {{a, b}, {b, b, b}},
+                    .sampling = {.temperature = 1.0F, .seed = seed},
+                    .grammar = {.dialect = Grammar::Dialect::kGbnf, .text = "root ::= [ab]{8} \"c\""}};
+    const std::string text = run.text(request);
+    CAPTURE(text);
+    CHECK(text.find('c') == 8);
+    CHECK(text.find("ab") == std::string::npos);
+    CHECK(text.find("bbb") == std::string::npos);
+    request.bad_ids.clear();
+    request.allowed_ids = {a};
+    CHECK(run.text(request) == "aaaaaaaa|constraint");
   }
 }
 

@@ -27,15 +27,6 @@ SampledToken described(std::span<const float> logits, TokenId id, std::optional<
   return token;
 }
 
-// A mask of all ids but these.
-std::vector<std::uint64_t> mask_without(std::span<const TokenId> ids, TokenId vocab_size) {
-  std::vector<std::uint64_t> mask(static_cast<std::size_t>(vocab_size) / 64 + 1, ~std::uint64_t{0});
-  for (const TokenId id : ids) {
-    if (id >= 0 && id < vocab_size) mask[static_cast<std::size_t>(id) / 64] &= ~(std::uint64_t{1} << (id % 64));
-  }
-  return mask;
-}
-
 }  // namespace
 
 Batcher::Work::Work(LoadedLlama loaded, const EmbeddedOptions& options, Events& events)
@@ -70,6 +61,7 @@ void Batcher::Work::add(Ticket ticket, Request request) {
   flow->outcome.usage.prompt_tokens = request.prompt.size();
   flow->unfinished = request.choices;
   flow->request = std::move(request);
+  flow->limits = IdLimits(flow->request, loaded_.description.vocab_size);
   for (std::size_t i = 0; i < flow->request.choices; ++i) {
     Sampling sampling = flow->request.sampling;
     sampling.seed += i;
@@ -81,8 +73,6 @@ void Batcher::Work::add(Ticket ticket, Request request) {
       choice->grammar = std::move(grammar).value();
     }
     if (flow->request.constraint) choice->constraint = flow->request.constraint(i);
-    if (flow->request.min_tokens > 0)
-      choice->without_ends = mask_without(flow->request.stop_ids, loaded_.description.vocab_size);
     flow->choices.push_back(std::move(choice));
   }
   Tenant& tenant = tenants_[flow->request.tenant];
@@ -296,23 +286,23 @@ void Batcher::Work::lose(Choice& choice, const Error& error) {
 // The next id, which the choice's grammar has accepted; nullopt if there is none.
 std::optional<TokenId> Batcher::Work::pick(Choice& choice) {
   const std::span<const float> logits = choice.slot->sequence.logits();
+  const auto sampled = std::span<const TokenId>(choice.ids).last(choice.sampled);
   Allowed steered;
   if (choice.constraint) {
-    steered = choice.constraint->next(std::span(choice.ids).subspan(choice.ids.size() - choice.sampled));
+    steered = choice.constraint->next(sampled);
     if (steered.kind == Allowed::Kind::kDone) return std::nullopt;
   }
   const Request& request = choice.flow.request;
-  const bool ends_wait = choice.sampled < request.min_tokens;
-  if (ends_wait && steered.kind == Allowed::Kind::kAny)
-    steered = {.kind = Allowed::Kind::kMask, .mask = choice.without_ends};
-  std::optional<TokenId> id = choice.sampler.pick(logits, steered);
+  IdLimits& limits = choice.flow.limits;
+  std::optional<TokenId> id = choice.sampler.pick(logits, limits.next(sampled, steered));
   if (!choice.grammar || (id && choice.grammar->accept(*id))) return id;
   // The grammar usually accepts an id that was sampled without it.  Only otherwise are all ids checked.
   std::vector<TokenId> allowed = choice.grammar->allowed(loaded_.description.vocab_size);
+  std::erase_if(allowed, [&limits](TokenId one) { return !limits.takes(one); });
   const auto ends = [&request](TokenId one) {
     return std::ranges::find(request.stop_ids, one) != request.stop_ids.end();
   };
-  if (ends_wait && !std::ranges::all_of(allowed, ends)) std::erase_if(allowed, ends);
+  if (sampled.size() < request.min_tokens && !std::ranges::all_of(allowed, ends)) std::erase_if(allowed, ends);
   while (true) {
     if (id) std::erase(allowed, *id);
     id = choice.sampler.pick(logits, {.kind = Allowed::Kind::kOnly, .ids = allowed});

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/batcher.h"
+#include "engine/id_limits.h"
 #include "engine/kept_states.h"
 #include "engine/llama_batch.h"
 #include "engine/llama_grammar.h"
@@ -43,6 +44,7 @@ class Batcher::Work {
     bool has_scored = false;  // `scored` was already reported
     Outcome outcome;
     std::vector<SampledToken> scored{};  // log probabilities of the part of the prompt that is decoded
+    IdLimits limits{};
   };
 
   // One sequence of the library.  Its ids stay when its owner has gone: the next prompt may continue from them.
@@ -69,9 +71,8 @@ class Batcher::Work {
     Sampler sampler;
     std::optional<LlamaGrammar> grammar;
     std::unique_ptr<TokenConstraint> constraint;
-    Slot* slot = nullptr;                       // set with the first piece
-    std::set<std::size_t> heads;                // lengths of the prompt's beginnings whose state is to be kept
-    std::vector<std::uint64_t> without_ends{};  // a mask of all ids but the stop ids, if these must wait
+    Slot* slot = nullptr;         // set with the first piece
+    std::set<std::size_t> heads;  // lengths of the prompt's beginnings whose state is to be kept
     std::size_t sampled = 0;
     int failures = 0;          // since the last sampled id
     bool is_sampling = false;  // the whole prompt is decoded

@@ -186,6 +186,10 @@ TEST_CASE("what every engine requires of a request") {
         "temperature must be a number from 0 to 100");
   CHECK(refused({.prompt = {1}, .sampling = {.bias = {{.id = 1, .value = std::nanf("")}}}}) ==
         "a bias is not a number");
+  CHECK(refused({.prompt = {1}, .allowed_ids = {0}, .bad_ids = {{0}, {1, 0}}}).empty());
+  CHECK(refused({.prompt = {1}, .allowed_ids = {0, -1}}) == "an allowed id is negative");
+  CHECK(refused({.prompt = {1}, .bad_ids = {{0}, {1, -1}}}) == "a bad id is negative");
+  CHECK(refused({.prompt = {1}, .bad_ids = {{}}}) == "a row of bad ids is empty");
 }
 
 TEST_CASE("a request may go to the ends of each range, and the first id is as good as others") {

@@ -19,6 +19,22 @@ std::string_view to_string(Grammar::Dialect dialect) {
   return "unknown";
 }
 
+namespace {
+
+// Checks which ids may be sampled.
+Status check_limits(const Request& request) {
+  const auto is_negative = [](TokenId id) { return id < 0; };
+  if (std::ranges::any_of(request.allowed_ids, is_negative))
+    return Error(ErrorCode::kInvalidArgument, "an allowed id is negative");
+  for (const std::vector<TokenId>& row : request.bad_ids) {
+    if (row.empty()) return Error(ErrorCode::kInvalidArgument, "a row of bad ids is empty");
+    if (std::ranges::any_of(row, is_negative)) return Error(ErrorCode::kInvalidArgument, "a bad id is negative");
+  }
+  return Done{};
+}
+
+}  // namespace
+
 Status check_request(const Request& request) {
   const auto refuse = [](std::string sentence) { return Error(ErrorCode::kInvalidArgument, std::move(sentence)); };
   if (request.prompt.empty()) return refuse("the prompt has no tokens");
@@ -52,7 +68,7 @@ Status check_request(const Request& request) {
   }
   const auto is_bad = [](const Sampling::Bias& bias) { return std::isnan(bias.value); };
   if (std::any_of(sampling.bias.begin(), sampling.bias.end(), is_bad)) return refuse("a bias is not a number");
-  return Done{};
+  return check_limits(request);
 }
 
 }  // namespace rondo::engine

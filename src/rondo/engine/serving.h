@@ -53,6 +53,11 @@ struct Request {
   std::size_t max_tokens = 256;  // for each choice
   std::size_t min_tokens = 0;    // no stop id comes before so many ids, unless the grammar allows nothing else
   std::size_t choices = 1;
+  std::vector<TokenId> allowed_ids{};  // only these are sampled; empty: any id
+  // Rows that are not sampled one id after the other.  The last id of a row is excluded where the ids sampled just
+  // before are its others.  The prompt does not count.
+  std::vector<std::vector<TokenId>> bad_ids{};
+  std::vector<std::string> bad_words{};   // the texts of these rows, for engines that take texts in their place
   std::vector<TokenId> stop_ids{};        // a choice ends with the first of them, which becomes the last of its ids
   Sampling sampling{};                    // with a seed, choice i uses seed + i
   std::optional<std::size_t> logprobs{};  // report log probabilities: of the sampled id, and of this many best ids
