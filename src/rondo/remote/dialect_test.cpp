@@ -195,6 +195,40 @@ TEST_CASE("the least tokens in the words of each server") {
   CHECK(text_of(body_of(*llama, request), "logit_bias") == "[[9,false]]");
 }
 
+TEST_CASE("which ids may be sampled, in the words of each server") {
+  engine::Request request = asking();
+  request.sampling.bias = {{4, 1.5F}, {5, 2}};
+  request.bad_ids = {{5}, {6}};
+  request.bad_words = {"x", "y"};
+  const auto vllm = make_vllm(info_of(ServerKind::kVllm, "/inference/v1/generate"));
+  const auto completions = make_vllm(info_of(ServerKind::kVllm, "/v1/completions"));
+  const auto sglang = make_sglang(info_of(ServerKind::kSglang));
+  const auto llama = make_llama_server(info_of(ServerKind::kLlamaServer));
+  const auto refusal = [&](const Dialect& dialect) { return dialect.body(request, 1, 0, "").error().message; };
+  // Rows of one id are changes of logits.
+  const json::Value one = *body_of(*vllm, request).find("sampling_params");
+  CHECK(text_of(one, "logit_bias") == R"({"4":1.5,"5":-100.0,"6":-100.0})");
+  CHECK(text_of(one, "bad_words") == "none");
+  CHECK(text_of(one, "allowed_token_ids") == "none");
+  CHECK(text_of(*body_of(*sglang, request).find("sampling_params"), "logit_bias") ==
+        R"({"4":1.5,"5":-1000000000.0,"6":-1000000000.0})");
+  CHECK(text_of(body_of(*llama, request), "logit_bias") == "[[4,1.5],[5,2.0],[5,false],[6,false]]");
+  // Longer rows go to vLLM as texts.
+  request.bad_ids.push_back({7, 8});
+  CHECK(text_of(*body_of(*vllm, request).find("sampling_params"), "bad_words") == R"(["x","y"])");
+  CHECK(text_of(body_of(*completions, request), "bad_words") == R"(["x","y"])");
+  CHECK(refusal(*sglang) == "bad_words of several tokens cannot be asked of SGLang");
+  CHECK(refusal(*llama) == "bad_words of several tokens cannot be asked of llama-server");
+  request.bad_words.clear();
+  CHECK(refusal(*vllm) == "bad_words of several tokens without their texts cannot be asked of vLLM");
+  request.bad_ids.clear();
+  request.allowed_ids = {9, 4};
+  CHECK(text_of(*body_of(*vllm, request).find("sampling_params"), "allowed_token_ids") == "[9,4]");
+  CHECK(text_of(body_of(*completions, request), "allowed_token_ids") == "[9,4]");
+  CHECK(refusal(*sglang) == "allowed_token_ids cannot be asked of SGLang");
+  CHECK(refusal(*llama) == "allowed_token_ids cannot be asked of llama-server");
+}
+
 TEST_CASE("vLLM: events of both ways in") {
   const auto vllm = make_vllm(info_of(ServerKind::kVllm));
   Reading reading;

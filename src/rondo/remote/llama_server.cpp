@@ -48,6 +48,23 @@ void read_probabilities(const json::Value& all, std::vector<SampledToken>& token
   }
 }
 
+// The changes of logits.  `false` excludes an id.
+json::Array bias_rows(const engine::Request& request, bool never_ends) {
+  json::Array out;
+  const auto add = [&out](engine::TokenId id, json::Value change) {
+    out.emplace_back(json::Array{static_cast<std::int64_t>(id), std::move(change)});
+  };
+  for (std::size_t i = 0; never_ends && i < request.stop_ids.size(); ++i) add(request.stop_ids[i], false);
+  for (const engine::Sampling::Bias& each : request.sampling.bias) {
+    const bool is_forbidden = std::isinf(each.value) && each.value < 0;
+    add(each.id, is_forbidden ? json::Value(false) : json::Value(static_cast<double>(each.value)));
+  }
+  for (const std::vector<engine::TokenId>& row : request.bad_ids) {
+    if (row.size() == 1) add(row.front(), false);
+  }
+  return out;
+}
+
 class LlamaServer final : public Dialect {
  public:
   using Dialect::Dialect;
@@ -73,18 +90,9 @@ class LlamaServer final : public Dialect {
     const bool never_ends = request.min_tokens > 0 && request.min_tokens >= request.max_tokens;
     if (request.min_tokens > 0 && !never_ends) return no_word_for("llama-server", "min_tokens");
     if (never_ends) out.set("ignore_eos", true);
-    if (!sampling.bias.empty() || never_ends) {
-      json::Array bias;
-      for (std::size_t i = 0; never_ends && i < request.stop_ids.size(); ++i)
-        bias.emplace_back(json::Array{static_cast<std::int64_t>(request.stop_ids[i]), false});
-      for (const engine::Sampling::Bias& each : sampling.bias) {
-        const bool is_forbidden = std::isinf(each.value) && each.value < 0;
-        bias.emplace_back(
-            json::Array{static_cast<std::int64_t>(each.id),
-                        is_forbidden ? json::Value(false) : json::Value(static_cast<double>(each.value))});
-      }
-      out.set("logit_bias", std::move(bias));
-    }
+    if (!request.allowed_ids.empty()) return no_word_for("llama-server", "allowed_token_ids");
+    if (has_long_rows(request)) return no_word_for("llama-server", "bad_words of several tokens");
+    if (json::Array bias = bias_rows(request, never_ends); !bias.empty()) out.set("logit_bias", std::move(bias));
     if (request.logprobs) out.set("n_probs", std::max<std::size_t>(*request.logprobs, 1));
     if (Status status = add_grammar(request.grammar, out); !status.ok()) return status.error();
     return object_with_ids("prompt", request.prompt, out);

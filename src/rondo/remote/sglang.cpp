@@ -115,6 +115,8 @@ class Sglang final : public Dialect {
                            const std::string& id) const override {
     const engine::Sampling& from = request.sampling;
     if (from.typical_p != 1.0F) return no_word_for("SGLang", "typical_p");
+    if (!request.allowed_ids.empty()) return no_word_for("SGLang", "allowed_token_ids");
+    if (has_long_rows(request)) return no_word_for("SGLang", "bad_words of several tokens");
     json::Object sampling{{"max_new_tokens", request.max_tokens},
                           {"temperature", static_cast<double>(from.temperature)},
                           {"top_p", static_cast<double>(from.top_p)},
@@ -131,13 +133,8 @@ class Sglang final : public Dialect {
     json::Array stops;
     for (const engine::TokenId stop : request.stop_ids) stops.emplace_back(static_cast<std::int64_t>(stop));
     if (!stops.empty()) sampling.set("stop_token_ids", std::move(stops));
-    if (!from.bias.empty()) {
-      json::Object bias;
-      constexpr float kForbidden = -1e9F;
-      for (const engine::Sampling::Bias& each : from.bias)
-        bias.set(std::to_string(each.id), static_cast<double>(std::clamp(each.value, kForbidden, -kForbidden)));
-      sampling.set("logit_bias", std::move(bias));
-    }
+    constexpr float kMostBias = 1e9F;
+    if (json::Object bias = bias_of(request, kMostBias); !bias.empty()) sampling.set("logit_bias", std::move(bias));
     if (request.grammar.dialect != Grammar::Dialect::kNone) {
       if (request.grammar.is_lazy) return no_word_for("SGLang", "a grammar that waits for a trigger");
       sampling.set(grammar_key(request.grammar.dialect), request.grammar.text);

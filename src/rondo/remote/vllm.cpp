@@ -17,7 +17,7 @@ using engine::Grammar;
 using engine::SampledToken;
 using engine::StopReason;
 
-constexpr float kForbidden = -100;  // this API allows no stronger change of a logit
+constexpr float kMostBias = 100;  // this API allows no stronger change of a logit
 constexpr std::size_t kMostId = std::numeric_limits<engine::TokenId>::max();
 constexpr std::string_view kIdPrefix = "token_id:";
 
@@ -205,12 +205,8 @@ class Vllm final : public Dialect {
     json::Array stops;
     for (const engine::TokenId id : request.stop_ids) stops.emplace_back(static_cast<std::int64_t>(id));
     if (!stops.empty()) out.set("stop_token_ids", std::move(stops));
-    if (!sampling.bias.empty()) {
-      json::Object bias;
-      for (const engine::Sampling::Bias& each : sampling.bias)
-        bias.set(std::to_string(each.id), static_cast<double>(std::clamp(each.value, kForbidden, -kForbidden)));
-      out.set("logit_bias", std::move(bias));
-    }
+    if (json::Object bias = bias_of(request, kMostBias); !bias.empty()) out.set("logit_bias", std::move(bias));
+    if (Status status = add_limits(request, out); !status.ok()) return status.error();
     if (request.logprobs) out.set("logprobs", *request.logprobs);
     const Grammar& grammar = request.grammar;
     if (grammar.dialect == Grammar::Dialect::kNone) return out;
@@ -223,6 +219,19 @@ class Vllm final : public Dialect {
     }
     out.set("structured_outputs", json::Object{{std::string(structured_key(grammar.dialect)), std::move(text)}});
     return out;
+  }
+
+  // Only a server with a tokenizer reads texts, and one without it passes them over.  So rows of one id go by their id.
+  static Status add_limits(const engine::Request& request, json::Object& out) {
+    json::Array allowed;
+    for (const engine::TokenId id : request.allowed_ids) allowed.emplace_back(static_cast<std::int64_t>(id));
+    if (!allowed.empty()) out.set("allowed_token_ids", std::move(allowed));
+    if (!has_long_rows(request)) return Done{};
+    if (request.bad_words.empty()) return no_word_for("vLLM", "bad_words of several tokens without their texts");
+    json::Array words;
+    for (const std::string& word : request.bad_words) words.emplace_back(word);
+    out.set("bad_words", std::move(words));
+    return Done{};
   }
 
   static void read_choice(std::string_view data, json::Reader& in, Part& part) {

@@ -1,5 +1,6 @@
 #include "remote/wire_json.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -164,6 +165,20 @@ std::string salt_of(std::string_view tenant) {
 
 std::string session_of(const engine::Request& request) {
   return request.affinity.empty() ? "" : "s" + hex_digest({"session", request.tenant, request.affinity});
+}
+
+json::Object bias_of(const engine::Request& request, float most) {
+  json::Object out;
+  for (const engine::Sampling::Bias& each : request.sampling.bias)
+    out.set(std::to_string(each.id), static_cast<double>(std::clamp(each.value, -most, most)));
+  for (const std::vector<engine::TokenId>& row : request.bad_ids) {
+    if (row.size() == 1) out.set(std::to_string(row.front()), static_cast<double>(-most));
+  }
+  return out;
+}
+
+bool has_long_rows(const engine::Request& request) {
+  return std::ranges::any_of(request.bad_ids, [](const auto& row) { return row.size() > 1; });
 }
 
 Error no_word_for(std::string_view server, std::string_view what) {

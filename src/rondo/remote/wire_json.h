@@ -35,6 +35,13 @@ void read_text(json::Reader& in, std::string& out);
 [[nodiscard]] std::string sentence_of(const json::Value& body);
 [[nodiscard]] std::string sentence_of(std::string_view body);
 
+// Returns the change of logits for each id, as these servers name it.  None is beyond `most`.  `-most` excludes an id, as
+// it does for a row of one id in `bad_ids`.
+[[nodiscard]] json::Object bias_of(const engine::Request& request, float most);
+
+// Returns whether `bad_ids` has a row of several ids, which no change of a logit can exclude.
+[[nodiscard]] bool has_long_rows(const engine::Request& request);
+
 // Returns the text of `grammar` as a JSON value, for servers that take one.
 [[nodiscard]] Result<json::Value> schema_of(const engine::Grammar& grammar);
 
