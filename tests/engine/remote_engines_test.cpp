@@ -1,6 +1,7 @@
 // Adapters against the fake engines: what these sampled is what is handed out, id for id, by every way in.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -96,6 +97,30 @@ TEST_CASE("engines: what is sampled is what is handed out") {
       CHECK(outcome.usage.completion_tokens == listener.ids[0].size());
     }
     CHECK(engine.adapter->running() == 0);
+  }
+}
+
+TEST_CASE("engines: what a request excludes is not sampled") {
+  for (const EngineOptions& options : all_ways()) {
+    Engine engine(options);
+    CAPTURE(name_of(engine));
+    Listening free(engine.loop);
+    (void)testing::run(*engine.adapter, request_of(), free);
+    engine::Request request = request_of();
+    request.bad_ids = {{free.ids[0][0]}};
+    Listening barred(engine.loop);
+    const engine::Outcome outcome = testing::run(*engine.adapter, std::move(request), barred);
+    REQUIRE_MESSAGE(!outcome.error, outcome.error->to_string());
+    CHECK(std::ranges::count(free.ids[0], free.ids[0][0]) > 0);
+    CHECK(std::ranges::count(barred.ids[0], free.ids[0][0]) == 0);
+    request = request_of();
+    request.max_tokens = 6;
+    request.allowed_ids = {400, 77};
+    Listening listed(engine.loop);
+    const engine::Outcome limited = testing::run(*engine.adapter, std::move(request), listed);
+    const bool takes_ids = options.dialect == fakes::Dialect::kVllm;
+    CHECK(limited.error.has_value() == !takes_ids);
+    if (takes_ids) CHECK(std::ranges::all_of(listed.ids[0], [](TokenId id) { return id == 400 || id == 77; }));
   }
 }
 

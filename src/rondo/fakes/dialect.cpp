@@ -1,6 +1,7 @@
 #include "fakes/dialect.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "json/print.h"
 #include "net/sse.h"
@@ -68,6 +69,23 @@ std::optional<std::uint64_t> seed_in(const json::Value& object, std::string_view
   const std::int64_t seed = integer_in(object, key, -1);
   if (is_greedy || seed < 0) return std::nullopt;
   return static_cast<std::uint64_t>(seed);
+}
+
+void read_bias(const json::Value& object, Asked& asked) {
+  constexpr double kForbidden = -100;
+  const json::Value* bias = object.find("logit_bias");
+  if (bias != nullptr && bias->is_object()) {
+    for (const json::Member& member : bias->as_object()) {
+      TokenId id = -1;
+      std::from_chars(member.key.data(), member.key.data() + member.key.size(), id);
+      if (member.value.to_double().value_or(0) <= kForbidden) asked.bad.push_back({id});
+    }
+  }
+  if (bias == nullptr || !bias->is_array()) return;
+  for (const json::Value& pair : bias->as_array()) {
+    if (!pair.is_array() || pair.as_array().size() != 2 || pair.as_array()[1] != json::Value(false)) continue;
+    if (const auto id = pair.as_array()[0].to_int64()) asked.bad.push_back({static_cast<TokenId>(*id)});
+  }
 }
 
 std::string shown_text(const Model& model, const Completion& completion, std::size_t sent) {

@@ -96,6 +96,8 @@ class DialectAnswers {
 [[nodiscard]] std::int64_t integer_in(const json::Value& object, std::string_view key, std::int64_t otherwise);
 [[nodiscard]] bool flag_in(const json::Value& object, std::string_view key, bool otherwise);
 [[nodiscard]] std::vector<std::string> texts_in(const json::Value* value);  // one text, or an array of texts
+// Reads the ids that `logit_bias` excludes: by -100 or less in an object, by `false` in pairs.
+void read_bias(const json::Value& object, Asked& asked);
 [[nodiscard]] std::optional<std::uint64_t> seed_in(const json::Value& object, std::string_view key);
 // Returns the text up to the text that stopped it.
 [[nodiscard]] std::string shown_text(const Model& model, const Completion& completion, std::size_t sent);

@@ -73,6 +73,7 @@ std::variant<Task, net::Reply> LlamaServerAnswers::read_completion(const json::V
   task.asked.stops = texts_in(body.find("stop"));
   task.asked.ignore_end = flag_in(body, "ignore_eos", false);
   task.asked.seed = seed_in(body, "seed");
+  read_bias(body, task.asked);
   task.streams = flag_in(body, "stream", false);
   task.uses_cache = flag_in(body, "cache_prompt", true);
   task.returns_ids = flag_in(body, "return_tokens", false);

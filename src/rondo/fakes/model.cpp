@@ -58,6 +58,14 @@ bool ends_with(std::span<const TokenId> ids, std::span<const TokenId> end) {
          std::equal(end.begin(), end.end(), ids.end() - static_cast<std::ptrdiff_t>(end.size()));
 }
 
+// Returns whether `id` may follow `ids`.
+bool may_follow(std::span<const TokenId> ids, TokenId id, const Asked& asked) {
+  if (!asked.allowed.empty() && std::ranges::find(asked.allowed, id) == asked.allowed.end()) return false;
+  return std::ranges::none_of(asked.bad, [&](const Ids& row) {
+    return row.back() == id && ends_with(ids, std::span(row).first(row.size() - 1));
+  });
+}
+
 }  // namespace
 
 Result<ModelOptions> read_model(const json::Value& value, ModelOptions defaults) {
@@ -129,6 +137,8 @@ Completion Model::complete(std::span<const TokenId> prompt, const Asked& asked) 
     TokenId id = static_cast<TokenId>(state % plain) + options_.first_plain;
     if (ends && !asked.ignore_end) id = options_.end_ids.front();
     if (at < script.size()) id = script[at];
+    for (TokenId tried = 0; tried < options_.vocabulary && !may_follow(completion.ids, id, asked); ++tried)
+      id = (id + 1) % options_.vocabulary;
     completion.ids.push_back(id);
     state = mixed(state ^ static_cast<std::uint64_t>(id));
     const bool is_stop = std::find(asked.stop_ids.begin(), asked.stop_ids.end(), id) != asked.stop_ids.end();

@@ -55,6 +55,8 @@ struct Asked {
   std::vector<std::string> stops{};  // texts
   bool ignore_end = false;
   std::optional<std::uint64_t> seed{};
+  Ids allowed{};           // only these are sampled; empty: any
+  std::vector<Ids> bad{};  // rows that are not sampled one id after the other
 };
 
 enum class Stop : std::uint8_t { kEnd, kStopId, kStopText, kLength, kAbort };

@@ -26,6 +26,14 @@ TEST_CASE("fake model: what was cut off goes on as it would have, and seeds diff
   CHECK(model.complete({{5, 1, 2, 3}}, {.max_tokens = 8, .ignore_end = true}).ids.size() == 8);
 }
 
+TEST_CASE("fake model: ids that a request excludes are not sampled") {
+  const Model model(ModelOptions{.rules = {{{1}, {300, 301, 302, 300, 301, 2}}}});
+  CHECK(model.complete({{1}}, {.bad = {{300, 301}, {302}}}).ids == Ids{300, 303, 303, 300, 303, 2});
+  const Completion only = model.complete({{1}}, {.max_tokens = 5, .allowed = {301, 305}});
+  CHECK(only.ids == Ids{301, 301, 305, 301, 301});
+  CHECK(only.stop == Stop::kLength);
+}
+
 TEST_CASE("fake model: scripts") {
   const auto read = [](const std::string& text) { return read_model(parsed(text)); };
   const auto good = read(

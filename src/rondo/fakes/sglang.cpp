@@ -72,6 +72,7 @@ std::variant<Task, net::Reply> SglangAnswers::read_generate(const json::Value& b
   task.asked.stops = texts_in(sampling.find("stop"));
   task.asked.ignore_end = flag_in(sampling, "ignore_eos", false);
   task.asked.seed = seed_in(sampling, "sampling_seed");
+  read_bias(sampling, task.asked);
   task.choices = static_cast<std::size_t>(std::max<std::int64_t>(1, integer_in(sampling, "n", 1)));
   if (flag_in(body, "return_logprob", false)) {
     task.logprobs = static_cast<std::size_t>(std::max<std::int64_t>(0, integer_in(body, "top_logprobs_num", 0)));

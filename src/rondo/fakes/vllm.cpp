@@ -13,6 +13,15 @@ void read_logprobs(const json::Value& from, Task& task) {
   if (prompt >= 0) task.prompt_logprobs = static_cast<std::size_t>(prompt);
 }
 
+// A text has the same ids behind a space, but one more: so there is one row for each.
+void read_limits(const json::Value& from, Asked& asked) {
+  read_bias(from, asked);
+  asked.allowed = ids_in(from.find("allowed_token_ids")).value_or(Ids{});
+  for (const std::string& word : texts_in(from.find("bad_words"))) {
+    if (!word.empty()) asked.bad.push_back(Model::ids_of(word));
+  }
+}
+
 class VllmAnswers final : public DialectAnswers {
  public:
   using DialectAnswers::DialectAnswers;
@@ -84,6 +93,7 @@ std::variant<Task, net::Reply> VllmAnswers::read_generate(const json::Value& bod
   task.asked.stops = texts_in(sampling->find("stop"));
   task.asked.ignore_end = flag_in(*sampling, "ignore_eos", false);
   task.asked.seed = seed_in(*sampling, "seed");
+  read_limits(*sampling, task.asked);
   task.choices = static_cast<std::size_t>(std::max<std::int64_t>(1, integer_in(*sampling, "n", 1)));
   read_logprobs(*sampling, task);
   return checked(std::move(task));
@@ -107,6 +117,7 @@ std::variant<Task, net::Reply> VllmAnswers::read_completions(const json::Value& 
   task.asked.stops = texts_in(body.find("stop"));
   task.asked.ignore_end = flag_in(body, "ignore_eos", false);
   task.asked.seed = seed_in(body, "seed");
+  read_limits(body, task.asked);
   task.choices = static_cast<std::size_t>(std::max<std::int64_t>(1, integer_in(body, "n", 1)));
   task.returns_ids = flag_in(body, "return_token_ids", false);
   read_logprobs(body, task);
