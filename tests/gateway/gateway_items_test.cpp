@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "json/print.h"
 #include "tests/support/scripted_gateway.h"
@@ -154,6 +156,28 @@ TEST_CASE("bug: `stop_token_ids` had no effect") {
   CHECK(gateway.engine.stop_ids == expected);
   CHECK(told(gateway.post("/v1/chat/completions", messages + R"(, "stop_token_ids": [-1]})")) ==
         "400 stop_token_ids[0]");
+}
+
+TEST_CASE("bug: `allowed_token_ids` and `bad_words` had no effect") {
+  using Rows = std::vector<std::vector<engine::TokenId>>;
+  Gateway gateway;
+  const auto ids = [&](const std::string& text) { return gateway.model->tokenize(text, true).value(); };
+  // The tokenizer knows `w` with a space before it; `user` takes an id more there.
+  REQUIRE(ids(" w").size() == 1);
+  REQUIRE(ids(" user").size() == 2);
+  REQUIRE(ids("[[").size() == 1);  // a token that is no text of its own
+  const std::string wish = R"(, "allowed_token_ids": [7, 5], "bad_words": [" w", "user", "ww", "[["]})";
+  const Rows expected = {ids("w"), ids(" w"), ids("user"), ids("ww"), ids(" ww"), ids("[[")};
+  for (const auto& [path, prompt] : {std::pair<std::string, std::string>{
+                                         "/v1/chat/completions", R"("messages": [{"role": "user", "content": "a"}])"},
+                                     {"/v1/completions", R"("prompt": "a")"},
+                                     {"/v1/responses", R"("input": "a")"}}) {
+    gateway.engine.bad_ids.clear();
+    CHECK(told(gateway.post(path, "{" + prompt + wish)) == "200");
+    CHECK(gateway.engine.allowed_ids == std::vector<engine::TokenId>{7, 5});
+    CHECK(gateway.engine.bad_ids == expected);
+    CHECK(told(gateway.post(path, "{" + prompt + R"(, "bad_words": ["a", ""]})")) == "400 bad_words[1]");
+  }
 }
 
 TEST_CASE("bug: a compaction of nothing was made") {

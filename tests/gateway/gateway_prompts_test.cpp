@@ -226,6 +226,7 @@ TEST_CASE("bug: ids that the model does not have reached the engine") {
   Gateway gateway;
   for (const auto& [param, wish] :
        {std::pair<std::string, std::string>{"logit_bias", R"("logit_bias": {"7": 1, "99999": 1})"},
+        {"allowed_token_ids", R"("allowed_token_ids": [7, 99999])"},
         {"stop_token_ids", R"("stop_token_ids": [7, 99999])"}}) {
     for (const Answer& refused :
          {gateway.chat(kQuestion, wish), gateway.post("/v1/completions", R"({"prompt": "a", )" + wish + "}")}) {

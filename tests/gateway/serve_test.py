@@ -350,6 +350,22 @@ kwargs = {{ style = "short" }}
         self.assertEqual(made.returncode, 1)
         self.assertEqual(gateway.end(), 0)
 
+    def test_which_ids_may_be_sampled(self):
+        gateway = self.serve(self.fake())
+        word = json.loads(ask(gateway.url + "/detokenize", {"tokens": [70]})[2])["prompt"]
+        for path, prompt in (("/v1/chat/completions", {"messages": [{"role": "user", "content": "hello"}]}),
+                             ("/v1/completions", {"prompt": "hello"})):
+            for wish, ids in (({"allowed_token_ids": [70, 80]}, {70, 80}),
+                              ({"allowed_token_ids": [70, 80], "bad_words": [word]}, {80})):
+                status, headers, body = ask(gateway.url + path, {**prompt, **wish, "max_tokens": 30, "seed": 1, "return_token_ids": True})
+                self.assertEqual(status, 200, body)
+                self.assertEqual(set(json.loads(body)["choices"][0]["token_ids"]), ids)
+                self.assertNotIn("warning", headers)
+        other = self.stack.enter_context(Process(["fake-engine", "sglang", "--script", LONG, "--json"]))
+        status, _, body = chat(self.serve(other).url, "hello", allowed_token_ids=[70])
+        self.assertEqual((status, json.loads(body)["error"]["message"]),
+                         (400, "allowed_token_ids cannot be asked of SGLang"))
+
     def test_an_engine_that_goes_away(self):
         engine = self.fake()
         gateway = self.serve(engine)

@@ -68,6 +68,8 @@ class Scripted final : public engine::Serving {
     logprobs = request.logprobs;
     prompt_logprobs = request.prompt_logprobs;
     stop_ids = request.stop_ids;
+    allowed_ids = request.allowed_ids;
+    bad_ids = request.bad_ids;
     grammar = request.grammar;
     run->later([this, run = run.get(), prompt = request.prompt, scores = request.prompt_logprobs] {
       run->listener->on_start({});
@@ -101,7 +103,9 @@ class Scripted final : public engine::Serving {
   std::optional<std::size_t> logprobs;  // that the last request asked for
   std::optional<std::size_t> prompt_logprobs;
   std::vector<engine::TokenId> stop_ids;  // of the last request
-  engine::Grammar grammar;                // of the last request
+  std::vector<engine::TokenId> allowed_ids;
+  std::vector<std::vector<engine::TokenId>> bad_ids;
+  engine::Grammar grammar;  // of the last request
 
  private:
   net::Loop& loop_;

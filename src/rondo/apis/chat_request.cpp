@@ -165,7 +165,6 @@ void read_chat_reasoning(Fields& fields, ReasoningWish& out) {
 
 void read_guides(Fields& fields, GenerateRequest& out) {
   Fields outputs = fields.inside("structured_outputs");
-  note_left_out(fields, {"bad_words", "allowed_token_ids"}, out.warnings);
   std::optional<json::Value> taken;  // some clients say the same under two names, for servers of any age
   using Reader = void (*)(Fields&, std::string_view, AnswerFormat&);
   struct Guide {

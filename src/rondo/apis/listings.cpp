@@ -60,6 +60,10 @@ json::Object sampling_params(const GenerateRequest& request, std::span<const std
   json::Object bias;
   for (const auto& [id, value] : sampling.logit_bias) bias.set(std::to_string(id), value);
   if (!bias.empty()) out.set("logit_bias", std::move(bias));
+  if (!sampling.allowed_ids.empty()) out.set("allowed_token_ids", ids_of(sampling.allowed_ids));
+  json::Array words;
+  for (const std::string& word : sampling.bad_words) words.emplace_back(word);
+  if (!words.empty()) out.set("bad_words", std::move(words));
   return out;
 }
 

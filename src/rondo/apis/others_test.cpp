@@ -243,10 +243,11 @@ TEST_CASE("models, counts, ids") {
   CHECK(read_detokenize(parsed(R"({"tokens": [1, -2]})")).fault().param == "tokens[1]");
   CHECK(json::to_compact(detokenize_body("x")) == R"({"prompt":"x"})");
   const auto request =
-      read(chat::Api::kChat, parsed(R"({"messages": [], "temperature": 0.5, "stop": "x", "max_tokens": 4})"));
+      read(chat::Api::kChat, parsed(R"({"messages": [], "temperature": 0.5, "stop": "x", "max_tokens": 4,
+                                            "allowed_token_ids": [5], "bad_words": ["y"]})"));
   CHECK(json::to_compact(render_body(request.value(), "r", "m", ids, ids)) ==
         R"({"request_id":"r","model":"m","token_ids":[1,2],"sampling_params":{"max_tokens":4,"temperature":0.5,"n":1,)"
-        R"("stop":["x"],"stop_token_ids":[1,2]},"stream":false})");
+        R"("stop":["x"],"stop_token_ids":[1,2],"allowed_token_ids":[5],"bad_words":["y"]},"stream":false})");
 }
 
 TEST_CASE("completions: texts and ids") {

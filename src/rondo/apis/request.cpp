@@ -5,6 +5,7 @@
 #include <charconv>
 #include <unordered_map>
 
+#include "apis/listings.h"
 #include "apis/request_parts.h"
 #include "base/utf8.h"
 #include "chat/api_parts.h"
@@ -283,7 +284,32 @@ Outcome<GenerateRequest> read(chat::Api api, json::Value body, const HeaderLooku
   return out;
 }
 
+namespace {
+
+// Which ids may be sampled, in the words of vLLM.
+void read_limits(Fields& fields, Sampling& out) {
+  if (const json::Array* allowed = fields.array("allowed_token_ids", kMostAllowedIds)) {
+    if (allowed->empty()) fields.refuse("allowed_token_ids", "must have ids: without one, nothing could be sampled");
+    auto ids = read_ids(*allowed, "allowed_token_ids");
+    if (!ids.ok()) return fields.take(ids.fault());
+    out.allowed_ids = std::move(ids.value());
+  }
+  const json::Array* words = fields.array("bad_words", kMostBadWords);
+  for (std::size_t i = 0; words != nullptr && i < words->size(); ++i) {
+    const json::Value& word = (*words)[i];
+    const std::string place = "bad_words[" + std::to_string(i) + "]";
+    if (!word.is_string()) return fields.refuse_type(place, "a string");
+    const std::string& text = word.as_string();
+    const std::size_t begin = text.find_first_not_of(" \t\n\v\f\r");
+    if (begin == std::string::npos) return fields.refuse(place, "must not be empty");
+    out.bad_words.push_back(text.substr(begin));
+  }
+}
+
+}  // namespace
+
 void read_sampling(Fields& fields, Sampling& out) {
+  read_limits(fields, out);
   constexpr double kMostPenalty = 2;
   out.temperature = fields.number("temperature", 0, 2);
   out.top_p = fields.number("top_p", 0, 1);

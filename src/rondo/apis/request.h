@@ -27,6 +27,8 @@ namespace rondo::apis {
 inline constexpr std::size_t kMostMessages = 100'000;
 inline constexpr std::size_t kMostTools = 4096;
 inline constexpr std::size_t kMostStops = 64;
+inline constexpr std::size_t kMostBadWords = 1024;
+inline constexpr std::size_t kMostAllowedIds = 1 << 20;
 inline constexpr std::size_t kMostStopBytes = 4096;
 inline constexpr std::size_t kMostChoices = 128;
 // OpenAI's own limits of `metadata`; the last two in characters.
@@ -48,8 +50,10 @@ struct Sampling {
   std::optional<double> frequency_penalty;
   std::optional<double> repetition_penalty;
   std::vector<std::pair<std::int32_t, double>> logit_bias;
-  std::int64_t min_tokens = 0;  // before which the reply does not end
-  bool ignore_end = false;      // the reply goes on until its most tokens or a stop text
+  std::vector<std::int32_t> allowed_ids;  // only these may be sampled; empty: any
+  std::vector<std::string> bad_words;     // texts that must not be sampled, without the blanks before them
+  std::int64_t min_tokens = 0;            // before which the reply does not end
+  bool ignore_end = false;                // the reply goes on until its most tokens or a stop text
 };
 
 struct ToolChoice {

@@ -28,11 +28,10 @@ std::string refusal(const Outcome<GenerateRequest>& read) { return read.ok() ? "
 
 TEST_CASE("bug: constraints under other servers' names, and wishes in empty objects, were passed over") {
   for (const std::string field :
-       {R"("bad_words": ["x"])", R"("allowed_token_ids": [1])", R"("use_beam_search": true)", R"("mirostat": 2)",
-        R"("dry_multiplier": 0.5)", R"("xtc_probability": 0.5)", R"("top_n_sigma": 1)", R"("logprob_token_ids": [5])",
-        R"("kv_transfer_params": {"do_remote_decode": true})", R"("stop_regex": "x")",
-        R"("return_hidden_states": true)", R"("session_params": {"id": "x"})", R"("priority": 3)",
-        R"("watermarking": true)", R"("vllm_xargs": {"a": "b"})"}) {
+       {R"("use_beam_search": true)", R"("mirostat": 2)", R"("dry_multiplier": 0.5)", R"("xtc_probability": 0.5)",
+        R"("top_n_sigma": 1)", R"("logprob_token_ids": [5])", R"("kv_transfer_params": {"do_remote_decode": true})",
+        R"("stop_regex": "x")", R"("return_hidden_states": true)", R"("session_params": {"id": "x"})",
+        R"("priority": 3)", R"("watermarking": true)", R"("vllm_xargs": {"a": "b"})"}) {
     const std::string name = field.substr(1, field.find('"', 1) - 1);
     CHECK(warnings(chat(field)) == Texts{"`" + name + "` was left out"});
     const auto completion = read_completion(json::parse(R"({"prompt": "x", )" + field + "}").value());
@@ -47,6 +46,27 @@ TEST_CASE("bug: constraints under other servers' names, and wishes in empty obje
         Texts{"`web_search_options` was left out: nothing here searches the web"});
   CHECK(warnings(chat(R"("store": true)")) == Texts{"`store` was left out: there is no list of completions"});
   CHECK(warnings(chat(R"("store": false, "echo": false, "bad_words": [], "grammar": null)")).empty());
+}
+
+TEST_CASE("bug: `allowed_token_ids` and `bad_words` had no effect") {
+  const std::string members = R"("allowed_token_ids": [7, 0], "bad_words": ["x", " \ty z "])";
+  const auto check = [](const Sampling& sampling, const Texts& warned) {
+    CHECK(sampling.allowed_ids == std::vector<std::int32_t>{7, 0});
+    CHECK(sampling.bad_words == Texts{"x", "y z "});
+    CHECK(warned.empty());
+  };
+  const auto asked = chat(members);
+  check(asked.value().sampling, warnings(asked));
+  const auto responses = read_text(Api::kResponses, R"({"input": "x", )" + members + "}");
+  check(responses.value().sampling, warnings(responses));
+  const auto completion = read_completion(json::parse(R"({"prompt": "x", )" + members + "}").value());
+  REQUIRE(completion.ok());
+  check(completion.value().sampling, completion.value().warnings);
+  CHECK(chat(R"("bad_words": [])").value().sampling.bad_words.empty());
+  CHECK(refusal(chat(R"("bad_words": ["x", ""])")) == "`bad_words[1]` must not be empty");
+  CHECK(refusal(chat(R"("bad_words": ["\n "])")) == "`bad_words[0]` must not be empty");
+  CHECK(refusal(chat(R"("allowed_token_ids": [])")) ==
+        "`allowed_token_ids` must have ids: without one, nothing could be sampled");
 }
 
 TEST_CASE("bug: fields that vLLM has in Responses too were passed over") {

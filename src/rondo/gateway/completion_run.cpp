@@ -140,6 +140,7 @@ apis::Outcome<engine::Request> CompletionRun::engine_request(const Prompt& promp
   out.stop_ids.assign(ends.begin(), ends.end());
   out.stop_ids.insert(out.stop_ids.end(), asked_.request.stops.ids.begin(), asked_.request.stops.ids.end());
   out.sampling = sampling_of(asked_.request.sampling, state_->parts);
+  if (auto fault = set_limits(*asked_.served.model, asked_.request.sampling, out)) return *fault;
   if (keeps_logprobs_) out.logprobs = asked_.request.logprobs ? asked_.request.top_logprobs : 0;
   if (!scores.empty()) {
     const std::size_t echoed = asked_.request.echo ? asked_.request.top_logprobs : 0;

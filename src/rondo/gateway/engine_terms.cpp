@@ -96,8 +96,29 @@ std::optional<apis::Fault> unknown_ids(const tokenizer::Tokenizer* tokenizer, co
   for (const auto& [id, bias] : asked.logit_bias) {
     if (auto found = fault("logit_bias", id)) return found;
   }
+  for (const std::int32_t id : asked.allowed_ids) {
+    if (auto found = fault("allowed_token_ids", id)) return found;
+  }
   for (const std::int32_t id : stop_ids) {
     if (auto found = fault("stop_token_ids", id)) return found;
+  }
+  return std::nullopt;
+}
+
+// As vLLM does, so that a client gets the same from both: a word counts after a space too, if it has another first id and
+// as many ids there.
+std::optional<apis::Fault> set_limits(const core::Model& model, const apis::Sampling& asked, engine::Request& out) {
+  out.allowed_ids = asked.allowed_ids;
+  out.bad_words = asked.bad_words;
+  for (const std::string& word : asked.bad_words) {
+    auto plain = model.tokenize(word, true);
+    if (!plain.ok()) return apis::fault_of(plain.error());
+    if (plain.value().empty()) return apis::invalid("bad_words", "`bad_words`: `" + word + "` has no tokens");
+    auto spaced = model.tokenize(" " + word, true);
+    const bool is_other =
+        spaced.ok() && spaced.value().size() == plain.value().size() && spaced.value().front() != plain.value().front();
+    out.bad_ids.push_back(std::move(plain).value());
+    if (is_other) out.bad_ids.push_back(std::move(spaced).value());
   }
   return std::nullopt;
 }

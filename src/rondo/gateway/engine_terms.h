@@ -40,6 +40,9 @@ namespace rondo::gateway {
 // Returns the fault of ids that the request names and the model does not have.
 [[nodiscard]] std::optional<apis::Fault> unknown_ids(const tokenizer::Tokenizer* tokenizer, const apis::Sampling& asked,
                                                      std::span<const std::int32_t> stop_ids);
+// Sets which ids the request lets the engine sample.  Returns a fault for a word that the model's tokenizer cannot write.
+[[nodiscard]] std::optional<apis::Fault> set_limits(const core::Model& model, const apis::Sampling& asked,
+                                                    engine::Request& out);
 // The client asks for what the engine does not tell.
 [[nodiscard]] apis::Fault no_prompt_logprobs(std::string_view field);
 // Makes the fault for a reply that exceeded its time.

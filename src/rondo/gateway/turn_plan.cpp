@@ -137,6 +137,7 @@ apis::Outcome<engine::Request> TurnRun::engine_request() {
   request.stop_ids = profile_->stop_ids;
   request.stop_ids.insert(request.stop_ids.end(), from.stop_ids.begin(), from.stop_ids.end());
   request.sampling = sampling_of(from.sampling, state_->parts);
+  if (auto fault = set_limits(*read_.model->model, from.sampling, request)) return *fault;
   keeps_logprobs_ = from.logprobs || state_->parts.options.keep_logprobs;
   if (keeps_logprobs_) request.logprobs = from.logprobs ? from.top_logprobs : 0;
   request.tenant = tenant_of(read_.visit->tenant, from.cache_salt);
