@@ -296,9 +296,24 @@ void report_collision(const Trials& trials, const format::Loss& loss, report::Re
   add_finding(report, std::move(finding));
 }
 
+// Reports calls that the template writes, if their format is unknown.
+void report_unread_calls(const Trials& trials, report::Report& report) {
+  constexpr std::string_view kValue = "koala-one";
+  const auto written = write_call(trials, {{"k", kValue}}, trial_tools());
+  if (!written || written->turn.text.find(kValue) == std::string::npos) return;
+  report::Finding finding = finding_of("unreadable-turn", report::Level::kError);
+  finding.sentence = "calls are written, but their format was not found: they are read as content";
+  finding.proof = "a call is written as " + written_call(*written);
+  const std::size_t at = written->turn.prompt.size() + written->turn.text.find(kToolName);
+  finding.place = causes::place_at(trials.context().chat_template, written->turn.render, at);
+  finding.path = "messages[1].tool_calls";
+  add_finding(report, std::move(finding));
+}
+
 }  // namespace
 
 void find_argument_losses(const Trials& trials, report::Report& report) {
+  if (!trials.format().calls.present) report_unread_calls(trials, report);
   if (trials.writes_calls()) {
     ArgumentAudit audit(trials, report);
     audit.run();

@@ -354,6 +354,28 @@ TEST_CASE("arguments that are sorted, content that is left out beside calls") {
   CHECK_FALSE(has_note(audit_of(kTagged), "collision"));
 }
 
+TEST_CASE("calls that are written, but are no part of the turn's own that could be read") {
+  // The whole turn is one object, with content and calls as its members.
+  const char* const kObject =
+      "{{- '[[bot]]' + ({'say': m.content, 'calls': m.tool_calls} | tojson if m.tool_calls else "
+      "{'say': m.content} | tojson) }}";
+  const std::string calls = kClean.substr(kClean.find("{%- for call in"), kClean.find("{%- endfor %}\n{{- '[[end]]'") -
+                                                                              kClean.find("{%- for call in") + 14);
+  const report::Report report =
+      audit_of(with(with(kClean, calls, ""), "{{- '[[bot]]' + (m.content or '') }}", kObject));
+  const auto unread = std::ranges::find_if(report.findings, [](const report::Finding& finding) {
+    return finding.rule == "unreadable-turn" && finding.path == "messages[1].tool_calls";
+  });
+  REQUIRE_MESSAGE(unread != report.findings.end(), told(report.findings));
+  CHECK(unread->level == report::Level::kError);
+  CHECK(unread->place.line == 10);
+  CHECK(unread->proof.find("koala-one") != std::string::npos);
+  // A template that leaves calls out has another fault.
+  const report::Report none = audit_of(with(kClean, calls, ""));
+  CHECK(std::ranges::none_of(none.findings,
+                             [](const report::Finding& finding) { return finding.rule == "unreadable-turn"; }));
+}
+
 // ---- Turns
 
 TEST_CASE("a turn with calls that nothing ends, and one that is closed twice") {
