@@ -34,15 +34,16 @@ if(RONDO_PCH)
 endif()
 
 # rondo_part(NAME SOURCES a.cpp HEADERS a.h DEPENDS other ... TESTS a_test.cpp [LIBRARIES third-party targets] [HOT]
-#            [SELDOM])
+#            [SELDOM] [ONCE])
 #
 # Called from src/rondo/NAME/CMakeLists.txt.  Makes the library rondo_NAME and, when there are TESTS, the program
 # rondo_NAME_test, registered with CTest.  Third-party libraries are linked privately: their headers stay in this folder.
 # HOT: tests spend much of their time in this folder, so it is optimised under the sanitizers too.
 # SELDOM: a program spends little of its time in this folder, so a release optimises it less, which takes a third less time to compile;
 # with RONDO_SMALL it optimises for size: a quarter less code than with -O1.
+# ONCE: it runs once for a template or a schema, so it is optimised for size with RONDO_SMALL, and fully otherwise.
 function(rondo_part name)
-  cmake_parse_arguments(PART "HOT;SELDOM" "" "SOURCES;HEADERS;DEPENDS;LIBRARIES;TESTS" ${ARGN})
+  cmake_parse_arguments(PART "HOT;SELDOM;ONCE" "" "SOURCES;HEADERS;DEPENDS;LIBRARIES;TESTS" ${ARGN})
   list(TRANSFORM PART_DEPENDS PREPEND rondo_)
   add_library(rondo_${name} STATIC ${PART_SOURCES})
   target_sources(rondo_${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${CMAKE_SOURCE_DIR}/src/rondo FILES ${PART_HEADERS})
@@ -56,6 +57,9 @@ function(rondo_part name)
   endif()
   if(PART_SELDOM)
     target_compile_options(rondo_${name} PRIVATE $<$<CONFIG:Release>:$<IF:$<BOOL:${RONDO_SMALL}>,-Os,-O1>>)
+  endif()
+  if(PART_ONCE AND RONDO_SMALL)
+    target_compile_options(rondo_${name} PRIVATE $<$<CONFIG:Release>:-Os>)
   endif()
   if(RONDO_PCH)
     target_precompile_headers(rondo_${name} REUSE_FROM ${pch})
