@@ -6,6 +6,7 @@
 
 #include "chat/conversation.h"
 #include "json/parse.h"
+#include "spans/reading.h"
 
 namespace rondo::spans {
 namespace {
@@ -36,11 +37,7 @@ bool has_results(const json::Array& messages, std::size_t reply) {
 }
 
 CallIds sampled_call_ids(const core::Model& model, const core::Call& call, const Turn& turn) {
-  core::Call reading;
-  reading.conversation.tools = call.conversation.tools;
-  reading.conversation.documents = call.conversation.documents;
-  reading.conversation.kwargs = call.conversation.kwargs;
-  reading.now = call.now;
+  core::Call reading = reading_of(call);
   const auto prompt = std::span(turn.prompt).first(turn.prompt.size() - turn.prefill);
   std::vector<TokenId> ids(turn.prompt.begin() + static_cast<std::ptrdiff_t>(prompt.size()), turn.prompt.end());
   ids.insert(ids.end(), turn.completion.begin(), turn.completion.end());

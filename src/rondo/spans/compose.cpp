@@ -7,6 +7,7 @@
 
 #include "chat/reasoning_fields.h"
 #include "json/parse.h"
+#include "spans/reading.h"
 #include "spans/visible.h"
 
 namespace rondo::spans {
@@ -143,13 +144,7 @@ std::string Composer::hidden_end(std::string_view content) const {
 std::optional<Composer::ShownReply> Composer::shown_reply() const {
   constexpr std::size_t kMostTried = 64;  // ids that stand for one character, or for white space before it
   core::Call call = call_without_continued();
-  const bool has_tools = call.conversation.tools.has_value();
-  core::Asked asked;
-  if (!has_tools) asked.tool_choice = core::ToolChoice::kNone;
-  core::ParseCall parsing;
-  parsing.options = core::parse_options(asked, has_tools);
-  parsing.prompt_ids = begun_;
-  const auto said = model_.parse_ids(call, parsing, replied_);
+  const auto said = model_.parse_ids(call, parsing_of(call, begun_), replied_);
   if (!said.ok()) return std::nullopt;
   const std::string& text = said.value().text;
   const std::string hidden = hidden_end(said.value().message.content);

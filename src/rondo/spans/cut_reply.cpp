@@ -9,6 +9,7 @@
 
 #include "chat/reasoning_fields.h"
 #include "json/print.h"
+#include "spans/reading.h"
 #include "spans/visible.h"
 
 namespace rondo::spans {
@@ -37,17 +38,8 @@ std::optional<std::size_t> ids_of(const core::ParsedIds& said, std::string_view 
 std::shared_ptr<const Turn> cut_to_shown(const core::Model& model, const core::Call& call, const Turn& turn,
                                          const json::Value& shown) {
   if (turn.prefill > 0) return nullptr;  // the beginning was not sampled
-  core::Call reading;
-  reading.conversation.tools = call.conversation.tools;
-  reading.conversation.documents = call.conversation.documents;
-  reading.conversation.kwargs = call.conversation.kwargs;
-  reading.now = call.now;
-  const bool has_tools = call.conversation.tools.has_value();
-  core::Asked asked;
-  if (!has_tools) asked.tool_choice = core::ToolChoice::kNone;
-  core::ParseCall parsing;
-  parsing.options = core::parse_options(asked, has_tools);
-  parsing.prompt_ids = turn.prompt;
+  core::Call reading = reading_of(call);
+  const core::ParseCall parsing = parsing_of(reading, turn.prompt);
   const std::string text = shown_text(shown);
   const auto whole = model.parse_ids(reading, parsing, turn.completion);
   if (!whole.ok()) return nullptr;
