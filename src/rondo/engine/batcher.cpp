@@ -235,7 +235,7 @@ void Batcher::Work::add_prompts(std::vector<Due>& due) {
   }
 }
 
-void Batcher::Work::decode(std::vector<Due>& due) {
+void Batcher::Work::decode(const std::vector<Due>& due) {
   std::vector<LlamaBatch::Piece> pieces;
   for (const Due& one : due) pieces.push_back(one.piece);
   if (pieces.empty()) return;

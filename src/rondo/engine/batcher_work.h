@@ -119,7 +119,7 @@ class Batcher::Work {
   [[nodiscard]] Next next_prompt(const std::vector<Due>& due);
   void add_due(Choice& choice, std::size_t size, std::vector<Due>& due);
   void add_prompts(std::vector<Due>& due);
-  void decode(std::vector<Due>& due);
+  void decode(const std::vector<Due>& due);
   void end_piece(Choice& choice);
 
   [[nodiscard]] Source best_source(const Choice& choice);

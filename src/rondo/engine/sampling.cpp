@@ -234,7 +234,13 @@ double Sampler::set_likely_candidates(std::span<const float> row, float best) {
     least = 0.999 * tail / static_cast<double>(row.size());
   }
   constexpr float kSome = std::numeric_limits<float>::min();
-  set_candidates(row, ids_from(weights_.values(), std::max(static_cast<float>(least), kSome)), best);
+  const std::span<const float> weights = weights_.values();
+  candidates_.clear();
+  sorted_ = 0;
+  for (const TokenId id : ids_from(weights, std::max(static_cast<float>(least), kSome))) {
+    const auto at = static_cast<std::size_t>(id);
+    candidates_.push_back({id, row[at], static_cast<double>(weights[at])});
+  }
   return all;
 }
 
