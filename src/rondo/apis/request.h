@@ -8,6 +8,7 @@
 // store: the caller fills in what `previous_response_id` and items of type `item_reference` stand for (items.h).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -54,6 +55,23 @@ struct Sampling {
   std::vector<std::string> bad_words;     // texts that must not be sampled, without the blanks before them
   std::int64_t min_tokens = 0;            // before which the reply does not end
   bool ignore_end = false;                // the reply goes on until its most tokens or a stop text
+};
+
+// The settings that are numbers, under their names in requests, and the range of each.
+struct SamplingNumber {
+  std::string_view name;
+  std::optional<double> Sampling::* value;
+  double least;
+  double most;
+};
+inline constexpr std::array kSamplingNumbers = {
+    SamplingNumber{"temperature", &Sampling::temperature, 0, 2},
+    SamplingNumber{"top_p", &Sampling::top_p, 0, 1},
+    SamplingNumber{"min_p", &Sampling::min_p, 0, 1},
+    SamplingNumber{"typical_p", &Sampling::typical_p, 0, 1},
+    SamplingNumber{"presence_penalty", &Sampling::presence_penalty, -2, 2},
+    SamplingNumber{"frequency_penalty", &Sampling::frequency_penalty, -2, 2},
+    SamplingNumber{"repetition_penalty", &Sampling::repetition_penalty, 0.01, 100},
 };
 
 struct ToolChoice {
