@@ -235,7 +235,7 @@ typedef struct rondo_chat {
 /* Makes the prompt as text.  Further options: spans.  Result: text; json {"spans"?, "shaped"?, "notes"?}.  Fails with
  * RONDO_JSON, RONDO_INVALID_ARGUMENT, RONDO_TEMPLATE_RAISED, RONDO_TEMPLATE_ERROR, RONDO_LIMIT, or with
  * RONDO_UNSUPPORTED if the model has no template, or no tokenizer where one is needed.  All functions that take a chat
- * may fail so.  Any thread. */
+ * may fail in these ways.  Any thread. */
 RONDO_API rondo_status rondo_render(rondo_library* library, rondo_model model, const rondo_chat* chat,
                                     rondo_result* result, rondo_error* error);
 

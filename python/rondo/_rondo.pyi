@@ -11,10 +11,10 @@ import rondo.types
 
 class Encoded:
     """
-    A prompt in token ids, and whose each id is.
+    A prompt as token ids, with the owner of each id.
 
-    All arrays have one entry per id, shape (n,).  They are views of the object's own memory: no copies, and they keep the
-    object alive.  Writing into one changes what the object shows, and nothing else.
+    All arrays have one entry per id, shape (n,).  They are views of the object's own memory: nothing is copied, and a view
+    keeps the object alive.  Writing into a view changes only what the object shows.
     """
 
     @property
@@ -24,23 +24,23 @@ class Encoded:
     @property
     def message_indices(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
         """
-        int32: the message that an id belongs to, by its first byte; -1: nobody's (tools, generation prompt)
+        int32: the message that an id belongs to, by its first byte; -1 for no message (tools, generation prompt)
         """
 
     @property
     def content_mask(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
-        """uint8: 1 where the first byte is a message's own data"""
+        """uint8: 1 if the first byte is a message's own data"""
 
     @property
     def sampled_mask(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
         """
-        uint8: 1 where the model would have written the id as part of its turn, stop token included
+        uint8: 1 if the model would have sampled the id as part of its turn, stop token included
         """
 
     @property
     def straddles(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
         """
-        uint8: 1 where an id's bytes are of several messages, or partly data and partly template
+        uint8: 1 if an id's bytes come from several messages, or partly from data and partly from the template
         """
 
     @property
@@ -49,7 +49,7 @@ class Encoded:
 
     @property
     def ends(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
-        """uint32: behind the last byte of each id"""
+        """uint32: the end of each id in the UTF-8 of `text`"""
 
     @property
     def text(self) -> str:
@@ -58,27 +58,29 @@ class Encoded:
     @property
     def notes(self) -> list[str]:
         """
-        Of raw turns: what was written to close them, and where a message is not what its completion says.
+        Sentences about raw turns: what was written to close them, and which messages differ from their completions.
         """
 
     @property
     def shaped(self) -> list[str]:
         """
-        What of the messages was given to the template otherwise than it was sent: sentences (docs/shaping.md).
+        Sentences: where the template got a message in another form than it was sent (docs/shaping.md).
         """
 
     @property
     def roles(self) -> list[str]:
-        """The role of each message; "" for one without."""
+        """The role of each message; "" for a message without a role."""
 
     @property
     def tool_names(self) -> list[str | None]:
         """
-        Per message the tool whose result it is: its own `name`, or that of the call which it answers; None for others.
+        For each message, the tool whose result it is: its own `name`, or that of the call that it answers.  None for other messages.
         """
 
     def message_spans(self) -> list[tuple[int, int] | None]:
-        """Per message (first, behind last) of its ids, or None if it has none."""
+        """
+        For each message the range (begin, end) of its ids; None for a message without ids.
+        """
 
     def __len__(self) -> int: ...
 
@@ -98,7 +100,7 @@ class Bridged:
     @property
     def content_mask(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
         """
-        uint8 (n,): 1 where an appended id's first byte is a new message's own data
+        uint8 (n,): 1 if an appended id's first byte is a new message's own data
         """
 
     @property
@@ -107,38 +109,36 @@ class Bridged:
 
     @property
     def appended(self) -> int:
-        """How many ids, the last ones, were appended."""
+        """How many ids were appended; they are the last ones."""
 
     @property
     def appended_text(self) -> str: ...
 
     @property
     def notes(self) -> list[str]:
-        """What was synthesised or replaced by a stand-in, and why: sentences."""
+        """Sentences: what rondo made up or replaced by a stand-in, and why."""
 
     @property
     def shaped(self) -> list[str]:
         """
-        What of the messages was given to the template otherwise than it was sent: sentences (docs/shaping.md).
+        Sentences: where the template got a message in another form than it was sent (docs/shaping.md).
         """
 
     @property
     def lossy(self) -> list[dict]:
         """
-        What the template would have written differently in earlier turns: dicts of what, cause, message, place, line, column.
+        What the template would have written differently in earlier turns: dicts with what, cause, message, place, line, column.
         """
 
     @property
     def cuts(self) -> list[tuple[int, int, int]]:
         """
-        (first, behind last, message) of old ids that were cut out; none unless the retention does so.
+        The ranges of old ids that were cut out: (begin, end, message).  Empty unless the retention cuts.
         """
 
     @property
     def kept(self) -> int:
-        """
-        How many leading ids are where they were: all old ones if nothing was cut.
-        """
+        """How many leading ids stayed in place: all old ones if nothing was cut."""
 
     def __len__(self) -> int: ...
 
@@ -161,25 +161,25 @@ class Appended:
 
     @property
     def content_mask(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
-        """uint8 (n,): 1 where an id's first byte is a new message's own data"""
+        """uint8 (n,): 1 if an id's first byte is a new message's own data"""
 
     @property
     def text(self) -> str: ...
 
     @property
     def notes(self) -> list[str]:
-        """What was synthesised or replaced by a stand-in, and why: sentences."""
+        """Sentences: what rondo made up or replaced by a stand-in, and why."""
 
     @property
     def shaped(self) -> list[str]:
         """
-        What of the messages was given to the template otherwise than it was sent: sentences (docs/shaping.md).
+        Sentences: where the template got a message in another form than it was sent (docs/shaping.md).
         """
 
     @property
     def lossy(self) -> list[dict]:
         """
-        How the completion's end differs from what the template writes there: dicts as those of Bridged.
+        How the completion's end differs from what the template writes there: dicts as in Bridged.
         """
 
     def __len__(self) -> int: ...
@@ -198,7 +198,9 @@ class ToolCall:
 
     @property
     def arguments(self) -> str:
-        """JSON text: the model's own characters where the format carries JSON."""
+        """
+        JSON text: the model's own characters if the format writes arguments as JSON.
+        """
 
     @property
     def status(self) -> str:
@@ -207,7 +209,7 @@ class ToolCall:
     @property
     def problems(self) -> list[dict[str, str]]:
         """
-        Why a call is malformed whose arguments can be read: dicts of kind, parameter and message.
+        Why a call is malformed although its arguments can be read: dicts with kind, parameter and message.
 
         Kinds: "swallowed_tag", "unknown_attribute", "wrong_type", "unknown_parameter",
         "unclosed_value", "unreadable_parameter" (docs/parse.md).
@@ -220,7 +222,7 @@ class ToolCall:
     @property
     def token_span(self) -> tuple[int, int] | None:
         """
-        (first, behind last) of its ids in the completion; None where text was parsed.
+        The range (begin, end) of its ids in the completion; None if text was parsed.
         """
 
     def __repr__(self) -> str: ...
@@ -245,16 +247,18 @@ class Parsed:
     @property
     def behind_stop(self) -> str:
         """
-        Text behind the stop, which is no part of the turn; markup alone is left out.  Of ids, nothing behind the stop is read.
+        Text after the stop, which is not part of the turn; "" if only markup follows the stop, and always for ids.
         """
 
     @property
     def stopped(self) -> bool:
-        """A stop token was among the ids; what follows it was not read."""
+        """
+        True if a stop token was among the ids; the ids after it were not read.
+        """
 
     @property
     def reasoning_open(self) -> bool:
-        """The text ends inside of the reasoning."""
+        """True if the text ends inside the reasoning."""
 
     @property
     def text(self) -> str:
@@ -264,9 +268,9 @@ class Parsed:
         """
         The message for a conversation's history: a dict with role, content, reasoning_content and tool_calls.
 
-        Calls without an id of the model's own get `call_<index>`, counted from `first_call_index`.  raw=True adds what was parsed, as
-        `raw_ids` (a list of ints; all that were given) or, where it was text, `raw`: Model.encode(..., raw_turns=True) then puts
-        that into the prompt instead of writing the message again.
+        A call for which the model wrote no id gets `call_<index>`, counted from `first_call_index`.  raw=True adds what was parsed:
+        `raw_ids` (a list of all given ids), or `raw` for a text.  Model.encode(..., raw_turns=True) then puts that into the prompt
+        instead of writing the message again.
         """
 
     def __repr__(self) -> str: ...
@@ -280,18 +284,18 @@ class Model:
     A model as rondo sees it: its chat template and its tokenizer.
 
     Made by rondo.load() or rondo.from_tokenizer().  Immutable: all methods may be called from many threads at once, and work
-    without the GIL.  Can be pickled when it was loaded from files: the paths travel, not the content.
+    without the GIL.  A model that was loaded from files can be pickled; the pickle has the paths, not the content.
     """
 
     def render(self, messages: rondo.types.Messages, *, tools: rondo.types.Objects | None = None, documents: rondo.types.Objects | None = None, add_generation_prompt: bool = False, continue_final_message: bool | str | None = None, kwargs: dict[str, Any] | None = None, now: datetime.datetime | str | None = None) -> str:
         """
         The prompt as text.
 
-        messages: a list of dicts in the shape of the public chat APIs (or pydantic models or dataclasses); what is given is what the
-        template sees.  tools, documents: lists of dicts.  kwargs: further template variables.  continue_final_message: True, or the
-        name of the field of the last message that the model is to continue ("reasoning_content", or "tool_calls": behind the last
-        call's arguments, a JSON text that may end anywhere).  now: a datetime (or ISO text) for templates that print the time; the
-        clock by default.
+        messages: a list of dicts in the shape of the public chat APIs (or pydantic models or dataclasses); the template sees
+        exactly what you give.  tools, documents: lists of dicts.  kwargs: further template variables.  continue_final_message:
+        True, or the name of the field of the last message that the model continues ("reasoning_content"; with "tool_calls" it
+        continues the arguments of the last call, a JSON text that may end anywhere).  now: a datetime (or ISO text) for templates
+        that print the time; the clock by default.
 
         Raises InvalidArgumentError, or TemplateError with the template's line.  Runs without the GIL.
 
@@ -300,7 +304,7 @@ class Model:
 
     def shape(self, messages: rondo.types.Messages, *, tools: rondo.types.Objects | None = None, documents: rondo.types.Objects | None = None, kwargs: dict[str, Any] | None = None) -> tuple[list[dict[str, Any]], list[str]]:
         """
-        The messages in the form that the template needs, and sentences that say what is not as it was given.
+        Returns the messages in the form that the template needs, and sentences that say what was changed.
 
         For renderers other than rondo: render() and encode() shape messages on their own.  Arguments as render().  Shaping shaped
         messages changes nothing.  A model loaded with strict=True returns them as they are.
@@ -310,7 +314,7 @@ class Model:
 
     def shape_tools(self, tools: rondo.types.Objects, *, kwargs: dict[str, Any] | None = None) -> tuple[list[dict[str, Any]], list[str]]:
         """
-        The tool definitions in the form that the template needs, and sentences that say what is not as it was given.
+        Returns the tool definitions in the form that the template needs, and sentences that say what was changed.
 
         For renderers other than rondo: render() and encode() shape tools on their own.  Shaping shaped tools changes nothing.  A
         model loaded with strict=True returns them as they are.
@@ -320,15 +324,16 @@ class Model:
 
     def encode(self, messages: rondo.types.Messages, *, tools: rondo.types.Objects | None = None, documents: rondo.types.Objects | None = None, add_generation_prompt: bool = False, continue_final_message: bool | str | None = None, kwargs: dict[str, Any] | None = None, now: datetime.datetime | str | None = None, content_specials: str = 'text', raw_turns: bool = False, retention: str | None = None, inline_reasoning: bool = True) -> Encoded:
         """
-        The prompt as token ids, with the owner of each: an Encoded.
+        Makes the prompt as token ids, with the owner of each id: an Encoded.
 
         Arguments as render().  content_specials="parse" recognises control tokens in user text, as
-        apply_chat_template(tokenize=True) does; by default text from messages, tools and documents never becomes one, but for the
-        marks of a block of reasoning with which an assistant's content begins: the model has sampled them (inline_reasoning=False: nor they).
-        raw_turns=True: assistant messages with a field `raw_ids` (ids) or `raw` (text), as Parsed.to_message(raw=True) makes them,
-        stand as they were sampled, and what follows is appended as a bridge does; `notes` say what was written to close them, and
-        what of a continued message the template does not write.  retention: what of earlier reasoning stands in the prompt though
-        the template drops it: "preserve_all_thinking", "preserve_thinking_between_tool_calls"; by default what the template writes.
+        apply_chat_template(tokenize=True) does.  By default, text from messages, tools and documents never becomes a control token,
+        with one exception: the markers around a block of reasoning with which an assistant's content begins, because the model has
+        sampled them.  inline_reasoning=False switches the exception off.  raw_turns=True: assistant messages with a field `raw_ids`
+        (ids) or `raw` (text), as Parsed.to_message(raw=True) makes them, are used as they were sampled, and later messages are
+        appended as a bridge does.  `notes` say what was written to close them, and which part of a continued message the template
+        does not write.  retention: which earlier reasoning stays in the prompt although the template drops it:
+        "preserve_all_thinking" or "preserve_thinking_between_tool_calls"; by default the template decides.
 
         Raises as render(), and UnsupportedError for a model without a tokenizer.  Runs without the GIL.
 
@@ -341,15 +346,16 @@ class Model:
         The next prompt of a rollout: the old ids unchanged, then the new turn.
 
         prompt_ids, completion_ids: what the model was given and what it sampled, shape (n,), any integer dtype (int32 is not
-        copied), or sequences of ints; the completion with or without its stop token, possibly cut off.  new_messages: what follows,
-        none of role `assistant`.  close=False leaves out what would close reasoning or a call that the completion left open; the stop
-        token is written all the same.  lossy=False raises BridgeError where the template would have written something of the old turns
-        differently; find_lossy=False does not look for that (it takes renders of the whole conversation).  messages: those behind prompt_ids, for templates whose later turns depend on them.
-        retention: what of earlier reasoning stays: "all" (the old ids stay as they are) or "preserve_all_thinking", "template",
-        "tool_cycle", "preserve_thinking_between_tool_calls"; with one that cuts, sampled are the ranges of prompt_ids that the
-        assistant messages in `messages` were sampled as, in order, and `cuts` and `kept` of the result say what is gone.
+        copied), or sequences of ints; the completion with or without its stop token, possibly cut off.  new_messages: the messages
+        after the completion, none of role `assistant`.  close=False does not close reasoning or a call that the completion left
+        open; the stop token is written nevertheless.  lossy=False raises BridgeError if the template would write a part of the old
+        turns differently; find_lossy=False does not look for such parts, which saves renders of the whole conversation.  messages:
+        the messages in prompt_ids, for templates whose later turns depend on them.  retention: which earlier reasoning stays: "all"
+        (the old ids stay as they are), "preserve_all_thinking", "template", "tool_cycle" or
+        "preserve_thinking_between_tool_calls".  For a retention that cuts, sampled are the ranges of prompt_ids in which the
+        assistant messages in `messages` were sampled, in order; `cuts` and `kept` of the result say what was cut.
 
-        Raises BridgeError where the template writes nothing that ends an assistant turn, TokenizerError for ids out of range,
+        Raises BridgeError if the template writes nothing that ends an assistant turn, TokenizerError for ids out of range,
         InvalidArgumentError, TemplateError.  Runs without the GIL.
 
             >>> bridged = model.bridge(prompt_ids, completion_ids, [{"role": "tool", "content": "4"}], tools=tools)
@@ -358,7 +364,7 @@ class Model:
 
     def append(self, prompt_ids: rondo.types.Ids, completion_ids: rondo.types.Ids, new_messages: rondo.types.Messages, *, messages: rondo.types.Messages | None = None, tools: rondo.types.Objects | None = None, documents: rondo.types.Objects | None = None, kwargs: dict[str, Any] | None = None, now: datetime.datetime | str | None = None, content_specials: str = 'text', close: bool = True) -> Appended:
         """
-        The appended part of bridge() alone, an Appended: of the old ids only the last few are looked at, so that ends of them are enough.  Arguments as bridge().
+        Makes only the appended part of bridge(): an Appended.  It reads only the last few old ids, so you need not give the others.  Arguments as bridge().
         """
 
     def stop_ids(self, *, tools: rondo.types.Objects | None = None, kwargs: dict[str, Any] | None = None) -> list[int]:
@@ -368,18 +374,20 @@ class Model:
 
     def tokenize(self, text: str, *, parse_special: bool = True) -> numpy.typing.NDArray[numpy.int32]:
         """
-        The ids of a text, int32 (n,), without what a tokenizer may add around it.
+        The ids of a text, int32 (n,), without the tokens that a tokenizer may add around it.
         """
 
     def detokenize(self, ids: rondo.types.Ids, *, skip_special: bool = False) -> str:
-        """The text of ids; bytes that are no UTF-8 become U+FFFD."""
+        """The text of ids; bytes that are not UTF-8 become U+FFFD."""
 
     def find_token(self, token: str) -> int | None:
-        """The id of the token that reads exactly so; None if there is none."""
+        """The id of the token with exactly this text; None if there is none."""
 
     @property
     def vocab_size(self) -> int:
-        """Ids are below this; 0 without a tokenizer."""
+        """
+        The size of the vocabulary: all ids are below it.  0 without a tokenizer.
+        """
 
     @property
     def chat_template(self) -> str:
@@ -387,7 +395,7 @@ class Model:
 
     @property
     def name(self) -> str:
-        """Where it came from."""
+        """The path or name from which the model was loaded."""
 
     def __reduce__(self) -> tuple: ...
 
@@ -395,14 +403,14 @@ class Model:
 
     def parse(self, completion: rondo.types.Ids | str, *, messages: rondo.types.Messages | None = None, prompt_ids: rondo.types.Ids | None = None, prompt_tail: str | None = None, tools: rondo.types.Objects | None = None, kwargs: dict[str, Any] | None = None, continue_final_message: bool | str | None = None, tool_choice: str = 'auto', parallel_tool_calls: bool = True, reasoning: str = 'split', partial: bool = False, strict: bool = False) -> Parsed:
         """
-        What a completion says: reasoning, content, tool calls; nothing is lost.
+        Reads a completion: reasoning, content and tool calls.  No text is lost.
 
         completion: ids (shape (n,), any integer dtype, or a sequence of ints; read up to the first stop token), or text with
-        special tokens as text.  Of ids, markers count only as the tokens that they are: the same characters spelled by ordinary
-        tokens are text.  What the prompt has opened already is read off prompt_ids, else prompt_tail, else messages, else the
-        generation prompt behind a plain user message.  tools give argument types and known names.  reasoning="inline" leaves
-        reasoning in the content; partial=True leaves out what may be the beginning of a marker; strict=True raises ParseError with
-        the offset of the first mistake.
+        special tokens as text.  In ids, a marker counts only as its own token: the same characters spelled with ordinary tokens are
+        text.  prompt_ids, prompt_tail or messages show what the prompt has already opened; the first that is given counts,
+        otherwise the generation prompt after a plain user message.  tools give the types of arguments and the known names.
+        reasoning="inline" leaves reasoning in the content.  partial=True leaves out what may be the beginning of a marker.
+        strict=True raises ParseError with the offset of the first mistake.
 
             >>> parsed = model.parse(completion_ids, prompt_ids=prompt_ids, tools=tools)
             >>> parsed.tool_calls[0].name, parsed.tool_calls[0].arguments
@@ -410,16 +418,16 @@ class Model:
 
     def stream_parser(self, *, messages: rondo.types.Messages | None = None, prompt_ids: rondo.types.Ids | None = None, prompt_tail: str | None = None, tools: rondo.types.Objects | None = None, kwargs: dict[str, Any] | None = None, tool_choice: str = 'auto', parallel_tool_calls: bool = True, reasoning: str = 'split') -> StreamParser:
         """
-        A parser that is fed while the model samples: a StreamParser.  Arguments as parse().
+        Makes a StreamParser, which reads what the model writes while it writes.  Arguments as parse().
         """
 
     def grammar(self, *, messages: rondo.types.Messages | None = None, prompt_ids: rondo.types.Ids | None = None, tools: rondo.types.Objects | None = None, response_schema: dict[str, Any] | None = None, response_text: bool = False, tool_choice: str | dict[str, str] = 'auto', parallel_tool_calls: bool = True, format: str = 'gbnf', kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
         """
-        What the model may write, for an engine that samples under constraints.
+        Returns what the model may write, for an engine that constrains sampling.
 
         format: "gbnf", "structural_tag" or "lark".  tool_choice: "auto", "none", "required" or {"name": function}.  response_text:
-        the answer is the text of the string that response_schema describes, such as one of its `enum`, not JSON.  What the
-        prompt has opened already is read off prompt_ids, else messages.  A dict of grammar (text, "" where there is nothing to
+        the answer is the text of the string that response_schema describes, such as one of its `enum`, not JSON.  prompt_ids,
+        otherwise messages, show what the prompt has already opened.  Returns a dict with grammar (text; "" if there is nothing to
         constrain), lazy, triggers and warnings.
         """
 
@@ -430,26 +438,26 @@ class Model:
 
     def capabilities(self, *, kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
         """
-        What of a conversation the template can carry, each with what a render showed (docs/capabilities.md).
+        Returns which parts of a conversation the template can carry, each with the evidence of a render (docs/capabilities.md).
         """
 
     def losses(self, *, tools: rondo.types.Objects | None = None, kwargs: dict[str, Any] | None = None) -> dict[str, Any]:
         """
-        What of a message cannot survive render and parse, as far as the format tells.
+        Returns which parts of a message are lost when it is rendered and parsed, as far as the format shows.
 
-        A dict of losses (what, meaning, template line), notes (what could not be inferred) and objection (None if the format's parts
-        fit each other).
+        The dict has losses (what, meaning, line of the template), notes (what could not be inferred) and objection (None if the
+        format's parts fit each other).
         """
 
     def check(self, *, kwargs: dict[str, Any] | None = None, now: datetime.datetime | str | None = None, scenarios: list[str] | None = None) -> dict[str, Any]:
         """
-        Where a next prompt is not the continuation of what the model has seen, why, and what helps.
+        Finds where a next prompt does not continue what the model has seen, why, and what helps.
 
         Plays conversations through the template under each value of its own variables: render, sample, parse, keep as messages,
-        render again.  A dict as `rondo check --json` prints it (docs/check.schema.json): findings, the worst first, notes, and cases.
-        kwargs: variables that every setting has.  scenarios: names of conversations; all by default.  Takes seconds.
+        render again.  Returns a dict as `rondo check --json` prints it (docs/check.schema.json): findings (worst first), notes and
+        cases. kwargs: variables that every setting has.  scenarios: names of conversations; all by default.  Takes seconds.
 
-        Raises InvalidArgumentError for a scenario that there is not.  Runs without the GIL.
+        Raises InvalidArgumentError for an unknown scenario.  Runs without the GIL.
 
             >>> for finding in model.check()["findings"]:
             ...     print(finding["level"], finding["rule"], finding.get("place"), finding["sentence"])
@@ -461,46 +469,47 @@ class StreamParser:
 
     Made by Model.stream_parser().  Events are dicts: {"kind": "content" or "reasoning", "text"}, {"kind": "call_start", "call",
     "text": the name, "id"?}, {"kind": "call_id", "call", "text"}, {"kind": "arguments", "call", "text"}, {"kind": "call_end",
-    "call"}.  Nothing that was reported is taken back.  One thread at a time gets in.
+    "call"}.  Nothing that was reported is taken back.  Threads may share a parser: their calls wait for each other.
     """
 
     def feed(self, piece: str | int | rondo.types.Ids) -> list[dict]:
         """
-        Text, an id, or ids: the events that are certain now.  Markers count only as the tokens that they are.
+        Takes text, an id or ids, and returns the events that are certain now.  A marker that is a token of the vocabulary counts only as that token.
         """
 
     def close(self) -> list[dict]:
-        """The completion ends here: what was held back."""
+        """Ends the completion and returns the events that were held back."""
 
     def arguments(self, call: int) -> Any:
         """
         The arguments of a call so far, as a Python value: {"city": "Par"}.
 
-        Strings grow; a number or word is there when it is complete.  None before they have begun.
+        A string grows; a number or word appears when it is complete.  None before the arguments begin.
         """
 
     def open_argument(self, call: int) -> str | None:
         """
-        Of these, a JSON pointer to the innermost value that is still being written; None where none is.
+        A JSON pointer to the innermost argument value that is still being written; None if every value is complete.
         """
 
     def finish(self) -> Parsed:
-        """close(), then all of it as a Parsed."""
+        """Ends the completion and returns all of it as a Parsed."""
 
     @property
     def ended(self) -> bool:
-        """A stop was seen; what follows belongs to nobody."""
+        """True once a stop was seen; later text is not part of the turn."""
 
     @property
     def reasoning_open(self) -> bool:
-        """What comes next is reasoning still."""
+        """True if the next text would be reasoning."""
 
 class PartialValue:
     """
-    The JSON value that a text is so far, while it arrives.
+    Reads a JSON text while it arrives: the value so far.
 
-    Strings are there with their first character, dicts and lists with their opening bracket; a number or word when it is complete.
-    StreamParser keeps one for each call; this one reads any text, such as the parts of arguments that an API streams.
+    A string appears with its first character, a dict or list with its opening bracket, and a number or word when it is
+    complete.  StreamParser has one for each call; this class reads any text, such as the parts of arguments that an API
+    streams.
 
         >>> value = rondo.PartialValue()
         >>> value.feed('{"city": "Par')
@@ -512,42 +521,42 @@ class PartialValue:
 
     def feed(self, text: str) -> None:
         """
-        The next piece.  From a character that no JSON has there on, nothing more is read.
+        Reads the next piece.  At a character that JSON does not allow there, reading stops for good.
         """
 
     def close(self) -> None:
-        """The text ends here: a number at the top is complete."""
+        """Ends the text, which completes a number at the top level."""
 
     @property
     def value(self) -> Any:
-        """None before it has begun."""
+        """The value so far; None before it begins."""
 
     @property
     def open_path(self) -> str | None:
         """
-        A JSON pointer to the innermost value that has begun and is not complete; None where there is none.
+        A JSON pointer to the innermost value that has begun and is not complete; None if there is none.
         """
 
     @property
     def complete(self) -> bool:
-        """The whole value is there."""
+        """True once the whole value has been read."""
 
     @property
     def valid(self) -> bool:
-        """False once a character came that no JSON has there."""
+        """False after a character that JSON does not allow there."""
 
 class Rollout:
     """
-    A rollout that something else samples.
+    A conversation that grows as ids; you sample the model's turns.
 
         >>> rollout = rondo.Rollout(model, messages, tools=tools)
         >>> sampled = engine.generate(rollout.ids, stop_token_ids=model.stop_ids())
         >>> said = rollout.complete(sampled)              # a Parsed
-        >>> new = rollout.add([{"role": "tool", "content": "4"}])   # the ids behind the old ones
+        >>> new = rollout.add([{"role": "tool", "content": "4"}])   # the ids after the old ones
         >>> rollout.ids, rollout.sampled_mask             # the next prompt, and what of it the model wrote
 
-    The ids are the truth: nothing that was prompted or sampled is tokenized again.  Any number of rollouts share a model; one
-    thread at a time gets into one.
+    The ids are the truth: nothing that was prompted or sampled is tokenized again.  Any number of rollouts may share a model,
+    and threads may share a rollout: their calls wait for each other.
     """
 
     def __init__(self, model: Model, messages: rondo.types.Messages, *, tools: rondo.types.Objects | None = None, documents: rondo.types.Objects | None = None, kwargs: dict[str, Any] | None = None, now: datetime.datetime | str | None = None, content_specials: str = 'text') -> None:
@@ -555,12 +564,12 @@ class Rollout:
 
     def complete(self, completion_ids: rondo.types.Ids) -> Parsed:
         """
-        Takes what was sampled behind `ids`, with or without its stop token.  Raises InvalidArgumentError if the model has just spoken.
+        Takes the ids that were sampled after `ids`, with or without the stop token.  Raises InvalidArgumentError if the last turn is already the model's.
         """
 
     def add(self, new_messages: rondo.types.Messages, *, retention: str = 'all') -> numpy.typing.NDArray[numpy.int32]:
         """
-        Appends what follows the model's turn, none of role `assistant`, and opens its next turn: the appended ids, int32 (n,).  retention: what of earlier reasoning stays: "all" (the old ids stay as they are), "template", "tool_cycle", "preserve_thinking_between_tool_calls" or "preserve_all_thinking"; `last_add` says what was cut.  Raises as Model.bridge(); the rollout is unchanged then.
+        Appends the messages that follow the model's turn (none of role `assistant`), opens its next turn, and returns the appended ids, int32 (n,).  retention: which earlier reasoning stays: "all" (the old ids stay as they are), "template", "tool_cycle", "preserve_thinking_between_tool_calls" or "preserve_all_thinking"; `last_add` says what was cut.  Raises as Model.bridge(); the rollout is then unchanged.
         """
 
     @property
@@ -570,35 +579,35 @@ class Rollout:
     @property
     def sampled_mask(self) -> numpy.typing.NDArray[numpy.uint8]:
         """
-        uint8 (n,): 1 for the ids that the model sampled, and those of assistant turns in the first prompt.
+        uint8 (n,): 1 for ids that the model sampled, and for assistant turns in the first prompt.
         """
 
     @property
     def message_indices(self) -> numpy.typing.NDArray[numpy.int32]:
-        """int32 (n,): index into `messages`, -1 for nobody's."""
+        """int32 (n,): index into `messages`; -1 for no message."""
 
     @property
     def last_add(self) -> dict[str, Any]:
         """
-        What the last add() did: begin (the first appended id), kept (how many leading ids are where they were), cuts ((first, behind last, message) of ids that were cut out), notes, shaped (what of the new messages was given to the template otherwise than it was sent).
+        What the last add() did: begin (the first appended id), kept (how many leading ids stayed in place), cuts (ranges of ids that were cut out: (begin, end, message)), notes, shaped (where the template got a new message in another form than it was sent).
         """
 
     @property
     def messages(self) -> list[dict]:
         """
-        The visible conversation; the model's last turn joins it with the next add().
+        The visible conversation; the next add() adds the model's last turn to it.
         """
 
     def __len__(self) -> int: ...
 
     @property
     def notes(self) -> list[str]:
-        """What was noticed of the first messages, as Encoded.notes."""
+        """Sentences about the first messages, as Encoded.notes."""
 
     @property
     def shaped(self) -> list[str]:
         """
-        What of the first messages was given to the template otherwise than it was sent, a sentence each.
+        Sentences: where the template got one of the first messages in another form than it was sent.
         """
 
 class Transcript:
@@ -610,9 +619,9 @@ class Transcript:
         >>> transcript.text                   # what model.render() gives for all messages, byte for byte
         >>> transcript.last_append["way"]     # "incremental": only a few of the messages were rendered
 
-    Where it is known that the new turns do not depend on older ones, only a few messages are rendered, and the work does not grow
-    with the conversation; else all of them are, and `last_append` says why.  Any number of transcripts share a model; one thread
-    at a time gets into one.
+    If the new turns are known not to depend on older ones, rondo renders only a few messages, and the work does not grow with
+    the conversation.  Otherwise it renders all messages, and `last_append` says why.  Any number of transcripts may share a
+    model, and threads may share a transcript: their calls wait for each other.
     """
 
     def __init__(self, model: Model, messages: rondo.types.Messages, *, tools: rondo.types.Objects | None = None, documents: rondo.types.Objects | None = None, kwargs: dict[str, Any] | None = None, now: datetime.datetime | str | None = None, add_generation_prompt: bool = False) -> None:
@@ -620,12 +629,12 @@ class Transcript:
 
     def append(self, new_messages: rondo.types.Messages) -> str:
         """
-        Appends messages of any role: the text behind what stayed of the old one.  Raises as Model.render() of all messages; the transcript is unchanged then.
+        Appends messages of any role, and returns the text after the part of the old text that stayed.  Raises as Model.render() of all messages would; the transcript is then unchanged.
         """
 
     @property
     def text(self) -> str:
-        """What the template writes of all messages."""
+        """The text that the template writes for all messages."""
 
     @property
     def messages(self) -> list[dict]:
@@ -634,7 +643,7 @@ class Transcript:
     @property
     def last_append(self) -> dict[str, Any]:
         """
-        What the last append() did: way ("incremental" or "full"), why, kept (how many bytes of the text stayed), shaped (what of the new messages was given to the template otherwise than it was sent).
+        What the last append() did: way ("incremental" or "full"), why, kept (how many bytes of the text stayed), shaped (where the template got a new message in another form than it was sent).
         """
 
     def __len__(self) -> int: ...

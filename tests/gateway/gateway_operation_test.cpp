@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/files.h"
 #include "engine/relay.h"
 #include "json/print.h"
 #include "tests/support/scripted_gateway.h"
@@ -448,6 +449,21 @@ TEST_CASE("gateway: the log says what a request cost, and nothing of what it say
   CHECK(plain.ask("GET", "/health").status == 200);
   CHECK(plain.log.starts_with("2027-01-15T08:00:00.000Z 200 other GET /health request_id=req_"));
   CHECK(std::count(plain.log.begin(), plain.log.end(), '\n') == 1);
+}
+
+TEST_CASE("gateway: docs/operating.md names each metric") {
+  const std::string page = files::read(std::string(RONDO_SOURCE_DIR) + "/docs/operating.md").value();
+  Gateway gateway;
+  std::istringstream lines(gateway.ask("GET", "/metrics").body);
+  std::size_t metrics = 0;
+  for (std::string line; std::getline(lines, line);) {
+    constexpr std::string_view kType = "# TYPE ";
+    if (!line.starts_with(kType)) continue;
+    const std::string name = line.substr(kType.size(), line.rfind(' ') - kType.size());
+    CHECK_MESSAGE(page.find("`" + name + "`") != std::string::npos, name);
+    ++metrics;
+  }
+  CHECK(metrics > 10);
 }
 
 TEST_CASE("gateway: its numbers are what Prometheus reads, and add up") {

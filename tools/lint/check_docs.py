@@ -4,7 +4,7 @@ Usage: python3 -m tools.lint.check_docs
 
 What the pages name must exist: the targets of links with their headings, files, names of C++ as `Class::name`, subcommands, commands of
 ./dev, options, and variables RONDO_*.  A measured figure (one with a thousands separator that is not round) stands on one page only;
-the others link to it.  What a program in Python spells as a place in the repository, REPO / "docs" / "hacking.md" or "-m", "tools.lint.lint", is there too.
+the others link to it.  Each subcommand of rondo is named on a page.  What a program in Python spells as a place in the repository, REPO / "docs" / "hacking.md" or "-m", "tools.lint.lint", is there too.
 """
 import re
 import subprocess
@@ -88,6 +88,7 @@ class Tree:
         self.dev = set(re.findall(r"^cmd_(\w+)\(\)", read("dev"), re.MULTILINE))
         cli = "\n".join(read(path) for path in files if path.startswith("src/rondo/cli/"))
         self.commands = set(re.findall(r'add_subcommand\(\s*"([\w-]+)"', cli))
+        self.top_commands = set(re.findall(r'\bapp\.add_subcommand\(\s*"([\w-]+)"', cli))
 
     def lacks(self, code):
         for name in FILE.findall(code) + FOLDER.findall(code):
@@ -116,6 +117,12 @@ def twice(pages):
             for figure, where in sorted(found.items()) if len(where) > 1]
 
 
+def unnamed_commands(tree, pages):
+    """Subcommands that no page names."""
+    named = {name for text in pages.values() for name in re.findall(r"\brondo +([a-z]+(?:-[a-z]+)*)", text)}
+    return [f"no page names the subcommand `rondo {name}`" for name in sorted(tree.top_commands - named)]
+
+
 def lost_places(text):
     """What a program in Python spells and is not there."""
     places = {"/".join(re.findall(r'"([^"]*)"', place)) for place in PLACE.findall(text)}
@@ -134,7 +141,7 @@ def main():
             for part in code_of(text):
                 lines += tree.lacks(part)
         found += [f"{page}: {line}" for line in dict.fromkeys(lines)]
-    found += twice(pages)
+    found += twice(pages) + unnamed_commands(tree, pages)
     found += [f"{path}: there is no `{place}`" for path in files if path.endswith(".py") for place in lost_places(read(path))]
     for line in found:
         print(line)

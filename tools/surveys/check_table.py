@@ -115,9 +115,10 @@ def summary(found, rows):
     lines = [f"Of {len(replies)} models ({different} different templates), {len(checked)} could be checked. {levels['none']} have no finding, "
              f"{levels['warning']} have warnings at worst, {levels['error']} have errors.",
              "",
-             f"Without those that break under any template, the re-rendered prompt does not begin with the text that the model has "
-             f"seen in {share('string_prefix')}, and not with its ids in {share('token_prefix')} with a tokenizer. A bridged prompt "
-             f"begins with these ids in every case; it ends otherwise than the template, or can't be made, in {share('bridge')}.",
+             f"In {share('string_prefix')} the re-rendered prompt does not begin with the text that the model has seen, and in "
+             f"{share('token_prefix')} with a tokenizer it does not begin with the model's ids. Cases that break under any template are "
+             f"not counted. A bridged prompt begins with these ids in every case. In {share('bridge')} it ends differently than the "
+             f"template's own prompt, or cannot be made.",
              "",
              "| rule | level | templates |", "| --- | --- | --- |"]
     for (level, rule), count in sorted(rules.items(), key=lambda entry: (LEVELS.index(entry[0][0]), -entry[1], entry[0][1])):
@@ -138,8 +139,8 @@ def page_path(summary_path, page):
 def level_page(page, rows, summary_name):
     lines = [f"# Checked templates: {page}", "",
              f"The {len(rows)} templates that {PAGES[page]}; [all of them]({summary_name}).", "",
-             "The numbers are cases that hold of those that were asked, over all settings. Cases that break under any template count here "
-             "where they hold. The finding is the worst one; `rondo check` lists all, with what helps.", "",
+             "Each number says in how many of the cases, over all settings, the statement holds. Cases that break under any template count "
+             "only if they hold. The finding is the worst one; `rondo check` lists all of them, with what helps.", "",
              "| model | row | " + " | ".join(name for _, name in CHECKS) + " | worst | finding |",
              "| --- | --- | " + "--- | " * len(CHECKS) + "--- | --- |", *rows]
     return "\n".join(lines) + "\n"
@@ -151,10 +152,11 @@ def document(options, found, rows):
     lines = ["# Checked templates", "",
              f"What [`rondo check`](check.md) says about the chat templates of the corpus beside the checkout: rondo {version}, "
              f"{options.date}. No word about these models is in the code. The templates are those of the corpus, which "
-             "may have been changed by their makers since; some tokenizers are substitutes with the same markers; where there is no tokenizer, token ids were not asked about. Made by", "",
+             "may have been changed by their makers since. Some tokenizers are substitutes with the same markers. Models without a tokenizer "
+             "were checked by their text only. This command makes these pages:", "",
              f"    python3 -m tools.surveys.check_table --program build/release/rondo --models FOLDER --date {options.date}", "",
-             f"One check takes {seconds[len(seconds) // 2]:.1f} s in the median and {seconds[-1]:.1f} s at most, the start of the program "
-             f"and the loading of the tokenizer included ({options.jobs} at a time).", "",
+             f"One check takes {seconds[len(seconds) // 2]:.1f} s in the median and {seconds[-1]:.1f} s at most, including the start of the "
+             f"program and the loading of the tokenizer ({options.jobs} at a time).", "",
              *summary(found, rows), "",
              "Each template has a row on one of these pages:", ""]
     lines += [f"* [{page}]({page_path(options.out, page).name}): those that {what}" for page, what in PAGES.items()]

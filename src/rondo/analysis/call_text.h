@@ -27,8 +27,9 @@ struct JsonCall {
   format::JsonRoles roles;
   CallText text;
   std::vector<format::CallPiece> pieces = {};  // for an id beside the object
-  // If the calls are a list, but the only call of `lead_turn` is not in one: the literals around that call.  Then
-  // `text.before` is not the list's: the text before the list ends `before_slot` bytes before the first slot of `turn`.
+  // The literals around the only call of `lead_turn`, if the template writes several calls as a list but a single one
+  // without it.  Then `text.before` belongs to the single call; the text before the list ends `before_slot` bytes
+  // before the first slot of `turn`.
   std::optional<CallText> lone = {};
   std::size_t before_slot = 0;
 };

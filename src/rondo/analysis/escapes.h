@@ -21,8 +21,8 @@ inline constexpr std::string_view kWhiteSigns = " \n\t";
 // White space and single characters are left out, because they also stand for themselves and could not be told apart.
 [[nodiscard]] std::vector<format::Escape> escapes_between(std::string_view characters, std::string_view written);
 
-// Returns the same if `written` is the JSON string of with_words(characters) in which the template has replaced
-// characters: the escapes that come after those of JSON.  Returns none unless undoing all of them gives the text back.
+// Does the same if the template writes the text as a JSON string and then replaces characters in that string.  Returns
+// only the template's own escapes, and none unless undoing all escapes gives the text back.
 [[nodiscard]] std::vector<format::Escape> escapes_in_json_string(std::string_view characters, std::string_view written);
 
 // Returns what the turn has from its first text of `kind` to the last, with what the template writes in between.

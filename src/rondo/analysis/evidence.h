@@ -77,7 +77,8 @@ struct Evidence {
 // Returns the first `most` of `words` that may be the name of a field or type, and that the chat APIs do not have.
 [[nodiscard]] std::vector<std::string> names_in(const std::vector<std::string>& words, std::size_t most);
 
-// Text without its prefix, without white space at its end, and whether it contains a part that is not empty.
+// Return the text without this prefix; the text without white space at its end; whether the text contains `part`,
+// unless `part` is empty.
 [[nodiscard]] inline std::string without_prefix(const std::string& text, const std::string& prefix) {
   return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
 }
@@ -88,7 +89,8 @@ struct Evidence {
   return !part.empty() && text.find(part) != std::string::npos;
 }
 
-// Returns where the first unit ends and where the last one begins, of the boundaries of a text; 0 if it is empty.
+// Return where the first unit of a text ends, and where its last one begins.  `cuts` are the boundaries of its units;
+// both are 0 for an empty text.
 [[nodiscard]] inline std::size_t first_unit_end(const std::vector<std::size_t>& cuts) {
   return cuts[std::min<std::size_t>(1, cuts.size() - 1)];
 }

@@ -28,8 +28,8 @@ struct Seen {
 // Returns how the template writes a line end in the string if it indents the lines after it: "\n    ".  Otherwise "".
 [[nodiscard]] std::string indented_line_end(const Seen& seen);
 
-// Returns the end that the texts after all values share.  Types whose parameters begin differently also close
-// differently; then the shared text begins with a whole marker, or inside the tag that repeats the key.
+// Returns the text that ends what follows each value.  If parameters of some types begin differently, they also close
+// differently.  The shared text then begins with a whole marker, or inside the tag that repeats the key.
 [[nodiscard]] std::string shared_after(const std::vector<Seen>& all, const Evidence& evidence);
 
 // Infers the forms of all types.  The text that all values share before them becomes `key_close`; `after` is the text

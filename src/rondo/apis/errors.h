@@ -71,7 +71,8 @@ class [[nodiscard]] Outcome {
 [[nodiscard]] Fault model_not_found(std::string_view model);
 // `what` names what was sought: "response", "conversation".
 [[nodiscard]] Fault not_found(std::string_view what, std::string_view id);
-// Message threads (Messages): no store has the turn that the thread should continue; a request that no thread can hold.
+// Make the faults of message threads (Messages): the store does not have the turn that the request continues, or the
+// request has content that a thread cannot hold.
 [[nodiscard]] Fault thread_not_found(std::string_view message_id);
 [[nodiscard]] Fault thread_unsupported(std::string param, std::string message);
 [[nodiscard]] Fault wrong_key();

@@ -44,9 +44,9 @@ class Fields {
 
   // Records a fault of member `key`, unless there is one already.
   void refuse(std::string_view key, std::string message, std::string code = "invalid_value");
-  // The same for a member that is missing.
+  // Records that the member is missing.
   void refuse_missing(std::string_view key) { refuse(key, "is missing", "missing_required_parameter"); }
-  // The same for a member of another type than `expected`.
+  // Records that the member has another type than `expected`.
   void refuse_type(std::string_view key, std::string_view expected);
   // Records a fault that was found elsewhere, unless there is one already.
   void take(Fault fault) {

@@ -38,14 +38,9 @@ json::Object sampling_params(const GenerateRequest& request, std::span<const std
     if (value) out.set(key, *value);
   };
   put("max_tokens", request.max_tokens);
-  put("temperature", sampling.temperature);
-  put("top_p", sampling.top_p);
+  for (const SamplingNumber& number : kSamplingNumbers) put(number.name, sampling.*number.value);
   put("top_k", sampling.top_k);
-  put("min_p", sampling.min_p);
   put("seed", sampling.seed);
-  put("presence_penalty", sampling.presence_penalty);
-  put("frequency_penalty", sampling.frequency_penalty);
-  put("repetition_penalty", sampling.repetition_penalty);
   if (sampling.min_tokens > 0) out.set("min_tokens", sampling.min_tokens);
   if (sampling.ignore_end) out.set("ignore_eos", true);
   if (request.shows_stop) out.set("include_stop_str_in_output", true);

@@ -250,6 +250,16 @@ TEST_CASE("models, counts, ids") {
         R"("stop":["x"],"stop_token_ids":[1,2],"allowed_token_ids":[5],"bad_words":["y"]},"stream":false})");
 }
 
+TEST_CASE("bug: a rendered request did not name every number of sampling") {
+  json::Object body{{"messages", json::Array()}};
+  for (const SamplingNumber& number : kSamplingNumbers) body.set(std::string(number.name), number.most);
+  const auto request = read(chat::Api::kChat, body);
+  REQUIRE(request.ok());
+  const json::Value shown = render_body(request.value(), "r", "m", {}, {});
+  for (const SamplingNumber& number : kSamplingNumbers)
+    CHECK_MESSAGE(shown.find("sampling_params")->find(number.name) != nullptr, number.name);
+}
+
 TEST_CASE("completions: texts and ids") {
   const auto one = read_completion(parsed(R"({"prompt": "Hi", "logprobs": 1, "return_token_ids": true})"));
   REQUIRE(one.ok());

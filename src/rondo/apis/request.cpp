@@ -310,17 +310,11 @@ void read_limits(Fields& fields, Sampling& out) {
 
 void read_sampling(Fields& fields, Sampling& out) {
   read_limits(fields, out);
-  constexpr double kMostPenalty = 2;
-  out.temperature = fields.number("temperature", 0, 2);
-  out.top_p = fields.number("top_p", 0, 1);
+  for (const SamplingNumber& number : kSamplingNumbers)
+    out.*number.value = fields.number(number.name, number.least, number.most);
   out.top_k = fields.integer("top_k", -1);
   if (out.top_k && *out.top_k < 0) out.top_k = 0;
-  out.min_p = fields.number("min_p", 0, 1);
   out.seed = fields.integer("seed", std::numeric_limits<std::int64_t>::min());
-  out.presence_penalty = fields.number("presence_penalty", -kMostPenalty, kMostPenalty);
-  out.frequency_penalty = fields.number("frequency_penalty", -kMostPenalty, kMostPenalty);
-  out.repetition_penalty = fields.number("repetition_penalty", 0.01, 100);
-  out.typical_p = fields.number("typical_p", 0, 1);
   out.min_tokens = fields.integer("min_tokens", 0).value_or(0);
   out.ignore_end = fields.is_set("ignore_eos");
   const json::Value* bias = fields.object("logit_bias");

@@ -8,6 +8,7 @@
 // store: the caller fills in what `previous_response_id` and items of type `item_reference` stand for (items.h).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -53,7 +54,24 @@ struct Sampling {
   std::vector<std::int32_t> allowed_ids;  // only these may be sampled; empty: any
   std::vector<std::string> bad_words;     // texts that must not be sampled, without the blanks before them
   std::int64_t min_tokens = 0;            // before which the reply does not end
-  bool ignore_end = false;                // the reply goes on until its most tokens or a stop text
+  bool ignore_end = false;                // only `max_tokens` or a stop text ends the reply
+};
+
+// The settings that are numbers, under their names in requests, and the range of each.
+struct SamplingNumber {
+  std::string_view name;
+  std::optional<double> Sampling::* value;
+  double least;
+  double most;
+};
+inline constexpr std::array kSamplingNumbers = {
+    SamplingNumber{"temperature", &Sampling::temperature, 0, 2},
+    SamplingNumber{"top_p", &Sampling::top_p, 0, 1},
+    SamplingNumber{"min_p", &Sampling::min_p, 0, 1},
+    SamplingNumber{"typical_p", &Sampling::typical_p, 0, 1},
+    SamplingNumber{"presence_penalty", &Sampling::presence_penalty, -2, 2},
+    SamplingNumber{"frequency_penalty", &Sampling::frequency_penalty, -2, 2},
+    SamplingNumber{"repetition_penalty", &Sampling::repetition_penalty, 0.01, 100},
 };
 
 struct ToolChoice {
@@ -67,10 +85,10 @@ struct AnswerFormat {
   enum class Kind : std::uint8_t { kText, kJson, kSchema, kTag };
   Kind kind = Kind::kText;
   std::string name;
-  json::Value schema;    // for kTag: xgrammar's structural tag for the whole output, which is the engine's to read
+  json::Value schema;    // for kTag: xgrammar's structural tag for the whole output, which only the engine reads
   bool is_text = false;  // the answer is the text of the string that the schema describes
   bool is_strict = false;
-  std::string field;  // of the request, that says so
+  std::string field;  // the field of the request that asks for this form
 };
 
 struct ReasoningWish {
@@ -107,11 +125,12 @@ struct ResponsesState {
   bool include_logprobs = false;
   bool truncate = false;  // `truncation: "auto"`
   json::Object echo;      // the fields that the reply repeats
-  // As in PlacedItems, for the items of `input`; empty if they are all the request's own.
+  // For each item of `input`, the index in the request's own list (as in PlacedItems).  Empty if all items are the
+  // request's own.
   std::vector<std::int32_t> input_places;
 };
 
-// What is to be told of a message.
+// A warning about a message.
 struct MessageWarning {
   std::size_t message = 0;
   std::string sentence;
@@ -132,7 +151,7 @@ struct GenerateRequest {
   json::Object kwargs;
   bool continue_final = false;  // the last message is an assistant message to be continued
   PromptCut cut;                // Chat
-  bool opens_reply = true;      // false (`add_generation_prompt`): the prompt ends behind the last message
+  bool opens_reply = true;      // false (`add_generation_prompt`): the prompt ends after the last message
   std::vector<chat::CacheMark> cache_marks;
   std::vector<chat::EchoedKey> echoed;
   std::string media;  // the field of the first content part that is not text, which token ids cannot carry
@@ -204,7 +223,7 @@ struct ReadOptions {
 // "messages[2].role".  Returns "previous_response_id" or "conversation" for what came before the request, which has no
 // field of its own.
 [[nodiscard]] std::string place_of(const GenerateRequest& request, std::size_t message, std::string_view member = {});
-// Returns the same of an entry of the request's list; -1 is `system` or `instructions`.
+// Does the same for an entry of the request's list, where -1 means `system` or `instructions`.
 [[nodiscard]] std::string place_of_entry(const GenerateRequest& request, std::int32_t entry);
 // Returns the field as the beginning of a sentence: "`input[3]`", "what `conversation` names".
 [[nodiscard]] std::string quoted_place(const std::string& place);

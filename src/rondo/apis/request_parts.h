@@ -48,7 +48,7 @@ void check_choice_types(Fields& choice);
 // Checks the schema that was read from a member.
 void check_schema(Fields& fields, std::string_view key, const json::Value& schema,
                   std::string code = "invalid_json_schema");
-// The same of a tool's parameters, which are an object.
+// Checks the schema of a tool's parameters, which must be the schema of an object.
 void check_parameters(Fields& tool, std::string_view key);
 // Checks `syntax` and `definition` of a custom tool's grammar.
 void check_custom_grammar(Fields& grammar);
@@ -68,12 +68,12 @@ bool drop_billing_header(json::Value& body);
 
 // Members that several APIs have.
 void read_sampling(Fields& fields, Sampling& out);
-// Notes what servers of the same APIs know, and what has no effect here.
+// Adds a warning for each field that other servers of these APIs know and that has no effect here.
 void note_of_servers(Fields& fields, std::vector<std::string>& warnings);
 void read_stops(Fields& fields, std::string_view key, GenerateRequest& out);
 // The form of the answer, under the names of Chat Completions and of the servers that imitate it.
 void read_answer_form(Fields& fields, GenerateRequest& out);
-// The same, under the names of these servers alone: vLLM, SGLang and llama-server.  The first counts.
+// The form of the answer, under names that only vLLM, SGLang or llama-server have.  The first counts.
 void read_guides(Fields& fields, GenerateRequest& out);
 void read_stop_ids(Fields& fields, GenerateRequest& out);
 // `truncate_prompt_tokens` and `truncation_side`.
@@ -84,7 +84,7 @@ void read_shows_stop(Fields& fields, bool& out);
 void read_stream_options(Fields& fields, GenerateRequest& out);
 // Returns what keeps the request's prompt apart from others in the engine's cache, under the names of vLLM and SGLang.
 [[nodiscard]] std::string read_salt(Fields& fields);
-// Refuses more tokens before the end than the reply may have.
+// Refuses a `min_tokens` above `most`, the most tokens that the reply may have.
 void check_least(Fields& fields, const Sampling& sampling, std::optional<std::int64_t> most);
 void read_metadata(Fields& fields, GenerateRequest& out);
 // Returns the member `metadata`, whose values must be strings; nullptr if it is absent.
@@ -98,7 +98,7 @@ void note_left_out(Fields& fields, std::initializer_list<std::string_view> keys,
 // Sets whether there is reasoning at all, from its effort.
 void read_effort(ReasoningWish& out);
 
-// Checks for a text, or an array of objects with a type; a text part needs a text.
+// Checks that the member is a text, or an array of objects that have a type; a text part needs a text.
 void check_content(Fields& fields, std::string_view key);
 
 // Reads the `tool_choice` of any API, and compares it with the existing tools.

@@ -50,8 +50,8 @@ struct ScoredToken {
 // What was sampled for an event, if the client asks for it.  Each id belongs to one event of its choice.
 struct Tokens {
   std::vector<std::int32_t> ids;
-  // Of the chat APIs, one for each token with a byte of content, at the content that it wrote.  Of Completions, empty or
-  // one for each id.
+  // In the chat APIs, one for each token that wrote a byte of the event's content.  In Completions, one for each id, or
+  // none.
   std::vector<Logprob> logprobs;
 };
 
@@ -192,7 +192,7 @@ class TurnBuilder {
   std::size_t calls_ = 0;  // how many have begun
   bool has_text_ = false;  // whether the open part has text
   std::string held_;       // the beginning of an incomplete character
-  // The call that is read, with kObjects; with kOne, if it is not the first.
+  // The call that is being read.  Only with kObjects, and with kOne for each call after the first.
   struct ObjectCall {
     enum class State : std::uint8_t { kHeld, kCall, kText };
     State state = State::kHeld;

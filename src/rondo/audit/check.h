@@ -23,7 +23,7 @@ namespace rondo::audit {
 
 struct Options {
   std::function<void(std::size_t done, std::size_t total)> on_progress;  // called after each case; may be empty
-  // Only these scenarios, and no properties that no case shows (properties.h); empty: everything.
+  // If not empty, the audit plays only these scenarios, and leaves out the properties of properties.h.
   std::vector<std::string> scenarios;  // only these; empty: all
 };
 

@@ -2,7 +2,8 @@
 // 3.0.5.  Internal to audit/.
 //
 // This is not an engine.  The result is the text of a traced render with its values printed as minijinja prints them.
-// If the printed form of a value, or its length, decides a condition, the result does not follow that.
+// Conditions keep the outcome that they have in jinja2, even if they depend on the printed form of a value or on its
+// length.
 #pragma once
 
 #include <string>
@@ -34,7 +35,8 @@ inline constexpr Dialect kMinijinja3{"minijinja 3", false, false};
 // Returns where the template tests `x is iterable and x | length` for a variable that is none if the request does not
 // set it.  For minijinja, none is iterable but has no length.
 [[nodiscard]] const jinja::Feature* length_of_none(const std::vector<jinja::Feature>& features);
-// Returns the same for what exists only if a server adds it: Python's methods, and arguments of Python's `tojson`.
+// Returns the name of a part, as lacking() does, that exists only if a server adds it: Python's methods, and arguments
+// of Python's `tojson`.
 [[nodiscard]] std::string to_be_added(const jinja::Feature& feature);
 
 }  // namespace rondo::audit

@@ -7,7 +7,7 @@
 
 namespace rondo::audit {
 
-// Adds to report.findings and report.notes what report.cases show, each cause once.  Inherent cases show nothing.
+// Adds the findings and notes that report.cases show, each cause once.  Inherent cases (report.h) give no finding.
 void add_findings(report::Report& report);
 
 // Returns a finding with only a rule and a level.

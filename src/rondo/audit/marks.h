@@ -17,10 +17,10 @@ struct Marked {
   std::string sentence;  // describes the change
 };
 
-// Returns `source`, whose template writes turns in the format of `stage`, with one pair of marks that is wrong in fewer
-// places, mostly in none: it covers what is sampled and nothing else.  The text of every training conversation stays
-// the same.  Returns nullopt if nothing is wrong, if there are no marks and `may_add` is false, or if no better place
-// was found.  Added marks are wrong nowhere.
+// Returns `source` with one pair of marks that is wrong in fewer places than its own marks.  In most templates the pair
+// is right everywhere: it covers what is sampled and nothing else.  `source` must write turns in the format of `stage`.
+// The text of every training conversation stays the same.  Returns nullopt if nothing is wrong, if there are no marks
+// and `may_add` is false, or if no better place was found.  Marks are added only if they are right everywhere.
 [[nodiscard]] std::optional<Marked> mend_marks(const Stage& stage, const std::string& source, bool may_add);
 
 }  // namespace rondo::audit

@@ -29,8 +29,9 @@ class SourceBlocks {
   [[nodiscard]] std::size_t branch_of(const SourceBlock& block, std::size_t byte) const;
   // Returns the variables of the loops around `byte`, innermost first.
   [[nodiscard]] std::vector<std::string> loop_names(std::size_t byte) const;
-  // Returns the conditions of the if statements around `byte` that are inside one which tests `name`, joined with
-  // `and`: "a" in the branch of `if a`, "not (a)" in its else.  Returns "" if there are none, or if none tests `name`.
+  // Finds the innermost if statement around `byte` that tests `name`, and returns the conditions of the if statements
+  // inside it that are around `byte`, joined with `and`: "a" in the branch of `if a`, "not (a)" in its else.  Returns
+  // "" if there are none, or if none tests `name`.
   [[nodiscard]] std::string condition_inside(std::size_t byte, const std::string& name) const;
 
  private:

@@ -1,4 +1,4 @@
-// Makes what is played from what a caller gives.
+// Makes the subject of an audit from the caller's input.
 #pragma once
 
 #include "audit/input.h"

@@ -37,7 +37,7 @@ class SharedRow {
   // Returns the values for changing.  They are copied first if anyone shares them.
   [[nodiscard]] std::vector<T>& change() {
     if (values_ == nullptr || values_.use_count() > 1) values_ = std::make_shared<std::vector<T>>(get());
-    std::atomic_thread_fence(std::memory_order_acquire);  // another thread's last read came before it let the values go
+    std::atomic_thread_fence(std::memory_order_acquire);  // after all reads by threads that shared the values
     return *values_;
   }
 

@@ -1,5 +1,6 @@
-// Text as languages have it whose strings are units of one or two bytes: Latin-1, one byte for each code point below U+0100, and
-// UTF-16 in the machine's order of bytes.  JavaScript's engine keeps either, and hands it over by copying bytes.
+// Text as arrays of units, as in languages whose strings are not UTF-8.  Latin-1 has one byte for each code point,
+// which is below U+0100; UTF-16 has two bytes in the machine's order.  A JavaScript engine uses both, and passes a
+// string on by copying these bytes.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +18,12 @@ enum class Width : std::uint8_t { kLatin1 = 1, kUtf16 = 2 };
 // REQUIRES: `units` has whole units.
 void append(std::string& out, std::string_view units, Width width);
 
-// What holds a UTF-8 text, and how many of these.
+// The narrowest units that can hold a UTF-8 text, and their number.
 struct Fit {
   Width width = Width::kLatin1;
   std::size_t count = 0;
-  bool is_valid = true;  // else it is no UTF-8, and nothing holds it
-  bool is_same = true;   // the text's own bytes are the units: it is ASCII
+  bool is_valid = true;  // false: the text is not UTF-8
+  bool is_same = true;   // the text is ASCII, so its bytes are the units
 };
 [[nodiscard]] Fit fit(std::string_view text);
 

@@ -107,8 +107,8 @@ class FleetTree {
     std::vector<Holder> holders;
   };
 
-  // One holder of one node.  `newer` and `older` form the replica's list of uses.  No record is older than one of the
-  // same replica below it, so the oldest one has none below it.
+  // One holder of one node.  `newer` and `older` form the replica's list of uses.  A replica uses a node whenever it
+  // uses a node below it.  So the replica's oldest record has no record of the same replica below it.
   struct Record {
     Index node = kNone;
     Replica replica = 0;
@@ -123,7 +123,7 @@ class FleetTree {
   struct ReplicaState {
     std::size_t capacity = kUnlimited;
     std::size_t size = 0;
-    // The record that closes the list of uses: its `older` is the newest, its `newer` the oldest.
+    // The record that makes the list of uses a ring: its `older` is the newest record, its `newer` the oldest.
     std::uint32_t ring = 0;
   };
 

@@ -27,7 +27,7 @@
 // until one succeeds.  If all replicas are left out, the one whose pause ends first is taken.
 //
 // The other rules are for comparison; gateways that see only texts use them.  kTextHash sends texts with equal
-// beginnings to the same replica, unless that has more than its share of the running requests.  kRoundRobin and
+// beginnings to the same replica, unless that replica has more than its share of the running requests.  kRoundRobin and
 // kLeastLoad do what their names say.
 //
 // choose() takes some microseconds with 1,000 replicas and 30,000 ids (bench/router_bench.cpp).  It compares the prompt

@@ -59,7 +59,7 @@ struct Found {
 // REQUIRES: the next prompt was refused, does not begin with seen(), or has other tokens (`parted_tokens`).
 [[nodiscard]] Found find_cause(const Event& event);
 
-// What a client has of a turn: the messages of two prompts, and what was sampled between them.
+// A turn as a client sees it: the messages of the prompts before and after it, and what was sampled between them.
 struct Exchange {
   const jinja::Template& chat_template;
   const chat::Conversation& base;  // tools, kwargs, bos and eos; its messages are not used

@@ -61,11 +61,11 @@ struct PartPlace {
   enum class Field : std::uint8_t { kContent, kReasoning, kCall };
   Field field = Field::kContent;
   std::size_t message = 0;  // index in the translated messages
-  std::size_t index = 0;    // of a call: its index; of content: where its text ends in the message's
+  std::size_t index = 0;    // for a call: its index; for content: where the part ends in the message's text
   std::int32_t entry = -1;  // as in ApiRequest::sources
-  std::string_view list;    // the entry's list that has the part; "" if the entry itself is it
+  std::string_view list;    // the name of the list in the entry; "" if the entry itself is the part
   std::int32_t part = -1;   // index in the list; -1: no list
-  std::string_view member;  // of the part, or of the entry; "" if it is a text itself
+  std::string_view member;  // the member that has the text; "" if the part itself is a text
 };
 
 struct ApiRequest {

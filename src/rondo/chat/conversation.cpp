@@ -108,17 +108,7 @@ std::string_view to_string(CallStatus status) {
   return "ok";
 }
 
-std::string_view to_string(CallProblem::Kind kind) {
-  switch (kind) {
-    case CallProblem::Kind::kSwallowedTag: return "swallowed_tag";
-    case CallProblem::Kind::kUnknownAttribute: return "unknown_attribute";
-    case CallProblem::Kind::kWrongType: return "wrong_type";
-    case CallProblem::Kind::kUnknownParameter: return "unknown_parameter";
-    case CallProblem::Kind::kUnclosedValue: return "unclosed_value";
-    case CallProblem::Kind::kUnreadable: return "unreadable_parameter";
-  }
-  return "wrong_type";
-}
+std::string_view to_string(CallProblem::Kind kind) { return json::name_in(kProblemNames, kind); }
 
 json::Value to_history(const AssistantMessage& message, std::size_t first_call_index) {
   json::Object out{{"role", "assistant"}, {"content", message.content}};

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "json/members.h"
 #include "json/value.h"
 #include "rondo/result.h"
 
@@ -88,6 +89,14 @@ struct CallProblem {
   std::string parameter;  // "" if the problem concerns all arguments
   std::string sentence;
 };
+inline constexpr json::Names<CallProblem::Kind, 6> kProblemNames{{
+    {CallProblem::Kind::kSwallowedTag, "swallowed_tag"},
+    {CallProblem::Kind::kUnknownAttribute, "unknown_attribute"},
+    {CallProblem::Kind::kWrongType, "wrong_type"},
+    {CallProblem::Kind::kUnknownParameter, "unknown_parameter"},
+    {CallProblem::Kind::kUnclosedValue, "unclosed_value"},
+    {CallProblem::Kind::kUnreadable, "unreadable_parameter"},
+}};
 [[nodiscard]] std::string_view to_string(CallProblem::Kind kind);
 
 struct ToolCall {

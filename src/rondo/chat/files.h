@@ -9,8 +9,9 @@
 
 namespace rondo::chat {
 
-// Returns the text that `data`, in base64, is of the media type `type` ("text/plain", "application/json; charset=utf-8").
-// Returns nullopt if such a type is not text, if `data` is not base64, or if its bytes are not UTF-8.
+// Decodes `data`, which is base64 of a file with the media type `type` ("text/plain", "application/json;
+// charset=utf-8"), and returns the text of the file.  Returns nullopt if files of that type are not text, if `data` is
+// not base64, or if its bytes are not UTF-8.
 [[nodiscard]] std::optional<std::string> text_of_data(std::string_view type, std::string_view data);
 
 // Returns the text of a content part that is a file (`file` of the Chat API, `input_file` of Responses) and brings its

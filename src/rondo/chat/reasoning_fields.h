@@ -21,18 +21,18 @@ inline constexpr std::array<std::string_view, 3> kReasoningFields = {"reasoning_
 // Clients that have no field for reasoning write it before the text of a reply, between these tags, whatever the model.
 inline constexpr std::array<std::string_view, 2> kReasoningTags = {"think", "thinking"};
 
-// A text in two: the reasoning between tags at its beginning, and what follows.
+// The two parts of a text: the reasoning between tags at its beginning, and the rest.
 struct TaggedText {
   std::string reasoning;
   std::string_view rest;  // the whole text, if there is no reasoning
 };
 [[nodiscard]] TaggedText split_tagged(std::string_view text);
-// Moves such reasoning of a content that is a text into the first of the fields.
+// If the content is a text, moves such reasoning out of it into the first of the fields.
 void untag_reasoning(json::Value& message);
 
-// The reasoning of a part or block: a text, or text parts; nullopt where it has none in the open.
+// Returns the reasoning of a part or block; nullopt if it has none, or only in encrypted form.
 [[nodiscard]] std::optional<std::string> reasoning_in(const json::Value& block);
-// Takes the parts that are reasoning out of a content; their texts, joined.
+// Removes the parts that are reasoning from a content, and returns their texts, joined.
 [[nodiscard]] std::string take_reasoning_parts(json::Array& content);
 
 }  // namespace rondo::chat

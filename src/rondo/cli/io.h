@@ -66,7 +66,7 @@ inline constexpr std::string_view kNoteBegin = "note: ";
 // Prints "rondo: ..." on standard error.  Returns kUsage if the error is in an option, otherwise kFailure.
 int report(const Error& error);
 
-// The same for wrong usage; returns kUsage.
+// Prints the error in the same way, and returns kUsage: for wrong usage.
 int refuse(const Error& error);
 
 // Writes to standard output.  Returns false after a failed write, which is reported.
@@ -81,12 +81,12 @@ void note(std::string_view text);
 // Writes to a file, or to standard output for "-" or "".  Returns the exit status.
 [[nodiscard]] int write_text(std::string_view text, const std::string& file);
 
-// What is wrong with `--output -` beside --json.
+// Returns the error for `--output -` together with --json: both would go to standard output.
 [[nodiscard]] Error both_on_output();
 
-// Fails if a text for `file` ("" and "-": no file) would replace a file with another kind of content, or has no folder
-// to be in.  Found before long work rather than after it.  Texts of this kind start with `start`, in small letters.
-// `what` names the text in messages.
+// Fails if a text for `file` ("" and "-": no file) would replace a file with another kind of content, or if its folder
+// does not exist.  Call it before long work.  Texts of this kind start with `start`, in small letters.  `what` names
+// the text in messages.
 [[nodiscard]] Status check_replaced(const std::string& file, const std::string& what, std::string_view start,
                                     const std::string& option);
 

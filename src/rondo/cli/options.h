@@ -37,15 +37,15 @@ void add_color(CLI::App& command, std::string& color,
 // MODEL, --template, --tokenizer, and how the template is run.
 void add_model(CLI::App& command, ModelArguments& model, bool needs_tokenizer, const char* name = "MODEL,--model");
 
-// What comes before the end of a prompt.
+// Adds the options for everything in a prompt except its end.
 void add_history(CLI::App& command, ConversationArguments& conversation, const std::string& messages_help);
 
-// add_history(), and how the prompt ends.
+// Adds the options of add_history(), and those for the end of the prompt.
 void add_conversation(CLI::App& command, ConversationArguments& conversation, const std::string& messages_help);
 
 void add_corrections(CLI::App& command, std::string& corrections);
 
-// What is asked of the model: --tool-choice, --schema, --text-answer, --answer-grammar, --no-parallel.
+// Adds what the model is asked for: --tool-choice, --schema, --text-answer, --answer-grammar, --no-parallel.
 void add_asked(CLI::App& command, AskedArguments& arguments);
 
 // How tokens are shown.  Returns the option --html.
@@ -64,7 +64,7 @@ void need_tokenizer(const std::string& model, const std::string& html_file = "")
 // which may have taken the model for itself.
 void need_model(const std::string& model, const std::string& chat_template, const std::string& html_file = "");
 
-// The same if the tokenizer is needed too, from the model or by itself.
+// Also throws if neither the model nor an option names a tokenizer.
 void need_model_with_tokenizer(const ModelArguments& model, const std::string& html_file = "");
 
 }  // namespace rondo::cli

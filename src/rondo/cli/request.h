@@ -33,7 +33,7 @@ enum class Others : std::uint8_t { kFiles, kTexts };
 // Adds the conversation fields to `request`.
 [[nodiscard]] Status add_conversation(json::Object& request, const ConversationArguments& arguments);
 
-// Adds what is asked of the model.  The conversation must already be in `request`; fails if a named tool is not one of
+// Adds what the model is asked for.  The conversation must already be in `request`; fails if a named tool is not one of
 // its tools.
 [[nodiscard]] Status add_asked(json::Object& request, const AskedArguments& arguments);
 
@@ -46,7 +46,7 @@ enum class Others : std::uint8_t { kFiles, kTexts };
                               const std::string& option);
 
 // Runs a request about the template of --model with the tokenizer of the same model, if it has one and no other is
-// named: its added tokens tell what a special token is.
+// named: the added tokens then show which texts are special tokens.
 [[nodiscard]] Result<json::Value> run_with_vocabulary(const protocol::Service& service, const json::Value& request,
                                                       const ModelArguments& arguments,
                                                       const protocol::RunOptions& options = {});

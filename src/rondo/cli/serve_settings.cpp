@@ -9,6 +9,7 @@
 #include "core/fields.h"
 #include "json/print.h"
 #include "json/value.h"
+#include "remote/server_kind.h"
 #include "toml/read.h"
 
 namespace rondo::cli {
@@ -36,13 +37,8 @@ std::vector<ServeOption> model_options() {
        0,
        0,
        {"auto", "off", "on"}},
-      {"engine",
-       "KIND",
-       of_model(&M::engine),
-       "the kind of server at --url (default: found out by asking it)",
-       0,
-       0,
-       {"vllm", "sglang", "llama-server"}},
+      {"engine", "KIND", of_model(&M::engine), "the kind of server at --url (default: found out by asking it)", 0, 0,
+       remote::server_names()},
       {"url", "URL", of_model(&M::urls), "an engine's address; several addresses count as one engine"},
       {"key", "SECRET", of_model(&M::key), "sent to engines as a bearer key", 0, 0, {}, true},
       {"ca", "FILE", of_model(&M::ca_file), "certificates with which engines are verified"},

@@ -26,7 +26,7 @@ struct ServeModel {
   std::string chat_template;
   std::string kwargs;
   std::string polyfill = "auto";
-  std::string engine;             // "", "vllm", "sglang" or "llama-server"
+  std::string engine;             // "", or a name in remote/server_kind.h
   std::vector<std::string> urls;  // empty: the embedded engine
   std::string key;
   std::string ca_file;

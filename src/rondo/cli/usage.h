@@ -1,4 +1,4 @@
-// What the program says of wrong usage, and `rondo help`.  Internal to cli/.
+// The messages about wrong usage, and `rondo help`.  Internal to cli/.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,7 +11,7 @@ namespace rondo::cli {
 // Two or three lines: what is wrong, perhaps what was meant, and whose help explains it.
 [[nodiscard]] std::string usage_message(const CLI::App& app, const CLI::Error& error);
 
-// Adds the command `help`, whose words name another one.  It is put into `chosen`.
+// Adds the command `help NAME`, which shows the help of another command.  If it is called, it is put into `chosen`.
 void define_help_command(CLI::App& app, std::function<int()>& chosen);
 
 }  // namespace rondo::cli

@@ -26,7 +26,7 @@ struct LoadedTemplate {
   // For conversations with tools; null if the model has no separate template for them.
   std::shared_ptr<const jinja::Template> tool_use;
   SpecialTokens tokens;
-  // Whether it was made for an encoder: it needs the lenient mode, and no reference has another.
+  // The template was made from an encoder's Python file.  It always runs in lenient mode, because no reference runs it.
   bool is_encoder = false;
   std::string reason = {};  // a sentence: why one of rondo's own templates is used; "" if the model's own is
 

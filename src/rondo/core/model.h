@@ -172,8 +172,8 @@ class Model : public std::enable_shared_from_this<Model> {
   // Returns what all rollouts with the tools and variables of `call` share.  Made once for each combination.
   [[nodiscard]] Result<std::shared_ptr<const render::RolloutModel>> rollouts(
       Call& call, Locality locality = Locality::kProven) const;
-  // A rollout that begins with the prompt of `call`: encode()'s, with what encode() tells of its messages.  Takes
-  // the messages of `call`.
+  // Starts a rollout with the prompt that encode() makes for `call`, and with the owners and notes that encode() gives.
+  // Takes the messages of `call`.
   [[nodiscard]] Result<StartedRollout> start_rollout(Call& call) const;
   // What transcripts with the tools, variables and add_generation_prompt of `call` share; made once for each.
   [[nodiscard]] Result<std::shared_ptr<const render::TranscriptModel>> transcripts(Call& call) const;
@@ -196,9 +196,9 @@ class Model : public std::enable_shared_from_this<Model> {
   // Makes a grammar of the whole output that is never lazy, to be matched with texts.
   [[nodiscard]] Result<grammar::TurnGrammar> turn_grammar(Call& call, const Asked& asked) const;
 
-  // For a model without a tokenizer: returns the same template with a byte tokenizer, which has a token for each byte
-  // and for each marker of the format that `call` has.  Results about texts are valid for the template.  The ids and
-  // their number mean nothing.
+  // For a model without a tokenizer: returns a model with the same template and a byte tokenizer.  It has a token for
+  // each byte, and one for each marker of the format of `call`.  Results about texts are valid for the template.  The
+  // ids and their number mean nothing.
   [[nodiscard]] Result<std::shared_ptr<const Model>> with_stand_in(Call call) const;
 
   // Returns the same model with what its template lacks supplied, or this model if nothing is.  Fails with

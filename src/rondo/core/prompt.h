@@ -29,8 +29,8 @@ struct Prompt {
 using FormatSource = std::function<Memo<format::Format>::Made()>;
 
 // Makes the prompt.  Fails as tmpl::apply() does.  The field of a continued message is "content", a name for its
-// reasoning, or "tool_calls".  With "tool_calls", its last call continues after its arguments, a JSON text that may end
-// anywhere.  If `options` are strict, only the template is used, as in the reference.
+// reasoning, or "tool_calls".  With "tool_calls", the model continues the arguments of the last call, a JSON text that
+// may end anywhere.  If `options` are strict, only the template is used, as in the reference.
 [[nodiscard]] Result<Prompt> make_prompt(const Prepared& prepared, const chat::Conversation& conversation,
                                          const tmpl::ApplyOptions& options, const FormatSource& format);
 

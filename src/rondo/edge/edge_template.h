@@ -73,8 +73,8 @@ struct Validated {
 };
 [[nodiscard]] Validated validate(std::string_view text);
 
-// Returns the first error of validate(): kJson or kLimit if the text is not JSON, otherwise kInvalidArgument.  `source`
-// names the text.
+// Fails with the first error of validate(): kJson or kLimit if the text is not JSON, otherwise kInvalidArgument.
+// `source` names the text.
 [[nodiscard]] Result<EdgeTemplate> parse(std::string_view text, const std::string& source);
 // Reads and parses a file.  Also fails with kNotFound, and with kLimit beyond kMaxFileBytes.
 [[nodiscard]] Result<EdgeTemplate> load(const std::string& path);

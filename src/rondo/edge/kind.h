@@ -16,7 +16,8 @@ namespace rondo::edge {
 
 enum class SystemUse : std::uint8_t { kNone, kLead, kEither };  // no system message; one at the beginning; either
 enum class Turns : std::uint8_t { kOne, kAlternate, kAny };  // one user message; user, assistant, ..., user; any order
-// Letters, digits and single spaces; any characters without white space at an end; also with it; also the empty text.
+// kWords: letters, digits and single spaces.  kInner: any characters, but no white space at the ends.  kEnds: white
+// space at the ends too.  kAny: the empty text too.
 enum class Texts : std::uint8_t { kWords, kInner, kEnds, kAny };
 enum class Media : std::uint8_t { kNone, kLead, kAnywhere };  // none, before the message's text, anywhere
 

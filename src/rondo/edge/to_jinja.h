@@ -1,7 +1,7 @@
 // Import: turns an Edge template into a Jinja template that writes the same.
 //
-// Renders cannot show the model's path, unknown members, and further roles.  They are in a comment at the beginning of
-// the template, so that exporting it again gives the same file.
+// The template begins with a comment that holds what no render shows: the model's path, unknown members and further
+// roles.  So exporting the template again gives the same file.
 #pragma once
 
 #include <optional>

@@ -82,7 +82,7 @@ class Batcher::Work {
   struct Tenant {
     std::deque<Choice*> waiting;
     std::size_t active = 0;    // choices that have not ended
-    std::uint64_t served = 0;  // ids decoded for the tenant since it has work, plus what the others had when it came
+    std::uint64_t served = 0;  // ids decoded for the tenant, from the least of the others on when its work begins
   };
 
   // A piece of a batch.

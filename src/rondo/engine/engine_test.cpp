@@ -121,6 +121,23 @@ std::vector<TokenId> drawn_ids(const Sampling& sampling, std::span<const float> 
 
 }  // namespace
 
+TEST_CASE("each number of sampling changes what is drawn") {
+  const std::vector<float> logits = {std::log(0.05F), std::log(0.5F), std::log(0.15F), std::log(0.3F)};
+  const std::vector<TokenId> prompt = {1};
+  const auto drawn = [&](const Sampling& sampling) {
+    Sampler sampler(sampling, prompt);
+    std::vector<TokenId> ids;
+    for (int i = 0; i < 100; ++i) sampler.accept(ids.emplace_back(*sampler.pick(logits, {})));
+    return ids;
+  };
+  const Sampling plain{.temperature = 1.0F};
+  for (const SamplingNumber& number : kSamplingNumbers) {
+    Sampling changed = plain;
+    changed.*number.value = number.most == 1 ? 0.5F : 2.0F;
+    CHECK_MESSAGE(drawn(changed) != drawn(plain), number.name);
+  }
+}
+
 TEST_CASE("each cut keeps the ids that its definition names") {
   const std::vector<float> logits = {std::log(0.05F), std::log(0.5F), std::log(0.15F), std::log(0.3F)};
   using Ids = std::vector<TokenId>;

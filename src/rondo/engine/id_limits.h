@@ -20,8 +20,8 @@ class IdLimits {
   IdLimits() = default;  // every id may follow
   IdLimits(const Request& request, TokenId vocab_size);
 
-  // Returns what may follow the ids that a choice has sampled, of what its constraint allows.  Without a constraint no
-  // stop id comes before `min_tokens`.  Valid until the next call.
+  // Returns which of the ids that a choice's constraint allows may follow the ids that the choice has sampled.  Without
+  // a constraint no stop id comes before `min_tokens`.  Valid until the next call.
   [[nodiscard]] Allowed next(std::span<const TokenId> sampled, const Allowed& steered);
   // Returns whether `allowed_ids` and `bad_ids` let `id` follow the ids of the last call of next().
   [[nodiscard]] bool takes(TokenId id) const;
@@ -35,7 +35,7 @@ class IdLimits {
   std::size_t min_tokens_ = 0;
   std::vector<std::vector<TokenId>> rows_;  // of several ids
   std::vector<TokenId> barred_;             // the last ids of those rows whose other ids were sampled just now
-  std::vector<std::uint64_t> mask_;         // of the last call, if it is none from above
+  std::vector<std::uint64_t> mask_;         // the mask of the last call, unless it was one of the two above
   std::vector<TokenId> ids_;                // of the last call
 };
 

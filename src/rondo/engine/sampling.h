@@ -1,9 +1,11 @@
 // Choosing the next token from logits: greedy or seeded, the same on every machine.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -32,6 +34,24 @@ struct Sampling {
       1.0F;  // for ids in the prompt and completion: positive logits are divided by it, negative ones multiplied
   float frequency_penalty = 0.0F;  // subtracted for each time that an id was sampled
   float presence_penalty = 0.0F;   // subtracted once if an id was sampled
+};
+
+// The settings that are numbers, and the range of each.  The names are those of the chat APIs' fields
+// (apis/request.h).
+struct SamplingNumber {
+  std::string_view name;
+  float Sampling::* value;
+  float least;
+  float most;
+};
+inline constexpr std::array kSamplingNumbers = {
+    SamplingNumber{"temperature", &Sampling::temperature, 0, 100},
+    SamplingNumber{"top_p", &Sampling::top_p, 0, 1},
+    SamplingNumber{"min_p", &Sampling::min_p, 0, 1},
+    SamplingNumber{"typical_p", &Sampling::typical_p, 0, 1},
+    SamplingNumber{"repetition_penalty", &Sampling::repetition_penalty, 0.001F, 100},
+    SamplingNumber{"frequency_penalty", &Sampling::frequency_penalty, -100, 100},
+    SamplingNumber{"presence_penalty", &Sampling::presence_penalty, -100, 100},
 };
 
 // A small generator of our own, because the distributions of standard libraries differ.

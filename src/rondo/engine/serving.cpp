@@ -47,20 +47,11 @@ Status check_request(const Request& request) {
   constexpr std::size_t kMaxChoices = 128;
   if (request.choices < 1 || request.choices > kMaxChoices) return refuse("choices must be from 1 to 128");
   const Sampling& sampling = request.sampling;
-  struct Range {
-    const char* name;
-    float value, least, most;
-  };
-  for (const Range& range : {Range{"temperature", sampling.temperature, 0, 100},
-                             {"top_p", sampling.top_p, 0, 1},
-                             {"min_p", sampling.min_p, 0, 1},
-                             {"typical_p", sampling.typical_p, 0, 1},
-                             {"repetition_penalty", sampling.repetition_penalty, 0.001F, 100},
-                             {"frequency_penalty", sampling.frequency_penalty, -100, 100},
-                             {"presence_penalty", sampling.presence_penalty, -100, 100}}) {
-    if (std::isfinite(range.value) && range.value >= range.least && range.value <= range.most) continue;
+  for (const SamplingNumber& number : kSamplingNumbers) {
+    const float value = sampling.*number.value;
+    if (std::isfinite(value) && value >= number.least && value <= number.most) continue;
     std::ostringstream sentence;
-    sentence << range.name << " must be a number from " << range.least << " to " << range.most;
+    sentence << number.name << " must be a number from " << number.least << " to " << number.most;
     return refuse(sentence.str());
   }
   if (request.constraint && request.grammar.dialect != Grammar::Dialect::kNone) {

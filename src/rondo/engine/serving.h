@@ -54,8 +54,8 @@ struct Request {
   std::size_t min_tokens = 0;    // no stop id comes before so many ids, unless the grammar allows nothing else
   std::size_t choices = 1;
   std::vector<TokenId> allowed_ids{};  // only these are sampled; empty: any id
-  // Rows that are not sampled one id after the other.  The last id of a row is excluded where the ids sampled just
-  // before are its others.  The prompt does not count.
+  // Rows that are not sampled one id after the other.  The last id of a row is excluded after the row's other ids were
+  // sampled.  The prompt does not count.
   std::vector<std::vector<TokenId>> bad_ids{};
   std::vector<std::string> bad_words{};   // the texts of these rows, for engines that take texts in their place
   std::vector<TokenId> stop_ids{};        // a choice ends with the first of them, which becomes the last of its ids
@@ -72,7 +72,7 @@ struct Request {
   // Lengths of the prompt's beginnings that other requests share (system text and tools); each is worth a checkpoint.
   std::vector<std::size_t> shared_heads{};
   std::string tenant{};    // requests of different tenants share nothing, and take turns
-  std::string affinity{};  // requests with the same value go to the same replica, if nothing speaks against it
+  std::string affinity{};  // such requests go to the same replica, unless load or caches decide otherwise
 };
 
 struct Candidate {

@@ -9,6 +9,7 @@
 namespace rondo::facade {
 namespace {
 
+// The public headers have no type for JSON, so JSON comes as text, and an empty text is an absent field.  Returns
 // nullopt for "".
 Result<std::optional<json::Value>> value_of(const std::string& text, const char* field) {
   if (text.empty()) return std::optional<json::Value>();
@@ -60,6 +61,7 @@ Result<core::Call> call_of(const Chat& chat) {
   if (!kwargs.ok()) return kwargs.error();
   conversation.kwargs = std::move(kwargs).value();
   if (!chat.continue_field.empty()) conversation.continue_final_message = chat.continue_field;
+  // A continued prompt ends inside its last message, so it opens no new turn.
   conversation.add_generation_prompt = chat.add_generation_prompt && chat.continue_field.empty();
   if (!chat.now.empty()) {
     out.now = core::parse_time(chat.now);

@@ -61,6 +61,7 @@ Result<Shaped> Model::shape(const Chat& chat) const {
 Result<Encoded> Model::encode(const Chat& chat) const {
   auto call = facade::prompt_call_of(chat);
   if (!call.ok()) return call.error();
+  // The raw fields leave the messages before a template can see and print them.
   if (chat.raw_turns) {
     auto turns = render::take_raw_turns(call.value().conversation.messages);
     if (!turns.ok()) return turns.error();
@@ -83,6 +84,7 @@ Result<Bridged> Model::bridge(const Chat& chat, const Bridge& bridge) const {
   if (!call.ok()) return call.error();
   auto new_messages = facade::messages_of(bridge.new_messages, "new_messages", chat::RoleCheck::kAsGiven);
   if (!new_messages.ok()) return new_messages.error();
+  // Only this function knows the names of its arguments, which the error of a wrong id needs.
   const tokenizer::Tokenizer& tokenizer = *model_->tokenizer();
   for (const auto& [ids, name] :
        {std::pair{&bridge.prompt_ids, "prompt_ids"}, {&bridge.completion_ids, "completion_ids"}}) {
@@ -102,6 +104,7 @@ Result<Bridged> Model::bridge(const Chat& chat, const Bridge& bridge) const {
 Result<Parsed> Model::parse(const Chat& chat, const std::string& text) const {
   auto call = facade::call_of(chat);
   if (!call.ok()) return call.error();
+  // A text has no tokens, so only their spelling can show markers.
   auto parser = model_->parser(call.value(), {.by_spelling = true});
   if (!parser.ok()) return parser.error();
   static_cast<void>(parser.value().feed(text));  // only the message is needed here
@@ -119,6 +122,7 @@ Result<Parsed> Model::parse(const Chat& chat, const std::vector<std::int32_t>& i
 }
 
 Result<Checked> Model::check(const Chat& chat) const {
+  // A check plays conversations of its own.  So only the variables and the time of `chat` have a meaning for it.
   Chat base;
   base.kwargs = chat.kwargs;
   base.now = chat.now;
@@ -145,6 +149,7 @@ Result<std::vector<std::int32_t>> Model::tokenize(const std::string& text) const
 Result<std::string> Model::detokenize(const std::vector<std::int32_t>& ids) const {
   auto text = model_->detokenize(ids, false);
   if (!text.ok()) return text.error();
+  // Ids may end inside a character.  The text must be valid for callers whose strings are UTF-8.
   return utf8::to_valid(text.value());
 }
 

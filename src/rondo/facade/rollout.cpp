@@ -54,6 +54,8 @@ Result<Extended> Rollout::extend(const std::string& new_messages, Retention rete
   if (!extended.ok()) return extended.error();
   render::Extension& done = extended.value();
   Extended out{done.begin, done.kept, std::move(done.notes), std::move(done.shaped)};
+  // A rollout never refuses a lossy step: its ids are right in any case, and only a template would write them
+  // differently.
   for (render::LossyFinding& finding : done.lossy) out.notes.push_back(std::move(finding.what));
   return out;
 }

@@ -36,6 +36,7 @@ Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 
 Result<Session> Session::start(const std::string& model, const Chat& chat, const SessionOptions& options) {
+  // llama.cpp aborts on some damaged files, so nothing reaches it unchecked.
   if (auto checked = model::read_gguf(model); !checked.ok()) return checked.error();
   auto call = facade::prompt_call_of(chat);
   if (!call.ok()) return call.error();
@@ -43,6 +44,7 @@ Result<Session> Session::start(const std::string& model, const Chat& chat, const
   if (!polyfill)
     return Error(ErrorCode::kInvalidArgument,
                  "`polyfill` is \"off\", \"auto\" or \"on\", found `" + options.polyfill + "`");
+  // The template may come from elsewhere.  The tokenizer must be that of the weights, or ids would mean other tokens.
   const auto own = Model::load(options.template_path.empty() ? model : options.template_path, model);
   if (!own.ok()) return own.error();
   const auto loaded = Access::model(own.value())->polyfilled(*polyfill);

@@ -23,7 +23,8 @@ struct Check::State {
     return std::nullopt;
   }
 
-  // Makes a case from the input and `expected`, and runs it.
+  // Makes a case from the input and `expected`, and runs it.  Each expectation is a case of its own, so that a failure
+  // does not hide the next one, and the input may change in between (writes()).
   void run(const json::Object& expected) {
     json::Object members = input;
     for (const json::Member& member : expected) members.set(member.key, member.value);
@@ -33,7 +34,7 @@ struct Check::State {
     for (const tester::Failure& failure : result.failures) failures.push_back(tester::to_text(failure));
   }
 
-  // The same if only the key is tested, without the pieces of what was written.
+  // Does the same for one key alone: a case with a sampled text would otherwise also be read in pieces.
   void run_alone(const char* key, json::Value value) { run({{"pieces", false}, {key, std::move(value)}}); }
 };
 
@@ -131,6 +132,7 @@ Check& Check::grammar_refuses(const std::string& text) {
 }
 
 Check& Check::holds() {
+  // The laws are about turns that the template writes; a sampled text would take the place of these turns.
   state_->input.erase("sampled");
   state_->run({});
   return *this;

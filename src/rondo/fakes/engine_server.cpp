@@ -193,6 +193,7 @@ void EngineServer::Impl::run(net::Exchange exchange, Task task) {
     log.push_back({task.path, task.body, task.prompt, 0, {}, task.salt, std::nullopt});
     return exchange.reply(answers->error(is_500 ? 500 : 503, "the engine is out of order"));
   }
+  // A new request must not overtake those that wait, even if a slot is free for it.
   if (!waiting.empty() || !try_run(exchange, task)) waiting.push_back({std::move(exchange), std::move(task)});
 }
 
@@ -206,6 +207,7 @@ bool EngineServer::Impl::place(Running& of) {
     return true;
   }
   of.cached = of.task.uses_cache ? blocks.known(of.task.prompt, of.task.salt) : 0;
+  // The prompt is kept from its beginning on, so that equal prompts that run at the same time share it.
   blocks.keep(of.task.prompt, of.task.salt);
   return true;
 }
@@ -214,6 +216,7 @@ bool EngineServer::Impl::try_run(net::Exchange& exchange, Task& task) {
   Running of;
   of.task = task;
   if (!place(of)) return false;
+  // Completions are made in advance and sent id by id.  Each choice has a seed of its own, or all would be equal.
   for (std::size_t i = 0; i < of.task.choices; ++i) {
     Asked asked = of.task.asked;
     if (i > 0) asked.seed = asked.seed.value_or(0) + i;
@@ -252,6 +255,7 @@ void EngineServer::Impl::ended(Generation& generation, std::size_t number) {
 }
 
 void EngineServer::Impl::abort(const std::vector<std::string>& ids) {
+  // The loop goes over a copy, because a generation that is aborted leaves the list.
   for (const auto& generation : std::vector(running)) {
     const std::string& id = generation->running().task.id;
     const bool is_meant =

@@ -23,6 +23,7 @@ Generation::Generation(net::Loop& loop, net::Exchange exchange, DialectAnswers& 
       ended_(std::move(ended)) {}
 
 void Generation::start() {
+  // The exchange is a member: if its callback held this object strongly, neither would ever be destroyed.
   const std::weak_ptr<Generation> weak = weak_from_this();
   exchange_.on_gone([weak] {
     if (const auto self = weak.lock()) {
@@ -40,6 +41,8 @@ void Generation::start() {
 }
 
 void Generation::later() {
+  // Each id is a task of its own, so that all requests advance together, as in a batch of a real engine.  If the client
+  // is slow, sampling waits for it, so that the unread bytes stay few.
   const std::weak_ptr<Generation> weak = weak_from_this();
   const auto go = [weak] {
     if (const auto self = weak.lock()) self->step();
@@ -102,6 +105,7 @@ void Generation::abort() {
   for (std::size_t i = 0; i < running_.choices.size(); ++i) {
     Choice& choice = running_.choices[i];
     if (choice.is_done()) continue;
+    // The whole completion was made in advance.  What was not sent counts as never sampled.
     choice.completion.ids.resize(choice.sent);
     choice.completion.stop = Stop::kAbort;
     if (running_.task.streams && exchange_.started()) write(answers_.choice_end(running_, i));
@@ -121,6 +125,7 @@ void Generation::finish() {
   } else if (!running_.task.streams) {
     exchange_.reply(json_reply(200, answers_.whole(running_)));
   } else {
+    // The request was aborted before its first id: the client still gets a complete stream.
     exchange_.start(200, {{"Content-Type", "text/event-stream; charset=utf-8"}});
     for (std::size_t i = 0; i < running_.choices.size(); ++i) write(answers_.choice_end(running_, i));
     write(answers_.stream_end(running_));
@@ -132,6 +137,7 @@ void Generation::finish() {
 void Generation::end() {
   if (std::exchange(is_over_, true)) return;
   timer_.cancel();
+  // `ended_` makes the server drop its pointer, which may be the last one.
   const auto self = shared_from_this();
   ended_(*this);
 }

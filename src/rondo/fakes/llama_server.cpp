@@ -66,7 +66,7 @@ std::variant<Task, net::Reply> LlamaServerAnswers::read_completion(const json::V
   }
   const std::int64_t wanted = integer_in(body, "n_predict", -1);
   const std::size_t room = options_.context_tokens - task.prompt.size();
-  // One id is always sampled: the limit is looked at behind it.
+  // The server looks at the limit only after it has sampled an id, so it always samples one.
   task.asked.max_tokens =
       wanted < 0 ? room : std::min(room, static_cast<std::size_t>(std::max<std::int64_t>(1, wanted)));
   // There are no stop ids: only the vocabulary's own end tokens, and texts.

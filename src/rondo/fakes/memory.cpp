@@ -5,6 +5,7 @@
 #include "base/common_prefix.h"
 
 namespace rondo::fakes {
+
 // An id that no model has begins each sequence, a different one for each salt.  So a single tree holds all sequences in
 // a single order of use.
 Ids BlockMemory::salted(std::span<const TokenId> ids, const std::string& salt) {
@@ -17,6 +18,8 @@ Ids BlockMemory::salted(std::span<const TokenId> ids, const std::string& salt) {
 std::size_t BlockMemory::known(std::span<const TokenId> prompt, const std::string& salt) {
   if (prompt.empty()) return 0;
   const std::size_t matched = tree_.match(salted(prompt, salt));
+  // The mark of the salt is not an id of the prompt.  The last id of the prompt is computed in any case, because the
+  // next id is sampled from its result.
   const std::size_t usable = std::min(matched == 0 ? 0 : matched - 1, prompt.size() - 1);
   return usable / block_ * block_;
 }
@@ -32,6 +35,9 @@ void BlockMemory::flush() {
 
 std::optional<SlotMemory::Taken> SlotMemory::take(std::span<const TokenId> prompt, bool reuse,
                                                   std::optional<std::size_t> wanted) {
+  // Chooses as llama-server does: the slot with the longest common beginning, if that is a large enough part of the
+  // prompt; otherwise the slot that was used longest ago.  `longest` stays 0 until a slot is similar enough; from then
+  // on ages no longer count.
   std::optional<std::size_t> chosen;
   std::size_t longest = 0;
   for (std::size_t at = 0; at < slots_.size(); ++at) {

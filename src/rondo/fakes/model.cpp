@@ -92,6 +92,8 @@ bool Model::is_end(TokenId id) const {
 
 // The rest of a rule's completion after `prompt`, which may already contain a beginning of it.
 std::span<const TokenId> Model::scripted(std::span<const TokenId> prompt) const {
+  // `said` is how much of the completion the prompt already has, so a turn that was cut off continues where it ended.
+  // Of several rules the one that explains most of the prompt's end counts.
   std::span<const TokenId> rest;
   std::size_t longest = 0;
   for (const Rule& rule : options_.rules) {
@@ -110,6 +112,7 @@ std::span<const TokenId> Model::scripted(std::span<const TokenId> prompt) const 
 std::span<const TokenId> Model::turn_behind(std::span<const TokenId> prompt) const {
   const Ids& opens = options_.opens;
   if (opens.empty() || options_.turns.empty()) return {};
+  // Turns are counted, not compared, so that a script fits whatever a client makes of the turns in between.
   std::size_t count = 0;
   std::size_t begin = 0;
   for (std::size_t at = 0; at + opens.size() <= prompt.size(); ++at) {
@@ -127,16 +130,20 @@ std::span<const TokenId> Model::turn_behind(std::span<const TokenId> prompt) con
 Completion Model::complete(std::span<const TokenId> prompt, const Asked& asked) const {
   Completion completion;
   const std::span<const TokenId> script = scripted(prompt);
+  // The state is a hash of the seed and of all ids so far, prompt and sampled alike.  So a completion does not depend
+  // on how it was split into requests.
   std::uint64_t state = mixed(asked.seed.value_or(0));
   for (const TokenId id : prompt) state = mixed(state ^ static_cast<std::uint64_t>(id));
   const auto plain = static_cast<std::uint64_t>(options_.vocabulary - options_.first_plain);
   std::string text;
   while (completion.ids.size() < asked.max_tokens) {
     const std::size_t at = completion.ids.size();
+    // The upper half of the state decides about the end, and all of it about the id: so the two are nearly independent.
     const bool ends = !options_.end_ids.empty() && (state >> 32U) % std::max<std::size_t>(1, options_.end_after) == 0;
     TokenId id = static_cast<TokenId>(state % plain) + options_.first_plain;
     if (ends && !asked.ignore_end) id = options_.end_ids.front();
     if (at < script.size()) id = script[at];
+    // One round at most: a request may exclude every id, and then the last one is taken nevertheless.
     for (TokenId tried = 0; tried < options_.vocabulary && !may_follow(completion.ids, id, asked); ++tried)
       id = (id + 1) % options_.vocabulary;
     completion.ids.push_back(id);

@@ -83,6 +83,7 @@ std::variant<Task, net::Reply> SglangAnswers::read_generate(const json::Value& b
                                  " tokens) is longer than the model's context length (" +
                                  std::to_string(options_.context_tokens) + " tokens).";
     net::Reply reply = content_error(400, sentence);
+    // SGLang answers a stream with status 200 even then; the error is its only event.
     if (task.streams)
       reply = {200, {{"Content-Type", "text/event-stream"}}, "data: " + reply.body + "\n\ndata: [DONE]\n\n"};
     return reply;
@@ -151,6 +152,7 @@ void SglangAnswers::set_logprobs(json::Object& meta, const Running& running, std
     json::Array own;
     json::Array tops;
     for (const TokenId id : of) {
+      // Nothing comes before the first id of a prompt, so the model gives it no probability.
       const bool is_known = has_first || !own.empty();
       json::Array best;
       for (const TokenId other : model_.best(id, *running.task.logprobs)) best.emplace_back(entry(other));
@@ -190,6 +192,7 @@ json::Value SglangAnswers::part(const Running& running, std::size_t choice, std:
 }
 
 std::string SglangAnswers::id_bytes(Running& running, std::size_t choice) {
+  // By default an event repeats all ids of its choice so far, and a client has to find the new ones.
   return event_of(part(running, choice, options_.incremental ? running.choices[choice].sent - 1 : 0));
 }
 

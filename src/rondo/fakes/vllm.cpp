@@ -13,7 +13,8 @@ void read_logprobs(const json::Value& from, Task& task) {
   if (prompt >= 0) task.prompt_logprobs = static_cast<std::size_t>(prompt);
 }
 
-// A text has the same ids behind a space, but one more: so there is one row for each.
+// vLLM also excludes a word after a space if that spelling has as many ids.  In this vocabulary of bytes it has one
+// more, so each word gives one row.
 void read_limits(const json::Value& from, Asked& asked) {
   read_bias(from, asked);
   asked.allowed = ids_in(from.find("allowed_token_ids")).value_or(Ids{});
@@ -178,6 +179,7 @@ net::Reply VllmAnswers::about(const net::ServerRequest& request, const json::Val
 std::optional<std::vector<std::string>> VllmAnswers::aborts(std::string_view path, const json::Value& body) {
   if (path != "/inference/v1/abort_requests" || options_.generate != EngineOptions::Route::kOn) return std::nullopt;
   std::vector<std::string> ids = texts_in(body.find("request_ids"));
+  // Clients name a request by the id that they sent, or by the longer one of the answer.
   for (std::string& id : ids) {
     if (!id.starts_with("generate-tokens-")) id.insert(0, "generate-tokens-");
   }
@@ -221,6 +223,7 @@ json::Value VllmAnswers::prompt_logprobs(const Task& task) const {
     };
     add(id);
     for (const TokenId other : model_.best(id, *task.prompt_logprobs)) add(other);
+    // Nothing comes before the first id, so the model gives it no probability.
     out.push_back(out.empty() ? json::Value() : json::Value(std::move(entry)));
   }
   return out;
@@ -289,6 +292,7 @@ std::string VllmAnswers::id_bytes(Running& running, std::size_t choice) {
   const std::size_t sent = running.choices[choice].sent;
   json::Object out = head(running);
   out.set("choices", json::Array{chunk(running, choice, sent - 1, sent)});
+  // The prompt is the same for all choices and chunks, so only one chunk of the stream has its ids.
   const bool tells_prompt =
       is_generate(running) && choice == 0 && sent == 1 && flag_in(running.task.body, "return_token_ids", false);
   if (tells_prompt) out.set("prompt_token_ids", ids_value(running.task.prompt));

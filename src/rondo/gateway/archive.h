@@ -42,7 +42,7 @@ struct Conversation {
 struct ThreadTurn {
   std::string id;                   // of the reply
   json::Array messages;             // the reply is the last one
-  std::vector<std::string> before;  // the ids of the turns that it goes on from, the oldest first
+  std::vector<std::string> before;  // the ids of the turns that it continues, the oldest first
   json::Object fields;              // of the first turn: what the whole thread keeps
 };
 

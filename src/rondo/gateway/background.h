@@ -1,7 +1,7 @@
 // Background responses: they run on without a client, and clients read them from the store.  Private to gateway/.
 //
 // The gateway that runs one stores its progress about twice a second.  Every gateway on the store can show it, stream
-// it again, and ask it to stop.  If its gateway has not been heard of for a minute, the response has failed.
+// it again, and ask it to stop.  If its gateway has not been heard from for a minute, the response has failed.
 #pragma once
 
 #include <cstdint>

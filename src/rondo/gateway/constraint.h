@@ -24,7 +24,7 @@ struct Constraint {
                                                         const apis::GenerateRequest& request,
                                                         std::span<const core::TokenId> prompt, std::size_t prefill);
 
-// The same for a text without a template: the whole of it is the answer.
+// Makes the constraint for `/v1/completions`, where no template is used and the whole output is the answer.
 [[nodiscard]] apis::Outcome<Constraint> make_answer_constraint(const ServedModel& served,
                                                                const apis::AnswerFormat& format);
 

@@ -4,7 +4,8 @@
 //   tokens.parsed(events);                    // what the parser made of that text
 //   send(tokens.shown(bytes_of_content));     // tokens of the content that the client was sent
 //
-// It may take further tokens until it is certain what a text is: the parser holds text back, and so does a stop text.
+// Whether a token is content may be known only after further tokens, because the parser and possible stop texts hold
+// text back.
 #pragma once
 
 #include <cstddef>

@@ -5,17 +5,30 @@
 #include <utility>
 
 namespace rondo::gateway {
+namespace {
+
+// Returns the engine's setting with the name of a field; nullptr if there is none.
+constexpr float engine::Sampling::* engine_number(std::string_view name) {
+  for (const engine::SamplingNumber& number : engine::kSamplingNumbers) {
+    if (number.name == name) return number.value;
+  }
+  return nullptr;
+}
+
+// Otherwise a number that a client sends would be lost on the way to the engine.
+static_assert(std::ranges::all_of(apis::kSamplingNumbers, [](const apis::SamplingNumber& number) {
+  return engine_number(number.name) != nullptr;
+}));
+
+}  // namespace
 
 engine::Sampling sampling_of(const apis::Sampling& asked, const ServiceParts& parts) {
   engine::Sampling out;
-  out.temperature = static_cast<float>(asked.temperature.value_or(1.0));
-  out.top_p = static_cast<float>(asked.top_p.value_or(1.0));
+  out.temperature = 1;  // the default of the APIs; that of an engine is greedy
+  for (const apis::SamplingNumber& number : apis::kSamplingNumbers) {
+    if (const auto& value = asked.*number.value) out.*engine_number(number.name) = static_cast<float>(*value);
+  }
   out.top_k = static_cast<std::size_t>(std::max<std::int64_t>(0, asked.top_k.value_or(0)));
-  out.min_p = static_cast<float>(asked.min_p.value_or(0.0));
-  out.typical_p = static_cast<float>(asked.typical_p.value_or(1.0));
-  out.presence_penalty = static_cast<float>(asked.presence_penalty.value_or(0.0));
-  out.frequency_penalty = static_cast<float>(asked.frequency_penalty.value_or(0.0));
-  out.repetition_penalty = static_cast<float>(asked.repetition_penalty.value_or(1.0));
   for (const auto& [id, value] : asked.logit_bias) out.bias.push_back({id, static_cast<float>(value)});
   out.seed = 0;
   if (asked.seed) {

@@ -34,8 +34,8 @@ namespace rondo::gateway {
 
 // Makes the fault for a store that cannot be read, or that cannot keep a turn.
 [[nodiscard]] apis::Fault fault_of_store(const Error& error);
-// Makes the fault for a prompt that could not be planned.  Without the kept turns a known conversation would be rendered
-// anew, so it waits for the store.
+// Makes the fault for a prompt that could not be planned.  If the store cannot be read, the client must try again
+// later: without the kept turns a known conversation would be rendered anew.
 [[nodiscard]] apis::Fault fault_of_plan(const Error& error);
 // Returns the fault of ids that the request names and the model does not have.
 [[nodiscard]] std::optional<apis::Fault> unknown_ids(const tokenizer::Tokenizer* tokenizer, const apis::Sampling& asked,
@@ -43,7 +43,7 @@ namespace rondo::gateway {
 // Sets which ids the request lets the engine sample.  Returns a fault for a word that the model's tokenizer cannot write.
 [[nodiscard]] std::optional<apis::Fault> set_limits(const core::Model& model, const apis::Sampling& asked,
                                                     engine::Request& out);
-// The client asks for what the engine does not tell.
+// Makes the fault for a field that asks for log probabilities of the prompt, which the engine does not report.
 [[nodiscard]] apis::Fault no_prompt_logprobs(std::string_view field);
 // Makes the fault for a reply that exceeded its time.
 [[nodiscard]] apis::Fault late();

@@ -15,7 +15,7 @@
 
 namespace rondo::gateway {
 
-// Where a reply is stored, and what with.
+// Where a reply is stored, and what is stored with it.
 struct Keeping {
   std::shared_ptr<Service::State> state;
   std::string tenant;

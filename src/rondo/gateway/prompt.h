@@ -7,9 +7,9 @@
 namespace rondo::gateway {
 
 struct Prompt {
-  AskedCall asked;  // with the last message alone: all are in the plan
+  AskedCall asked;  // has only the last message; the plan has all of them
   spans::Plan plan;
-  bool is_cut = false;  // it lacks ids of the conversation, because the client wants no more
+  bool is_cut = false;  // the request limits the prompt, so ids of the conversation are missing
 };
 
 // Plans the prompt, from kept turns too; those of the session that the request names come first.  A Responses request

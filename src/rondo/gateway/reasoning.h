@@ -1,4 +1,4 @@
-// Turns what a request wants of reasoning into variables of the model's template.  Private to gateway/.
+// Turns the wishes of a request about reasoning into variables of the model's template.  Private to gateway/.
 #pragma once
 
 #include <cstdint>

@@ -76,7 +76,7 @@ struct ServiceOptions {
 
   std::size_t streams = 0;            // how many requests may generate at once; more get 429.  0: no limit
   std::size_t streams_of_tenant = 0;  // how many of one tenant; 0: no limit
-  // For a reply; then the answer is 504, and what was made until then is kept.  0: no limit.
+  // How long a reply may take.  After that the answer is 504, and what was sampled is kept.  0: no limit.
   net::Milliseconds request_time{0};
   bool keep_logprobs = false;  // ask engines for log probabilities even if the request does not, for trainers
   // Size of the latest requests that are kept for `/rondo/v1/log`; 0: none are kept.

@@ -25,7 +25,8 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
 
   // Makes the prompt on a worker, then starts the engine.  If the request cannot be served, answers with the fault.
   void begin();
-  // The same if a worker already has the turn: plan() on the worker, without a sink, then begin_planned() on the loop.
+  // These two are the halves of begin(), for a worker that already has the turn: plan() on the worker, without a sink,
+  // then begin_planned() on the loop.
   void plan();
   void begin_planned(Streams::Ticket ticket, std::shared_ptr<ReplySink> sink);
   [[nodiscard]] const ReadRequest& asked() const { return read_; }
@@ -49,7 +50,7 @@ class TurnRun final : public engine::Listener, public std::enable_shared_from_th
     TokenTexts texts{nullptr};             // of its tokens
     ContentTokens content{};               // if the client asks for log probabilities
     std::size_t content_bytes = 0;         // that the client was sent
-    std::optional<core::TokenId> stop_id;  // of the request's own, that ended it
+    std::optional<core::TokenId> stop_id;  // the stop id of the request that ended it
     bool has_ended = false;
   };
 

@@ -115,7 +115,8 @@ class CallBuilder {
   [[nodiscard]] NodeId raw_text(const std::string& closing, const std::vector<format::Escape>& escapes);
   [[nodiscard]] NodeId markup_text(const std::string& closing, const std::vector<format::Escape>& escapes,
                                    const std::string& name);
-  // Returns whether a value ends only where the next marker begins, so that white space before the marker is its own.
+  // Returns whether a value ends only where the next marker begins, so that white space before the marker belongs to
+  // the value.
   [[nodiscard]] static bool leaves_open(const format::Parameters& syntax);
   // Returns whether only its own quotes and brackets end a value.
   [[nodiscard]] static bool has_no_close(const format::Parameters& syntax);

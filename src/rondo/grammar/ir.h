@@ -77,8 +77,9 @@ class Grammar {
   NodeId any_number(NodeId item) { return repeat(item, 0, kUnbounded); }
   NodeId reference(RuleId rule);
   // Any text, then `closing`, which must end the first occurrence of any of `markers`.  With an empty `closing`: any
-  // text without a marker.  `closing` counts as a marker, and empty markers are ignored.  Outside a token, text without
-  // a closing is one that a marker follows: printers with a lexer then read it in pieces that no marker runs into.
+  // text without a marker.  `closing` counts as a marker, and empty markers are ignored.  Outside a token, a marker
+  // must follow text without a closing, so that printers with a lexer can cut the text into pieces that no marker runs
+  // into.
   NodeId text(std::vector<std::string> markers, std::string_view closing);
   // Any number of `item`, but not exactly one of the texts `words`.  Each item stands for one character.
   //

@@ -15,7 +15,7 @@ namespace rondo::grammar {
 // A rule of a definition, as it is written.
 struct LarkRule {
   std::string text;  // after the colon
-  // What llguidance has in brackets behind the name of a rule: `x[lazy]`, `x[stop="\n", max_tokens=5]`.
+  // What llguidance has in brackets after the name of a rule: `x[lazy]`, `x[stop="\n", max_tokens=5]`.
   std::string end;          // `stop` or `suffix`: a terminal that ends the rule's text, and is a part of it
   bool is_lazy = false;     // the text ends as soon as it may
   bool is_limited = false;  // `max_tokens`
@@ -31,7 +31,7 @@ class LarkRules {
   [[nodiscard]] const LarkRule* find(const std::string& name) const;
   // What may stand between the terminals of rules.
   [[nodiscard]] const std::vector<std::string>& ignored() const { return ignored_; }
-  // The values behind `%json` and `%regex`.  In the texts of rules, the number of a value takes its place.
+  // The values after `%json` and `%regex`.  In the texts of rules, the number of a value takes its place.
   [[nodiscard]] const std::vector<json::Value>& values() const { return values_; }
 
  private:

@@ -1,8 +1,8 @@
 // Finds where a lexer may refuse texts of a grammar because it takes the longest lexeme and never goes back.
 //
 // This happens under three conditions.  A lexeme has matched.  Another lexeme, or a longer text of the same one,
-// continues with some character.  And what the grammar allows after the first lexeme begins with this character too,
-// but then continues differently.
+// continues with some character.  The text that the grammar allows after the first lexeme begins with this character
+// too, but then continues differently.
 #pragma once
 
 #include <set>

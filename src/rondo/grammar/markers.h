@@ -23,13 +23,13 @@ class Line {
   // Adds `least` (0 or 1) to kMostSpace characters of white space.
   Line& space(std::size_t least = 0);
   // Adds the words of a marker, with white space wherever the marker has some, and numbers for its counters.  Two words
-  // that the white space of a marker parts must stay apart.
+  // with white space between them in the marker must not run together.
   Line& marker(std::string_view text);
   // Says that `text`, which is not part of this line, comes before what is added next.
   Line& behind(std::string_view text);
   // Says that a word is added next.
   Line& apart();
-  // Returns whether only white space parts a word from a word that is added next.
+  // Returns whether only white space would separate the last word from a word that is added next.
   [[nodiscard]] bool ends_apart() const { return is_behind_word_ && has_blank_; }
   [[nodiscard]] NodeId node() const { return grammar_->sequence(parts_); }
 
@@ -51,7 +51,7 @@ class Line {
 
 // Returns whether the marker ends with a word and white space, which must then separate that word from the next one.
 [[nodiscard]] bool ends_with_word(std::string_view marker);
-// Returns whether it does and `next`, which may follow it, begins with a word.
+// Returns whether ends_with_word(marker), and `next`, which may follow the marker, begins with a word.
 [[nodiscard]] bool runs_into(std::string_view marker, std::string_view next);
 
 // Returns an ECMA-262 pattern that matches exactly `text`, with any number for a counter.

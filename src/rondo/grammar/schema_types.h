@@ -12,7 +12,7 @@ namespace rondo::grammar {
 
 // Returns the type of `value`.  A whole number with a fraction, such as 1.0, is both an integer and a number.
 [[nodiscard]] TypeSet type_of(const json::Value& value);
-// Returns a text that exactly the values have in common that are equal.
+// Returns a text that is the same for equal values and different for all others.
 [[nodiscard]] std::string equality_key(const json::Value& value);
 // Returns whether the values are equal.  The numbers 1 and 1.0 are.
 [[nodiscard]] bool are_equal(const json::Value& a, const json::Value& b);

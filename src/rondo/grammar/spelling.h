@@ -34,7 +34,7 @@ struct Spelling {
   std::string null_word = "null";
   std::vector<format::Escape> escapes;  // for kBare: escapes inside whole values
   bool bare_keys = false;               // keys of objects have no quotes
-  // What stands between members and elements, and behind keys.  With it the value has no other white space, and
+  // The text between members, between elements, and after keys.  With it the value has no other white space, and
   // required members come in the order of their schema.
   struct Separators {
     std::string item;
@@ -58,7 +58,7 @@ class Speller {
   [[nodiscard]] Grammar& grammar() const { return *grammar_; }
   [[nodiscard]] const Spelling& spelling() const { return spelling_; }
 
-  // White space between the parts of a value, at most kMostSpace characters; and with it a comma and a colon.
+  // space(): white space between the parts of a value, at most kMostSpace characters.  comma() and colon() include it.
   [[nodiscard]] NodeId space() const;
   [[nodiscard]] NodeId comma() const;
   [[nodiscard]] NodeId colon() const;

@@ -1,5 +1,5 @@
-// JSON values as numbers and text, for callers whose own language has strings of units: they write this faster than JSON text, and
-// it is read faster.  js/tape.mjs writes it.
+// JSON values as numbers and text, for callers in languages whose strings are not UTF-8.  A tape is faster to write and
+// to read than JSON text.  js/tape.mjs writes it.
 //
 // A tape is one block of memory:
 //
@@ -18,7 +18,7 @@
 // | -5, n            | an array of the n values that follow |
 // | -6, n            | an object of the n members that follow, each a key and a value |
 //
-// A key is -7, n for the next n units, or k, from 0 on, for the key that was the k-th to be written so.
+// A key is -7, n (the next n units), or a number k from 0 on: the same key as the k-th one that was written as -7, n.
 #pragma once
 
 #include <string_view>

@@ -30,8 +30,7 @@ struct Candidate {
 // Does the same for the condition that begins with that token.
 [[nodiscard]] std::vector<Candidate> condition_candidates(const Source& source, std::size_t token, bool earlier);
 
-// Returns edits that remove a filter or method on that line which cuts white space off text.  `column` 0: any on the
-// line.
+// Returns edits that remove a filter or method on that line which cuts white space off text.
 [[nodiscard]] std::vector<Candidate> strip_candidates(const Source& source, std::int32_t line);
 
 // Returns edits that copy arguments given as text, for each `tojson` of the template.  What it serialises may be the

@@ -61,7 +61,8 @@ struct Attempt {
 // Text of a form that was not understood may change.
 [[nodiscard]] bool is_kept(const Goal& goal, const Attempt& original, const Attempt& current, const Attempt& mended);
 
-// The value of a source: goals that hold, those about forms, and the bytes that are kept of what breaks.
+// How good a source is: how many goals hold (`held`), how many goals about forms hold (`formed`), and how many bytes
+// the broken prompts keep (`kept`).
 struct Score {
   std::size_t held = 0;
   std::size_t formed = 0;

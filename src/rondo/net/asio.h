@@ -39,8 +39,8 @@ struct Loop::Impl {
   // none.
   static constexpr std::size_t kScratchBytes = std::size_t{64} << 10U;
 
-  // Before the context: what that still holds at its end may come here.
-  std::size_t tasks = 0;                            // that are at work, one in the other
+  // Before the context, because handlers that it still holds when it is destroyed may use these two.
+  std::size_t tasks = 0;                            // how many tasks are running, one inside the other
   std::vector<std::shared_ptr<Channel>> unwritten;  // what they have sent on
 
   asio::io_context context{1};
@@ -49,7 +49,7 @@ struct Loop::Impl {
   std::array<char, kScratchBytes> scratch;
 };
 
-// Around what the loop calls: when the outermost ends, all that was sent meanwhile is written.
+// Surrounds each call from the loop.  When the outermost one ends, everything that was sent meanwhile is written.
 class LoopTask {
  public:
   explicit LoopTask(Loop::Impl& loop) : loop_(loop) { ++loop_.tasks; }

@@ -1,8 +1,8 @@
 // Channel: a connected socket, plain or with TLS.  Bytes go out through a queue and come in through a callback.
 //
-// Reading costs no buffer while nothing comes.  What one task of the loop sends goes to the system at once when that task
-// ends: the head of an answer with its body, all events of a stream that arrived together.  All calls and callbacks are on
-// the loop's thread; no callback comes from inside a call.
+// Reading costs no buffer while nothing comes.  Everything that one task of the loop sends is passed to the system in
+// one piece when the task ends: the head of an answer with its body, or all events of a stream that arrived together.
+// All calls and callbacks are on the loop's thread; no callback comes from inside a call.
 #pragma once
 
 #include <array>
@@ -46,9 +46,9 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void set_stall(Milliseconds stall) { stall_time_ = stall; }
 
   void send(std::string bytes);
-  // The same for what others hold too: it is not copied.
+  // Sends bytes that others hold too, without a copy.
   void send(std::shared_ptr<const std::string> bytes);
-  // The same for what `append` adds to the string that it is given.
+  // Sends the bytes that `append` adds to the string that it is given.
   template <typename Append>
   void send_with(const Append& append) {
     if (closed_ || finishing_) return;
@@ -103,8 +103,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   std::unique_ptr<char[]> tls_buffer_;
   std::string peer_;
   ChannelOwner* owner_ = nullptr;
-  // What is to be sent, in order; the system has the first `flown_` bytes of the first.  The last one grows, unless it is
-  // being written.
+  // The pieces to send, in order.  The system already has the first `flown_` bytes of the first piece.  The last piece
+  // grows, unless it is being written.
   struct Piece {
     std::string own;
     std::shared_ptr<const std::string> shared;

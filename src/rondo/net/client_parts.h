@@ -38,7 +38,7 @@ struct Call::State : std::enable_shared_from_this<Call::State> {
   std::shared_ptr<const std::string> body;  // none once the answer has begun: until then it may have to be sent again
   Url url;
   Timeouts timeouts;
-  StreamHandler* handler = nullptr;      // null once it has got the end, or must not be called
+  StreamHandler* handler = nullptr;      // null after on_end, and when it must not be called any more
   std::unique_ptr<StreamHandler> own;    // for fetch()
   std::shared_ptr<Dial> dial;            // set while the stage is kConnect
   std::shared_ptr<ClientConnection> on;  // set from kSend on

@@ -67,7 +67,7 @@ struct Url {
   [[nodiscard]] std::string authority() const;
 };
 
-// Returns an address for people: without the name and password of a user, also if it is malformed.
+// Returns an address for people: without the name and password of a user, even if the address is malformed.
 [[nodiscard]] std::string shown_url(std::string_view text);
 
 // Returns `text` with %XX decoded.  Fails with kInvalidArgument for a % without two hexadecimal digits.

@@ -127,8 +127,8 @@ struct ServerOptions {
   Milliseconds stall{60'000};      // a client that takes no byte for this time is cut off
 
   // Looks at a request before its body is read, and may answer it, which ends the request.  If empty, every body is
-  // read.  It also sees a request that the server refuses by itself, as far as that was read; then its answer is not
-  // used, but what it sets is.
+  // read.  It also sees the part that was read of a request which the server refuses by itself.  Then its answer is not
+  // used, but the fields that it sets are.
   std::function<std::optional<Reply>(ServerRequest&)> admit{};
   // Gets the end of each exchange, including those that the server answers by itself.
   std::function<void(const ServerRequest&, const Answered&)> answered{};

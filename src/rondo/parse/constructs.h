@@ -114,7 +114,7 @@ struct JsonCall {
   bool may_define = false;  // it may be the definition of a tool: it has a description, or parameters for arguments
   std::string thought;      // reasoning in the call's object that is not yet reported
   std::string stray_key;
-  const format::JsonConstant* constant = nullptr;  // that the format has in the place of the stray member
+  const format::JsonConstant* constant = nullptr;  // the format's constant at the place of the stray member
   std::vector<json::Member> strays;                // members of the call's object that have no meaning there
 };
 

@@ -20,7 +20,7 @@ namespace rondo::parse {
 struct Markup {
   bool is_possible = false;
   const format::ValueForm* tagged = nullptr;  // the value's form, if objects and arrays have markers of their own
-  std::ptrdiff_t depth = 0;                   // how many parts of the value that close as it does are open
+  std::ptrdiff_t depth = 0;                   // how many open parts of the value have the same close as the value
   std::size_t seen = 0;                       // the offset in the whole input up to which they were counted
 
   // Returns whether a closer of the value ends a part of it.  `unseen` is the text before the closer that was not

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "base/files.h"
 #include "json/parse.h"
 #include "parse/parser.h"
 #include "parse/schema_check.h"
@@ -494,6 +495,17 @@ TEST_CASE("an answer of white space only") {
   CHECK(problems(thinking, "<muse>\nhm\n</muse>\n\n \n<eot>") == " \n");
   CHECK(problems(thinking, "<muse>\nhm\n</muse>\n\n\n<call>find></call>") == "{} ok");
   CHECK(problems(thinking, "<muse>\nhm\n</muse>\n\n\n\n<call>find></call>") == "\n{} ok");
+}
+
+TEST_CASE("problems: the documents name each kind") {
+  const std::string root = RONDO_SOURCE_DIR;
+  for (const auto& [kind, name] : chat::kProblemNames) {
+    const std::string quoted = "`" + std::string(name) + "`";
+    CHECK_MESSAGE(files::read(root + "/docs/parse.md").value().find("| " + quoted + " |") != std::string::npos, name);
+    CHECK_MESSAGE(files::read(root + "/docs/batch.md").value().find(quoted) != std::string::npos, name);
+    const std::string binding = files::read(root + "/src/rondo/python/bind_values.cpp").value();
+    CHECK_MESSAGE(binding.find("\"" + std::string(name) + "\"") != std::string::npos, name);
+  }
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ struct MarkerSets {
   MarkerSet reasoning_section;  // in reasoning while a section of calls is open
   MarkerSet reasoning_layout;   // in reasoning after a call
   MarkerSet reasoning_recover;  // in a broken call in reasoning
-  MarkerSet reasoning_skip;     // ... and behind a parameter of it that cannot be read
+  MarkerSet reasoning_skip;     // ... and after a parameter of it that cannot be read
 };
 
 // The markers of parameters' values, by form.
@@ -42,7 +42,8 @@ struct ValueMarkers {
   std::vector<Marker> openers;
   std::vector<Marker> closers;  // used if the closer does not contain the key
   NestedSyntax nested;
-  bool ends_are_distinct = false;  // whether nobody writes by chance, inside a raw string, what may follow it
+  // Whether the texts that may follow a raw string are so unusual that no string contains them by chance.
+  bool ends_are_distinct = false;
 };
 
 // Markers that few formats have.
@@ -54,14 +55,15 @@ struct RareMarkers {
   // What follows the opener of a call without a name, and of a parameter without a name.
   Marker nameless_call;
   Marker nameless_parameter;
-  // If values are between two tags of one kind, as between two quotes: the rest of a key's close without these tags.
+  // In formats that put values between two tags of one kind, as between quotes: what follows a key if the value lacks
+  // these tags.
   Marker unmarked_key_close;
   Marker preamble_open;
   Marker preamble_close;
   Marker header_end;                 // the last tag of a header that has several, if nobody writes it by chance
   bool shares_content_open = false;  // of other content; only the close shows that calls follow
-  // Closes reasoning whose opener and close are punctuation, the close at the end of a line: ordinary text may well have
-  // both.  nullptr in other formats.
+  // The close of reasoning if opener and close are only punctuation, and the close ends a line.  Ordinary text may well
+  // contain both.  nullptr in other formats.
   const Marker* light_close = nullptr;
   std::optional<CallTag> call_tag;        // the tag that begins a call, if it has attributes
   Marker behind_call_tag;                 // what the format writes after that tag

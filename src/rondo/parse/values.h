@@ -49,9 +49,9 @@ class TypeSet {
 [[nodiscard]] const json::Value* property_schema(const json::Value& schema, const json::Value& root,
                                                  std::string_view key);
 
-// As property_schema() with `schema` as its own root, where alternatives of `schema` may state the property differently.
-// `begun` is JSON, an object up to the key; alternatives that other members rule out do not count.  If several are left,
-// the schema is made in `joined`.
+// Does the same with `schema` as its own root.  Alternatives of `schema` may state the property differently.  `begun`
+// is the JSON of the object up to the key: alternatives that its members rule out do not count.  If several are left,
+// their joined schema is made in `joined`.
 [[nodiscard]] const json::Value* chosen_property(const json::Value& schema, std::string_view key,
                                                  std::string_view begun, std::optional<json::Value>& joined);
 

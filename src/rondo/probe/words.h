@@ -9,7 +9,7 @@
 
 namespace rondo::probe {
 
-// ---- Two letters.  Of their renders only the text around them is read: closes, stops, generation prompts.
+// ---- Two letters.  Only the text around them is used: closes, stops, generation prompts.
 inline constexpr std::string_view kShortSystem = "Hs";
 inline constexpr std::string_view kShortQuestion = "Hq";
 inline constexpr std::string_view kShortNextQuestion = "Nq";
@@ -19,7 +19,7 @@ inline constexpr std::string_view kShortResult = "Rr";
 // Contains a space, for texts that are also sent as parts.
 inline constexpr std::string_view kPartText = "Zq7 text";
 
-// Also two letters, for a history that is compared with one made of the words above.
+// Also two letters, for a second history, which is compared with one made of the words above.
 inline constexpr std::string_view kOlderSystem = "Ss";
 inline constexpr std::string_view kOlderQuestion = "Uu";
 inline constexpr std::string_view kOlderThought = "Rr";

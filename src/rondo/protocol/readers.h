@@ -1,5 +1,5 @@
-// What single operations read besides a template and a conversation, and what their replies contain besides ids.  For
-// the operations, and for interfaces with functions of their own for them.
+// What single operations read besides a template and a conversation, and what their replies contain besides ids.  Used
+// by the operations, and by interfaces that have functions of their own.
 #pragma once
 
 #include <cstddef>

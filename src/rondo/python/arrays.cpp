@@ -35,6 +35,7 @@ void copy(const nb::ndarray<nb::ro>& array, std::string_view name, std::vector<t
 
 template <typename T>
 nb::object owned_array(std::vector<T> values) {
+  // The array is a view of the vector, and the capsule deletes the vector with the last view: nothing is copied.
   auto* held = new std::vector<T>(std::move(values));
   const nb::capsule owner(held, [](void* pointer) noexcept { delete static_cast<std::vector<T>*>(pointer); });
   return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(held->data(), {held->size()}, owner));
@@ -44,6 +45,8 @@ nb::object owned_array(std::vector<T> values) {
 
 Ids::Ids(nb::handle value, std::string_view name) {
   PyObject* object = value.ptr();
+  // Python's own types are sorted out first: a list is the common case and no array, and bytes have the buffer protocol
+  // without being ids.
   const bool is_plain = PyList_Check(object) || PyTuple_Check(object) || PyUnicode_Check(object) ||
                         PyBytes_Check(object) || PyDict_Check(object);
   if (is_plain || !read_array(value, name)) read_sequence(value, name);
@@ -63,6 +66,7 @@ bool Ids::read_array(nb::handle value, std::string_view name) {
   const bool is_signed = type.code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::Int);
   const bool is_unsigned = type.code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::UInt);
   if (type.lanes != 1 || !(is_signed || is_unsigned)) raise_invalid("ids must be integers", std::string(name));
+  // This is already the layout of the library, so the ids are used in place.  The reference keeps the memory alive.
   if (is_signed && type.bits == 32 && (array.shape(0) <= 1 || array.stride(0) == 1)) {
     kept_ = nb::borrow(value);
     view_ = {static_cast<const tokenizer::TokenId*>(array.data()), array.shape(0)};

@@ -222,11 +222,11 @@ std::optional<TokenId> find_token(const ModelObject& self, nb::handle token) {
 
 constexpr const char* kRenderDoc = R"(The prompt as text.
 
-messages: a list of dicts in the shape of the public chat APIs (or pydantic models or dataclasses); what is given is what the
-template sees.  tools, documents: lists of dicts.  kwargs: further template variables.  continue_final_message: True, or the
-name of the field of the last message that the model is to continue ("reasoning_content", or "tool_calls": behind the last
-call's arguments, a JSON text that may end anywhere).  now: a datetime (or ISO text) for templates that print the time; the
-clock by default.
+messages: a list of dicts in the shape of the public chat APIs (or pydantic models or dataclasses); the template sees
+exactly what you give.  tools, documents: lists of dicts.  kwargs: further template variables.  continue_final_message:
+True, or the name of the field of the last message that the model continues ("reasoning_content"; with "tool_calls" it
+continues the arguments of the last call, a JSON text that may end anywhere).  now: a datetime (or ISO text) for templates
+that print the time; the clock by default.
 
 Raises InvalidArgumentError, or TemplateError with the template's line.  Runs without the GIL.
 
@@ -234,7 +234,7 @@ Raises InvalidArgumentError, or TemplateError with the template's line.  Runs wi
 )";
 
 constexpr const char* kShapeDoc =
-    R"(The messages in the form that the template needs, and sentences that say what is not as it was given.
+    R"(Returns the messages in the form that the template needs, and sentences that say what was changed.
 
 For renderers other than rondo: render() and encode() shape messages on their own.  Arguments as render().  Shaping shaped
 messages changes nothing.  A model loaded with strict=True returns them as they are.
@@ -243,7 +243,7 @@ messages changes nothing.  A model loaded with strict=True returns them as they 
 )";
 
 constexpr const char* kShapeToolsDoc =
-    R"(The tool definitions in the form that the template needs, and sentences that say what is not as it was given.
+    R"(Returns the tool definitions in the form that the template needs, and sentences that say what was changed.
 
 For renderers other than rondo: render() and encode() shape tools on their own.  Shaping shaped tools changes nothing.  A
 model loaded with strict=True returns them as they are.
@@ -251,15 +251,16 @@ model loaded with strict=True returns them as they are.
     >>> shaped, changes = model.shape_tools(tools)
 )";
 
-constexpr const char* kEncodeDoc = R"(The prompt as token ids, with the owner of each: an Encoded.
+constexpr const char* kEncodeDoc = R"(Makes the prompt as token ids, with the owner of each id: an Encoded.
 
 Arguments as render().  content_specials="parse" recognises control tokens in user text, as
-apply_chat_template(tokenize=True) does; by default text from messages, tools and documents never becomes one, but for the
-marks of a block of reasoning with which an assistant's content begins: the model has sampled them (inline_reasoning=False: nor they).
-raw_turns=True: assistant messages with a field `raw_ids` (ids) or `raw` (text), as Parsed.to_message(raw=True) makes them,
-stand as they were sampled, and what follows is appended as a bridge does; `notes` say what was written to close them, and
-what of a continued message the template does not write.  retention: what of earlier reasoning stands in the prompt though
-the template drops it: "preserve_all_thinking", "preserve_thinking_between_tool_calls"; by default what the template writes.
+apply_chat_template(tokenize=True) does.  By default, text from messages, tools and documents never becomes a control token,
+with one exception: the markers around a block of reasoning with which an assistant's content begins, because the model has
+sampled them.  inline_reasoning=False switches the exception off.  raw_turns=True: assistant messages with a field `raw_ids`
+(ids) or `raw` (text), as Parsed.to_message(raw=True) makes them, are used as they were sampled, and later messages are
+appended as a bridge does.  `notes` say what was written to close them, and which part of a continued message the template
+does not write.  retention: which earlier reasoning stays in the prompt although the template drops it:
+"preserve_all_thinking" or "preserve_thinking_between_tool_calls"; by default the template decides.
 
 Raises as render(), and UnsupportedError for a model without a tokenizer.  Runs without the GIL.
 
@@ -270,15 +271,16 @@ Raises as render(), and UnsupportedError for a model without a tokenizer.  Runs 
 constexpr const char* kBridgeDoc = R"(The next prompt of a rollout: the old ids unchanged, then the new turn.
 
 prompt_ids, completion_ids: what the model was given and what it sampled, shape (n,), any integer dtype (int32 is not
-copied), or sequences of ints; the completion with or without its stop token, possibly cut off.  new_messages: what follows,
-none of role `assistant`.  close=False leaves out what would close reasoning or a call that the completion left open; the stop
-token is written all the same.  lossy=False raises BridgeError where the template would have written something of the old turns
-differently; find_lossy=False does not look for that (it takes renders of the whole conversation).  messages: those behind prompt_ids, for templates whose later turns depend on them.
-retention: what of earlier reasoning stays: "all" (the old ids stay as they are) or "preserve_all_thinking", "template",
-"tool_cycle", "preserve_thinking_between_tool_calls"; with one that cuts, sampled are the ranges of prompt_ids that the
-assistant messages in `messages` were sampled as, in order, and `cuts` and `kept` of the result say what is gone.
+copied), or sequences of ints; the completion with or without its stop token, possibly cut off.  new_messages: the messages
+after the completion, none of role `assistant`.  close=False does not close reasoning or a call that the completion left
+open; the stop token is written nevertheless.  lossy=False raises BridgeError if the template would write a part of the old
+turns differently; find_lossy=False does not look for such parts, which saves renders of the whole conversation.  messages:
+the messages in prompt_ids, for templates whose later turns depend on them.  retention: which earlier reasoning stays: "all"
+(the old ids stay as they are), "preserve_all_thinking", "template", "tool_cycle" or
+"preserve_thinking_between_tool_calls".  For a retention that cuts, sampled are the ranges of prompt_ids in which the
+assistant messages in `messages` were sampled, in order; `cuts` and `kept` of the result say what was cut.
 
-Raises BridgeError where the template writes nothing that ends an assistant turn, TokenizerError for ids out of range,
+Raises BridgeError if the template writes nothing that ends an assistant turn, TokenizerError for ids out of range,
 InvalidArgumentError, TemplateError.  Runs without the GIL.
 
     >>> bridged = model.bridge(prompt_ids, completion_ids, [{"role": "tool", "content": "4"}], tools=tools)
@@ -297,7 +299,7 @@ void bind_model(nb::module_& module) {
   nb::class_<ModelObject> model(module, "Model", R"(A model as rondo sees it: its chat template and its tokenizer.
 
 Made by rondo.load() or rondo.from_tokenizer().  Immutable: all methods may be called from many threads at once, and work
-without the GIL.  Can be pickled when it was loaded from files: the paths travel, not the content.)");
+without the GIL.  A model that was loaded from files can be pickled; the pickle has the paths, not the content.)");
   model
       .def("render", &render, "messages"_a, nb::kw_only(), "tools"_a = nb::none(), "documents"_a = nb::none(),
            "add_generation_prompt"_a = false, "continue_final_message"_a = nb::none(), "kwargs"_a = nb::none(),
@@ -340,9 +342,8 @@ without the GIL.  Can be pickled when it was loaded from files: the paths travel
           "append", &append, "prompt_ids"_a, "completion_ids"_a, "new_messages"_a, nb::kw_only(),
           "messages"_a = nb::none(), "tools"_a = nb::none(), "documents"_a = nb::none(), "kwargs"_a = nb::none(),
           "now"_a = nb::none(), "content_specials"_a = "text", "close"_a = true,
-          "The appended part of bridge() alone, an Appended: of the old ids only the last few are looked at, so that "
-          "ends of "
-          "them are enough.  Arguments as bridge().",
+          "Makes only the appended part of bridge(): an Appended.  It reads only the last few old ids, so you need not "
+          "give the others.  Arguments as bridge().",
           nb::sig(
               "def append(self, prompt_ids: rondo.types.Ids, completion_ids: rondo.types.Ids, new_messages: "
               "rondo.types.Messages, *, messages: rondo.types.Messages | None = None, tools: rondo.types.Objects | "
@@ -355,25 +356,25 @@ without the GIL.  Can be pickled when it was loaded from files: the paths travel
                    "None = None) -> "
                    "list[int]"))
       .def("tokenize", &tokenize, "text"_a, nb::kw_only(), "parse_special"_a = true,
-           "The ids of a text, int32 (n,), without what a tokenizer may add around it.",
+           "The ids of a text, int32 (n,), without the tokens that a tokenizer may add around it.",
            nb::sig("def tokenize(self, text: str, *, parse_special: bool = True) -> numpy.typing.NDArray[numpy.int32]"))
       .def("detokenize", &detokenize, "ids"_a, nb::kw_only(), "skip_special"_a = false,
-           "The text of ids; bytes that are no UTF-8 become U+FFFD.",
+           "The text of ids; bytes that are not UTF-8 become U+FFFD.",
            nb::sig("def detokenize(self, ids: rondo.types.Ids, *, skip_special: bool = False) -> str"))
-      .def("find_token", &find_token, "token"_a, "The id of the token that reads exactly so; None if there is none.",
+      .def("find_token", &find_token, "token"_a, "The id of the token with exactly this text; None if there is none.",
            nb::sig("def find_token(self, token: str) -> int | None"))
       .def_prop_ro(
           "vocab_size",
           [](const ModelObject& self) {
             return self.model->tokenizer() == nullptr ? 0 : self.model->tokenizer()->vocab_size();
           },
-          "Ids are below this; 0 without a tokenizer.")
+          "The size of the vocabulary: all ids are below it.  0 without a tokenizer.")
       .def_prop_ro(
           "chat_template", [](const ModelObject& self) { return to_python_text(self.model->template_text(false)); },
           "The template's text; \"\" without one.", nb::sig("def chat_template(self) -> str"))
       .def_prop_ro(
-          "name", [](const ModelObject& self) { return to_python_text(self.model->name()); }, "Where it came from.",
-          nb::sig("def name(self) -> str"))
+          "name", [](const ModelObject& self) { return to_python_text(self.model->name()); },
+          "The path or name from which the model was loaded.", nb::sig("def name(self) -> str"))
       .def("__reduce__", &reduce)
       .def("__repr__",
            [](const ModelObject& self) { return to_python_text("<rondo.Model " + self.model->name() + ">"); });

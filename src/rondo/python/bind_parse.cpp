@@ -124,6 +124,7 @@ nb::list feed(StreamObject& self, nb::handle given) {
   };
   if (PyUnicode_Check(given.ptr())) {
     const std::string text = to_text(given, "text");
+    // The state is read under the mutex, but a Python exception needs the GIL, so it is raised afterwards.
     bool was_closed = false;
     Events events = without_gil([&] {
       const std::lock_guard lock(self.mutex);
@@ -165,9 +166,10 @@ void bind_stream(nb::module_& module) {
 
 Made by Model.stream_parser().  Events are dicts: {"kind": "content" or "reasoning", "text"}, {"kind": "call_start", "call",
 "text": the name, "id"?}, {"kind": "call_id", "call", "text"}, {"kind": "arguments", "call", "text"}, {"kind": "call_end",
-"call"}.  Nothing that was reported is taken back.  One thread at a time gets in.)")
+"call"}.  Nothing that was reported is taken back.  Threads may share a parser: their calls wait for each other.)")
       .def("feed", &feed, "piece"_a, nb::sig("def feed(self, piece: str | int | rondo.types.Ids) -> list[dict]"),
-           "Text, an id, or ids: the events that are certain now.  Markers count only as the tokens that they are.")
+           "Takes text, an id or ids, and returns the events that are certain now.  A marker that is a token of the "
+           "vocabulary counts only as that token.")
       .def(
           "close",
           [](StreamObject& self) {
@@ -177,7 +179,7 @@ Made by Model.stream_parser().  Events are dicts: {"kind": "content" or "reasoni
             });
             return events_to_python(events);
           },
-          nb::sig("def close(self) -> list[dict]"), "The completion ends here: what was held back.")
+          nb::sig("def close(self) -> list[dict]"), "Ends the completion and returns the events that were held back.")
       .def(
           "arguments",
           [](StreamObject& self, std::size_t call) {
@@ -188,7 +190,7 @@ Made by Model.stream_parser().  Events are dicts: {"kind": "content" or "reasoni
           "call"_a, nb::sig("def arguments(self, call: int) -> typing.Any"),
           R"(The arguments of a call so far, as a Python value: {"city": "Par"}.
 
-Strings grow; a number or word is there when it is complete.  None before they have begun.)")
+A string grows; a number or word appears when it is complete.  None before the arguments begin.)")
       .def(
           "open_argument",
           [](StreamObject& self, std::size_t call) {
@@ -197,22 +199,23 @@ Strings grow; a number or word is there when it is complete.  None before they h
             return optional_text(value != nullptr ? value->open_path() : std::nullopt);
           },
           "call"_a, nb::sig("def open_argument(self, call: int) -> str | None"),
-          "Of these, a JSON pointer to the innermost value that is still being written; None where none is.")
-      .def("finish", &finish, "close(), then all of it as a Parsed.")
+          "A JSON pointer to the innermost argument value that is still being written; None if every value is "
+          "complete.")
+      .def("finish", &finish, "Ends the completion and returns all of it as a Parsed.")
       .def_prop_ro(
           "ended",
           [](StreamObject& self) {
             const std::lock_guard lock(self.mutex);
             return self.stream.parser().ended();
           },
-          "A stop was seen; what follows belongs to nobody.")
+          "True once a stop was seen; later text is not part of the turn.")
       .def_prop_ro(
           "reasoning_open",
           [](StreamObject& self) {
             const std::lock_guard lock(self.mutex);
             return self.stream.parser().place() == parse::Place::kReasoning;
           },
-          "What comes next is reasoning still.");
+          "True if the next text would be reasoning.");
 }
 
 // --- Partial values --------------------------------------------------------------------------------------------------
@@ -223,10 +226,11 @@ struct PartialObject {
 };
 
 void bind_partial(nb::module_& module) {
-  nb::class_<PartialObject>(module, "PartialValue", R"(The JSON value that a text is so far, while it arrives.
+  nb::class_<PartialObject>(module, "PartialValue", R"(Reads a JSON text while it arrives: the value so far.
 
-Strings are there with their first character, dicts and lists with their opening bracket; a number or word when it is complete.
-StreamParser keeps one for each call; this one reads any text, such as the parts of arguments that an API streams.
+A string appears with its first character, a dict or list with its opening bracket, and a number or word when it is
+complete.  StreamParser has one for each call; this class reads any text, such as the parts of arguments that an API
+streams.
 
     >>> value = rondo.PartialValue()
     >>> value.feed('{"city": "Par')
@@ -242,21 +246,21 @@ StreamParser keeps one for each call; this one reads any text, such as the parts
             self.value.feed(piece);
           },
           "text"_a, nb::sig("def feed(self, text: str) -> None"),
-          "The next piece.  From a character that no JSON has there on, nothing more is read.")
+          "Reads the next piece.  At a character that JSON does not allow there, reading stops for good.")
       .def(
           "close",
           [](PartialObject& self) {
             const std::lock_guard lock(self.mutex);
             self.value.close();
           },
-          "The text ends here: a number at the top is complete.")
+          "Ends the text, which completes a number at the top level.")
       .def_prop_ro(
           "value",
           [](PartialObject& self) {
             const std::lock_guard lock(self.mutex);
             return to_python(self.value.value());
           },
-          nb::sig("def value(self) -> typing.Any"), "None before it has begun.")
+          nb::sig("def value(self) -> typing.Any"), "The value so far; None before it begins.")
       .def_prop_ro(
           "open_path",
           [](PartialObject& self) {
@@ -264,21 +268,21 @@ StreamParser keeps one for each call; this one reads any text, such as the parts
             return optional_text(self.value.open_path());
           },
           nb::sig("def open_path(self) -> str | None"),
-          "A JSON pointer to the innermost value that has begun and is not complete; None where there is none.")
+          "A JSON pointer to the innermost value that has begun and is not complete; None if there is none.")
       .def_prop_ro(
           "complete",
           [](PartialObject& self) {
             const std::lock_guard lock(self.mutex);
             return self.value.is_complete();
           },
-          "The whole value is there.")
+          "True once the whole value has been read.")
       .def_prop_ro(
           "valid",
           [](PartialObject& self) {
             const std::lock_guard lock(self.mutex);
             return self.value.is_valid();
           },
-          "False once a character came that no JSON has there.");
+          "False after a character that JSON does not allow there.");
 }
 
 // --- Formats and grammars --------------------------------------------------------------------------------------------
@@ -348,27 +352,27 @@ nb::object capabilities(const ModelObject& self, nb::handle kwargs) {
   return to_python(to_json(value_or_raise(without_gil([&] { return self.model->capabilities(call); }))));
 }
 
-constexpr const char* kParseDoc = R"(What a completion says: reasoning, content, tool calls; nothing is lost.
+constexpr const char* kParseDoc = R"(Reads a completion: reasoning, content and tool calls.  No text is lost.
 
 completion: ids (shape (n,), any integer dtype, or a sequence of ints; read up to the first stop token), or text with
-special tokens as text.  Of ids, markers count only as the tokens that they are: the same characters spelled by ordinary
-tokens are text.  What the prompt has opened already is read off prompt_ids, else prompt_tail, else messages, else the
-generation prompt behind a plain user message.  tools give argument types and known names.  reasoning="inline" leaves
-reasoning in the content; partial=True leaves out what may be the beginning of a marker; strict=True raises ParseError with
-the offset of the first mistake.
+special tokens as text.  In ids, a marker counts only as its own token: the same characters spelled with ordinary tokens are
+text.  prompt_ids, prompt_tail or messages show what the prompt has already opened; the first that is given counts,
+otherwise the generation prompt after a plain user message.  tools give the types of arguments and the known names.
+reasoning="inline" leaves reasoning in the content.  partial=True leaves out what may be the beginning of a marker.
+strict=True raises ParseError with the offset of the first mistake.
 
     >>> parsed = model.parse(completion_ids, prompt_ids=prompt_ids, tools=tools)
     >>> parsed.tool_calls[0].name, parsed.tool_calls[0].arguments
 )";
 
 constexpr const char* kCheckDoc =
-    R"(Where a next prompt is not the continuation of what the model has seen, why, and what helps.
+    R"(Finds where a next prompt does not continue what the model has seen, why, and what helps.
 
 Plays conversations through the template under each value of its own variables: render, sample, parse, keep as messages,
-render again.  A dict as `rondo check --json` prints it (docs/check.schema.json): findings, the worst first, notes, and cases.
-kwargs: variables that every setting has.  scenarios: names of conversations; all by default.  Takes seconds.
+render again.  Returns a dict as `rondo check --json` prints it (docs/check.schema.json): findings (worst first), notes and
+cases. kwargs: variables that every setting has.  scenarios: names of conversations; all by default.  Takes seconds.
 
-Raises InvalidArgumentError for a scenario that there is not.  Runs without the GIL.
+Raises InvalidArgumentError for an unknown scenario.  Runs without the GIL.
 
     >>> for finding in model.check()["findings"]:
     ...     print(finding["level"], finding["rule"], finding.get("place"), finding["sentence"])
@@ -396,7 +400,7 @@ void bind_parse(nb::module_& module, nb::class_<ModelObject>& model) {
       .def("stream_parser", &stream_parser, nb::kw_only(), "messages"_a = nb::none(), "prompt_ids"_a = nb::none(),
            "prompt_tail"_a = nb::none(), "tools"_a = nb::none(), "kwargs"_a = nb::none(), "tool_choice"_a = "auto",
            "parallel_tool_calls"_a = true, "reasoning"_a = "split",
-           "A parser that is fed while the model samples: a StreamParser.  Arguments as parse().",
+           "Makes a StreamParser, which reads what the model writes while it writes.  Arguments as parse().",
            nb::sig("def stream_parser(self, *, messages: rondo.types.Messages | None = None, prompt_ids: "
                    "rondo.types.Ids | None = None, "
                    "prompt_tail: str | None = None, tools: rondo.types.Objects | None = None, "
@@ -405,11 +409,11 @@ void bind_parse(nb::module_& module, nb::class_<ModelObject>& model) {
       .def("grammar", &grammar, nb::kw_only(), "messages"_a = nb::none(), "prompt_ids"_a = nb::none(),
            "tools"_a = nb::none(), "response_schema"_a = nb::none(), "response_text"_a = false,
            "tool_choice"_a = "auto", "parallel_tool_calls"_a = true, "format"_a = "gbnf", "kwargs"_a = nb::none(),
-           R"(What the model may write, for an engine that samples under constraints.
+           R"(Returns what the model may write, for an engine that constrains sampling.
 
 format: "gbnf", "structural_tag" or "lark".  tool_choice: "auto", "none", "required" or {"name": function}.  response_text:
-the answer is the text of the string that response_schema describes, such as one of its `enum`, not JSON.  What the
-prompt has opened already is read off prompt_ids, else messages.  A dict of grammar (text, "" where there is nothing to
+the answer is the text of the string that response_schema describes, such as one of its `enum`, not JSON.  prompt_ids,
+otherwise messages, show what the prompt has already opened.  Returns a dict with grammar (text; "" if there is nothing to
 constrain), lazy, triggers and warnings.)",
            nb::sig(
                "def grammar(self, *, messages: rondo.types.Messages | None = None, prompt_ids: rondo.types.Ids | None "
@@ -428,13 +432,14 @@ constrain), lazy, triggers and warnings.)",
                   "= None) -> "
                   "dict[str, typing.Any]"))
       .def("capabilities", &capabilities, nb::kw_only(), "kwargs"_a = nb::none(),
-           "What of a conversation the template can carry, each with what a render showed (docs/capabilities.md).",
+           "Returns which parts of a conversation the template can carry, each with the evidence of a render "
+           "(docs/capabilities.md).",
            nb::sig("def capabilities(self, *, kwargs: dict[str, typing.Any] | None = None) -> dict[str, typing.Any]"))
       .def("losses", &losses, nb::kw_only(), "tools"_a = nb::none(), "kwargs"_a = nb::none(),
-           R"(What of a message cannot survive render and parse, as far as the format tells.
+           R"(Returns which parts of a message are lost when it is rendered and parsed, as far as the format shows.
 
-A dict of losses (what, meaning, template line), notes (what could not be inferred) and objection (None if the format's parts
-fit each other).)",
+The dict has losses (what, meaning, line of the template), notes (what could not be inferred) and objection (None if the
+format's parts fit each other).)",
            nb::sig("def losses(self, *, tools: rondo.types.Objects | None = None, kwargs: dict[str, typing.Any] | None "
                    "= None) -> "
                    "dict[str, typing.Any]"))

@@ -20,6 +20,7 @@ void start(RolloutObject* self, const ModelObject& model, nb::handle messages, n
            nb::handle kwargs, nb::handle now, const std::string& content_specials) {
   Call call = read_call({messages, tools, documents, kwargs, now, true, nb::none(), content_specials});
   auto started = value_or_raise(without_gil([&] { return model.model->start_rollout(call); }));
+  // nanobind has allocated the memory of the object; __init__ constructs it there.
   new (self) RolloutObject{std::move(started.rollout), std::move(started.notes), {}, {}};
 }
 
@@ -31,6 +32,7 @@ Result<ParsedIds> complete_ids(render::Rollout& rollout, std::span<const TokenId
   out.text = said.value()->raw;
   out.closing_text = said.value()->closing_text;
   out.ends = said.value()->ends;
+  // Ids from the stop token on have no text in the turn, so they have no entry in `ends`.
   out.stopped = out.ends.size() < ids.size();
   out.reasoning_open =
       !out.message.complete && out.message.reasoning && out.message.content.empty() && out.message.tool_calls.empty();
@@ -89,26 +91,27 @@ void bind_first_prompt(nb::class_<RolloutObject>& rollout) {
   rollout
       .def_prop_ro(
           "notes", [](const RolloutObject& self) { return texts(self.notes); }, nb::sig("def notes(self) -> list[str]"),
-          "What was noticed of the first messages, as Encoded.notes.")
+          "Sentences about the first messages, as Encoded.notes.")
       .def_prop_ro(
           "shaped", [](const RolloutObject& self) { return texts(self.rollout.shaped()); },
           nb::sig("def shaped(self) -> list[str]"),
-          "What of the first messages was given to the template otherwise than it was sent, a sentence each.");
+          "Sentences: where the template got one of the first messages in another form than it was sent.");
 }
 
 }  // namespace
 
 void bind_rollout(nb::module_& module) {
-  nb::class_<RolloutObject> rollout(module, "Rollout", R"(A rollout that something else samples.
+  nb::class_<RolloutObject> rollout(module, "Rollout",
+                                    R"(A conversation that grows as ids; you sample the model's turns.
 
     >>> rollout = rondo.Rollout(model, messages, tools=tools)
     >>> sampled = engine.generate(rollout.ids, stop_token_ids=model.stop_ids())
     >>> said = rollout.complete(sampled)              # a Parsed
-    >>> new = rollout.add([{"role": "tool", "content": "4"}])   # the ids behind the old ones
+    >>> new = rollout.add([{"role": "tool", "content": "4"}])   # the ids after the old ones
     >>> rollout.ids, rollout.sampled_mask             # the next prompt, and what of it the model wrote
 
-The ids are the truth: nothing that was prompted or sampled is tokenized again.  Any number of rollouts share a model; one
-thread at a time gets into one.)");
+The ids are the truth: nothing that was prompted or sampled is tokenized again.  Any number of rollouts may share a model,
+and threads may share a rollout: their calls wait for each other.)");
   rollout
       .def("__init__", &start, "model"_a, "messages"_a, nb::kw_only(), "tools"_a = nb::none(),
            "documents"_a = nb::none(), "kwargs"_a = nb::none(), "now"_a = nb::none(), "content_specials"_a = "text",
@@ -119,18 +122,17 @@ thread at a time gets into one.)");
                    "now: datetime.datetime | str | None = None, content_specials: str = 'text') -> None"))
       .def("complete", &complete, "completion_ids"_a,
            nb::sig("def complete(self, completion_ids: rondo.types.Ids) -> Parsed"),
-           "Takes what was sampled behind `ids`, with or without its stop token.  Raises InvalidArgumentError if the "
-           "model "
-           "has just spoken.")
+           "Takes the ids that were sampled after `ids`, with or without the stop token.  Raises InvalidArgumentError "
+           "if the last turn is already the model's.")
       .def("add", &add, "new_messages"_a, nb::kw_only(), "retention"_a = "all",
            nb::sig("def add(self, new_messages: rondo.types.Messages, *, retention: str = 'all') -> "
                    "numpy.typing.NDArray[numpy.int32]"),
-           "Appends what follows the model's turn, none of role `assistant`, and opens its next turn: the appended "
-           "ids, int32 "
-           "(n,).  retention: what of earlier reasoning stays: \"all\" (the old ids stay as they are), \"template\", "
+           "Appends the messages that follow the model's turn (none of role `assistant`), opens its next turn, and "
+           "returns the appended ids, int32 (n,).  retention: which earlier reasoning stays: \"all\" (the old ids stay "
+           "as they are), \"template\", "
            "\"tool_cycle\", \"preserve_thinking_between_tool_calls\" or \"preserve_all_thinking\"; `last_add` says "
            "what was "
-           "cut.  Raises as Model.bridge(); the rollout is unchanged then.")
+           "cut.  Raises as Model.bridge(); the rollout is then unchanged.")
       .def_prop_ro(
           "ids",
           [](RolloutObject& self) {
@@ -144,26 +146,25 @@ thread at a time gets into one.)");
             return owned(copy_of(self, [](const render::Rollout& r) { return r.sampled_mask(); }));
           },
           nb::sig("def sampled_mask(self) -> numpy.typing.NDArray[numpy.uint8]"),
-          "uint8 (n,): 1 for the ids that the model sampled, and those of assistant turns in the first prompt.")
+          "uint8 (n,): 1 for ids that the model sampled, and for assistant turns in the first prompt.")
       .def_prop_ro(
           "message_indices",
           [](RolloutObject& self) {
             return owned(copy_of(self, [](const render::Rollout& r) { return r.message_indices(); }));
           },
           nb::sig("def message_indices(self) -> numpy.typing.NDArray[numpy.int32]"),
-          "int32 (n,): index into `messages`, -1 for nobody's.")
+          "int32 (n,): index into `messages`; -1 for no message.")
       .def_prop_ro("last_add", &last_to_python, nb::sig("def last_add(self) -> dict[str, typing.Any]"),
-                   "What the last add() did: begin (the first appended id), kept (how many leading ids are where they "
-                   "were), cuts "
-                   "((first, behind last, message) of ids that were cut out), notes, shaped "
-                   "(what of the new messages was given to the template otherwise than it was sent).")
+                   "What the last add() did: begin (the first appended id), kept (how many leading ids stayed in "
+                   "place), cuts (ranges of ids that were cut out: (begin, end, message)), notes, shaped (where the "
+                   "template got a new message in another form than it was sent).")
       .def_prop_ro(
           "messages",
           [](RolloutObject& self) {
             return to_python(json::Value(copy_of(self, [](const render::Rollout& r) { return r.messages(); })));
           },
           nb::sig("def messages(self) -> list[dict]"),
-          "The visible conversation; the model's last turn joins it with the next add().")
+          "The visible conversation; the next add() adds the model's last turn to it.")
       .def("__len__",
            [](RolloutObject& self) { return copy_of(self, [](const render::Rollout& r) { return r.ids().size(); }); });
   bind_first_prompt(rollout);

@@ -22,6 +22,7 @@ void start_transcript(TranscriptObject* self, const ModelObject& model, nb::hand
     if (!shared.ok()) return shared.error();
     return render::Transcript::start(shared.value(), std::move(call.conversation.messages));
   }));
+  // nanobind has allocated the memory of the object; __init__ constructs it there.
   new (self) TranscriptObject{std::move(transcript), {}, {}};
 }
 // NOLINTEND(readability-function-size)
@@ -69,9 +70,9 @@ void bind_transcript(nb::module_& module) {
     >>> transcript.text                   # what model.render() gives for all messages, byte for byte
     >>> transcript.last_append["way"]     # "incremental": only a few of the messages were rendered
 
-Where it is known that the new turns do not depend on older ones, only a few messages are rendered, and the work does not grow
-with the conversation; else all of them are, and `last_append` says why.  Any number of transcripts share a model; one thread
-at a time gets into one.)")
+If the new turns are known not to depend on older ones, rondo renders only a few messages, and the work does not grow with
+the conversation.  Otherwise it renders all messages, and `last_append` says why.  Any number of transcripts may share a
+model, and threads may share a transcript: their calls wait for each other.)")
       .def("__init__", &start_transcript, "model"_a, "messages"_a, nb::kw_only(), "tools"_a = nb::none(),
            "documents"_a = nb::none(), "kwargs"_a = nb::none(), "now"_a = nb::none(), "add_generation_prompt"_a = false,
            "Renders the messages.  Arguments as Model.render().",
@@ -81,14 +82,14 @@ at a time gets into one.)")
                    "now: datetime.datetime | str | None = None, add_generation_prompt: bool = False) -> None"))
       .def("append", &append_messages, "new_messages"_a,
            nb::sig("def append(self, new_messages: rondo.types.Messages) -> str"),
-           "Appends messages of any role: the text behind what stayed of the old one.  Raises as Model.render() of all "
-           "messages; the transcript is unchanged then.")
+           "Appends messages of any role, and returns the text after the part of the old text that stayed.  Raises as "
+           "Model.render() of all messages would; the transcript is then unchanged.")
       .def_prop_ro(
           "text",
           [](TranscriptObject& self) {
             return to_python_text(copy_of(self, [](const render::Transcript& t) { return t.text(); }));
           },
-          nb::sig("def text(self) -> str"), "What the template writes of all messages.")
+          nb::sig("def text(self) -> str"), "The text that the template writes for all messages.")
       .def_prop_ro(
           "messages",
           [](TranscriptObject& self) {
@@ -97,8 +98,7 @@ at a time gets into one.)")
           nb::sig("def messages(self) -> list[dict]"), "The conversation, in the form that the template needs.")
       .def_prop_ro("last_append", &last_append, nb::sig("def last_append(self) -> dict[str, typing.Any]"),
                    "What the last append() did: way (\"incremental\" or \"full\"), why, kept (how many bytes of the "
-                   "text stayed), shaped (what of the new messages was given to the template otherwise than it was "
-                   "sent).")
+                   "text stayed), shaped (where the template got a new message in another form than it was sent).")
       .def("__len__", [](TranscriptObject& self) {
         return copy_of(self, [](const render::Transcript& t) { return t.messages().size(); });
       });

@@ -57,49 +57,52 @@ template <typename Array, typename Object, typename Data, typename Field>
 auto array_of(Data Object::* data, Field field) {
   return [data, field](nb::handle_t<Object> self) {
     Object& object = nb::cast<Object&>(self);
+    // The view holds a reference to `self`, so the memory lives as long as the view.
     return view<Array>((object.*data).*field, self);
   };
 }
 
 void bind_encoded(nb::module_& module) {
   using render::Encoded;
-  nb::class_<EncodedObject>(module, "Encoded", R"(A prompt in token ids, and whose each id is.
+  nb::class_<EncodedObject>(module, "Encoded", R"(A prompt as token ids, with the owner of each id.
 
-All arrays have one entry per id, shape (n,).  They are views of the object's own memory: no copies, and they keep the
-object alive.  Writing into one changes what the object shows, and nothing else.)")
+All arrays have one entry per id, shape (n,).  They are views of the object's own memory: nothing is copied, and a view
+keeps the object alive.  Writing into a view changes only what the object shows.)")
       .def_prop_ro("ids", array_of<Int32Array>(&EncodedObject::data, &Encoded::ids), "int32: the token ids")
       .def_prop_ro(
           "message_indices", array_of<Int32Array>(&EncodedObject::data, &Encoded::message_indices),
-          "int32: the message that an id belongs to, by its first byte; -1: nobody's (tools, generation prompt)")
+          "int32: the message that an id belongs to, by its first byte; -1 for no message (tools, generation prompt)")
       .def_prop_ro("content_mask", array_of<Uint8Array>(&EncodedObject::data, &Encoded::content_mask),
-                   "uint8: 1 where the first byte is a message's own data")
+                   "uint8: 1 if the first byte is a message's own data")
       .def_prop_ro("sampled_mask", array_of<Uint8Array>(&EncodedObject::data, &Encoded::sampled_mask),
-                   "uint8: 1 where the model would have written the id as part of its turn, stop token included")
-      .def_prop_ro("straddles", array_of<Uint8Array>(&EncodedObject::data, &Encoded::straddles),
-                   "uint8: 1 where an id's bytes are of several messages, or partly data and partly template")
+                   "uint8: 1 if the model would have sampled the id as part of its turn, stop token included")
+      .def_prop_ro(
+          "straddles", array_of<Uint8Array>(&EncodedObject::data, &Encoded::straddles),
+          "uint8: 1 if an id's bytes come from several messages, or partly from data and partly from the template")
       .def_prop_ro("begins", array_of<Uint32Array>(&EncodedObject::data, &Encoded::begins),
                    "uint32: the first byte of each id in the UTF-8 of `text`")
       .def_prop_ro("ends", array_of<Uint32Array>(&EncodedObject::data, &Encoded::ends),
-                   "uint32: behind the last byte of each id")
+                   "uint32: the end of each id in the UTF-8 of `text`")
       .def_prop_ro(
           "text", [](const EncodedObject& self) { return to_python_text(self.data.text); }, "The prompt as text.",
           nb::sig("def text(self) -> str"))
       .def_prop_ro(
           "notes", [](const EncodedObject& self) { return texts(self.data.notes); },
-          "Of raw turns: what was written to close them, and where a message is not what its completion says.",
+          "Sentences about raw turns: what was written to close them, and which messages differ from their "
+          "completions.",
           nb::sig("def notes(self) -> list[str]"))
       .def_prop_ro(
           "shaped", [](const EncodedObject& self) { return texts(self.data.shaped); },
-          "What of the messages was given to the template otherwise than it was sent: sentences (docs/shaping.md).",
+          "Sentences: where the template got a message in another form than it was sent (docs/shaping.md).",
           nb::sig("def shaped(self) -> list[str]"))
-      .def_ro("roles", &EncodedObject::roles, "The role of each message; \"\" for one without.")
+      .def_ro("roles", &EncodedObject::roles, "The role of each message; \"\" for a message without a role.")
       .def_ro("tool_names", &EncodedObject::tool_names,
-              "Per message the tool whose result it is: its own `name`, or that of the call which it answers; None for "
-              "others.")
+              "For each message, the tool whose result it is: its own `name`, or that of the call that it answers.  "
+              "None for other messages.")
       .def(
           "message_spans",
           [](const EncodedObject& self) { return message_spans(self.data.message_indices, self.roles.size()); },
-          "Per message (first, behind last) of its ids, or None if it has none.",
+          "For each message the range (begin, end) of its ids; None for a message without ids.",
           nb::sig("def message_spans(self) -> list[tuple[int, int] | None]"))
       .def("__len__", [](const EncodedObject& self) { return self.data.ids.size(); })
       .def("__repr__", [](const EncodedObject& self) {
@@ -116,26 +119,25 @@ Arrays are views of the object's own memory, as those of Encoded.)")
       .def_prop_ro("ids", array_of<Int32Array>(&BridgedObject::data, &Bridged::ids),
                    "int32 (n,): prompt_ids + completion_ids + what was appended")
       .def_prop_ro("content_mask", array_of<Uint8Array>(&BridgedObject::data, &Bridged::content_mask),
-                   "uint8 (n,): 1 where an appended id's first byte is a new message's own data")
+                   "uint8 (n,): 1 if an appended id's first byte is a new message's own data")
       .def_prop_ro("message_indices", array_of<Int32Array>(&BridgedObject::data, &Bridged::message_indices),
                    "int32 (n,): index in new_messages; -1 for everything else")
       .def_prop_ro(
           "appended", [](const BridgedObject& self) { return self.data.appended; },
-          "How many ids, the last ones, were appended.")
+          "How many ids were appended; they are the last ones.")
       .def_prop_ro(
           "appended_text", [](const BridgedObject& self) { return to_python_text(self.data.appended_text); },
           nb::sig("def appended_text(self) -> str"))
       .def_prop_ro(
           "notes", [](const BridgedObject& self) { return texts(self.data.notes); },
-          "What was synthesised or replaced by a stand-in, and why: sentences.",
-          nb::sig("def notes(self) -> list[str]"))
+          "Sentences: what rondo made up or replaced by a stand-in, and why.", nb::sig("def notes(self) -> list[str]"))
       .def_prop_ro(
           "shaped", [](const BridgedObject& self) { return texts(self.data.shaped); },
-          "What of the messages was given to the template otherwise than it was sent: sentences (docs/shaping.md).",
+          "Sentences: where the template got a message in another form than it was sent (docs/shaping.md).",
           nb::sig("def shaped(self) -> list[str]"))
       .def_prop_ro(
           "lossy", [](const BridgedObject& self) { return findings(self.data.lossy); },
-          "What the template would have written differently in earlier turns: dicts of what, cause, message, place, "
+          "What the template would have written differently in earlier turns: dicts with what, cause, message, place, "
           "line, column.",
           nb::sig("def lossy(self) -> list[dict]"))
       .def_prop_ro(
@@ -146,10 +148,10 @@ Arrays are views of the object's own memory, as those of Encoded.)")
             return out;
           },
           nb::sig("def cuts(self) -> list[tuple[int, int, int]]"),
-          "(first, behind last, message) of old ids that were cut out; none unless the retention does so.")
+          "The ranges of old ids that were cut out: (begin, end, message).  Empty unless the retention cuts.")
       .def_prop_ro(
           "kept", [](const BridgedObject& self) { return self.data.kept; },
-          "How many leading ids are where they were: all old ones if nothing was cut.")
+          "How many leading ids stayed in place: all old ones if nothing was cut.")
       .def("__len__", [](const BridgedObject& self) { return self.data.ids.size(); })
       .def("__repr__", [](const BridgedObject& self) {
         return "Bridged(" + std::to_string(self.data.ids.size()) + " ids, " + std::to_string(self.data.appended) +
@@ -166,21 +168,20 @@ Arrays are views of the object's own memory, as those of Encoded.)")
       .def_prop_ro("message_indices", array_of<Int32Array>(&AppendedObject::data, &Appended::message_indices),
                    "int32 (n,): index in new_messages; -1 for everything else")
       .def_prop_ro("content_mask", array_of<Uint8Array>(&AppendedObject::data, &Appended::content_mask),
-                   "uint8 (n,): 1 where an id's first byte is a new message's own data")
+                   "uint8 (n,): 1 if an id's first byte is a new message's own data")
       .def_prop_ro(
           "text", [](const AppendedObject& self) { return to_python_text(self.data.text); },
           nb::sig("def text(self) -> str"))
       .def_prop_ro(
           "notes", [](const AppendedObject& self) { return texts(self.data.notes); },
-          "What was synthesised or replaced by a stand-in, and why: sentences.",
-          nb::sig("def notes(self) -> list[str]"))
+          "Sentences: what rondo made up or replaced by a stand-in, and why.", nb::sig("def notes(self) -> list[str]"))
       .def_prop_ro(
           "shaped", [](const AppendedObject& self) { return texts(self.data.shaped); },
-          "What of the messages was given to the template otherwise than it was sent: sentences (docs/shaping.md).",
+          "Sentences: where the template got a message in another form than it was sent (docs/shaping.md).",
           nb::sig("def shaped(self) -> list[str]"))
       .def_prop_ro(
           "lossy", [](const AppendedObject& self) { return findings(self.data.lossy); },
-          "How the completion's end differs from what the template writes there: dicts as those of Bridged.",
+          "How the completion's end differs from what the template writes there: dicts as in Bridged.",
           nb::sig("def lossy(self) -> list[dict]"))
       .def("__len__", [](const AppendedObject& self) { return self.data.ids.size(); })
       .def("__repr__",
@@ -197,7 +198,8 @@ void bind_call(nb::module_& module) {
           nb::sig("def name(self) -> str"))
       .def_prop_ro(
           "arguments", [](const CallObject& self) { return to_python_text(self.call.arguments); },
-          "JSON text: the model's own characters where the format carries JSON.", nb::sig("def arguments(self) -> str"))
+          "JSON text: the model's own characters if the format writes arguments as JSON.",
+          nb::sig("def arguments(self) -> str"))
       .def_prop_ro(
           "status", [](const CallObject& self) { return std::string(chat::to_string(self.call.status)); },
           "\"ok\", \"invalid_json\", \"unclosed\", \"malformed\" or \"unknown_tool\".")
@@ -215,7 +217,7 @@ void bind_call(nb::module_& module) {
             return out;
           },
           nb::sig("def problems(self) -> list[dict[str, str]]"),
-          R"(Why a call is malformed whose arguments can be read: dicts of kind, parameter and message.
+          R"(Why a call is malformed although its arguments can be read: dicts with kind, parameter and message.
 
 Kinds: "swallowed_tag", "unknown_attribute", "wrong_type", "unknown_parameter",
 "unclosed_value", "unreadable_parameter" (docs/parse.md).)")
@@ -223,7 +225,7 @@ Kinds: "swallowed_tag", "unknown_attribute", "wrong_type", "unknown_parameter",
           "raw", [](const CallObject& self) { return to_python_text(self.raw); }, "The call as the model wrote it.",
           nb::sig("def raw(self) -> str"))
       .def_ro("token_span", &CallObject::token_span,
-              "(first, behind last) of its ids in the completion; None where text was parsed.")
+              "The range (begin, end) of its ids in the completion; None if text was parsed.")
       .def("__repr__", [](const CallObject& self) {
         return "ToolCall(" + self.call.name + ", " + std::string(chat::to_string(self.call.status)) + ")";
       });
@@ -243,11 +245,12 @@ void bind_parsed(nb::module_& module) {
           "False if something that was opened is still open.")
       .def_prop_ro(
           "behind_stop", [](const ParsedObject& self) { return to_python_text(self.message.behind_stop); },
-          "Text behind the stop, which is no part of the turn; markup alone is left out.  Of ids, nothing behind the "
-          "stop is read.",
+          "Text after the stop, which is not part of the turn; \"\" if only markup follows the stop, and always for "
+          "ids.",
           nb::sig("def behind_stop(self) -> str"))
-      .def_ro("stopped", &ParsedObject::stopped, "A stop token was among the ids; what follows it was not read.")
-      .def_ro("reasoning_open", &ParsedObject::reasoning_open, "The text ends inside of the reasoning.")
+      .def_ro("stopped", &ParsedObject::stopped,
+              "True if a stop token was among the ids; the ids after it were not read.")
+      .def_ro("reasoning_open", &ParsedObject::reasoning_open, "True if the text ends inside the reasoning.")
       .def_prop_ro(
           "text", [](const ParsedObject& self) { return to_python_text(self.text); },
           "What was parsed, up to the stop token.", nb::sig("def text(self) -> str"))
@@ -263,9 +266,9 @@ void bind_parsed(nb::module_& module) {
           nb::sig("def to_message(self, first_call_index: int = 0, raw: bool = False) -> dict"),
           R"(The message for a conversation's history: a dict with role, content, reasoning_content and tool_calls.
 
-Calls without an id of the model's own get `call_<index>`, counted from `first_call_index`.  raw=True adds what was parsed, as
-`raw_ids` (a list of ints; all that were given) or, where it was text, `raw`: Model.encode(..., raw_turns=True) then puts
-that into the prompt instead of writing the message again.)")
+A call for which the model wrote no id gets `call_<index>`, counted from `first_call_index`.  raw=True adds what was parsed:
+`raw_ids` (a list of all given ids), or `raw` for a text.  Model.encode(..., raw_turns=True) then puts that into the prompt
+instead of writing the message again.)")
       .def("__repr__", [](const ParsedObject& self) {
         return "Parsed(" + std::to_string(self.message.content.size()) + " bytes of content, " +
                std::to_string(self.calls.size()) + " calls)";

@@ -35,6 +35,7 @@ jinja::LocalTime read_time(nb::handle value) {
   if (value.is_none()) return clock_time();
   nb::object given = nb::borrow(value);
   if (!PyUnicode_Check(value.ptr()) && PyObject_HasAttrString(value.ptr(), "isoformat") != 0)
+    // Microseconds and the zone are dropped, because templates get neither.
     given = value.attr("replace")(nb::arg("microsecond") = 0, nb::arg("tzinfo") = nb::none()).attr("isoformat")();
   const json::Object request{{"now", to_text(given, "now")}};
   core::Fields fields(request);
@@ -76,6 +77,7 @@ Call read_call(const CallArguments& arguments) {
   if (arguments.content_specials == "parse") out.specials = render::ContentSpecials::kParse;
   out.inline_reasoning = arguments.inline_reasoning;
   if (arguments.retention) out.retention = read_retention(*arguments.retention);
+  // The raw fields leave the messages before a template can see and print them.
   if (arguments.raw_turns) {
     auto turns = render::take_raw_turns(conversation.messages);
     if (!turns.ok()) raise(turns.error());
@@ -108,6 +110,7 @@ ParsedObject parsed_object(ParsedIds parsed) {
   ParsedObject out;
   for (const chat::ToolCall& call : parsed.message.tool_calls) {
     CallObject object{call, parsed.text.substr(call.raw_begin, call.raw_end - call.raw_begin), std::nullopt};
+    // Only a completion that was given as ids has ends of tokens.
     if (!parsed.ends.empty()) {
       const std::size_t first = token_at(parsed.ends, call.raw_begin);
       const std::size_t last = call.raw_end > call.raw_begin ? token_at(parsed.ends, call.raw_end - 1) + 1 : first;

@@ -90,6 +90,8 @@ struct ParsedObject {
 // `text` is what was parsed; token spans are set if the ends of tokens are known.
 [[nodiscard]] ParsedObject parsed_object(ParsedIds parsed);
 
+// Nothing that holds one of these mutexes waits for the GIL: a method releases the GIL first, then takes the mutex, and
+// releases the mutex before it takes the GIL again.  So a property may take the mutex while it has the GIL.
 struct StreamObject {
   core::ParserStream stream;
   std::mutex mutex;

@@ -45,6 +45,8 @@ class Reader {
       spend(static_cast<std::size_t>(size));
       return {utf8, static_cast<std::size_t>(size)};
     }
+    // Only a lone surrogate makes the fast way fail.  JSON allows lone surrogates, so templates must get them
+    // unchanged.
     PyErr_Clear();
     const nb::object bytes = nb::steal(PyUnicode_AsEncodedString(value, "utf-8", "surrogatepass"));
     if (!bytes.is_valid()) pass_on();
@@ -112,6 +114,8 @@ class Reader {
     PyObject* element = nullptr;
     const Py_ssize_t size = PyDict_Size(value);
     while (PyDict_Next(value, &position, &key, &element) != 0) {
+      // PyDict_Next lends its references.  Reading may run Python code that changes the dict, so they are held, and the
+      // loop ends as soon as the size has changed.
       const nb::object held_key = nb::borrow(key);
       const nb::object held = nb::borrow(element);
       members.push_back(member(held_key.ptr(), held.ptr()));
@@ -159,6 +163,7 @@ class Reader {
     if (!PyType_Check(value) && PyObject_HasAttrString(value, "__dataclass_fields__") != 0) {
       return inside(value, [&] { return fields(value); });
     }
+    // NumPy's arrays pass PyMapping_Check too; only real mappings also have keys().
     if (PyMapping_Check(value) != 0 && PyObject_HasAttrString(value, "keys") != 0) {
       const nb::object copy =
           nb::steal(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(&PyDict_Type), value, nullptr));
@@ -270,6 +275,8 @@ nb::object to_python_text(std::string_view text) {
   if (out == nullptr) {
     PyErr_Clear();
     const std::string valid = utf8::to_valid(text);
+    // A sampled text may have bytes that are not UTF-8.  They become U+FFFD as everywhere else, not as Python would cut
+    // them.
     out = PyUnicode_DecodeUTF8(valid.data(), static_cast<Py_ssize_t>(valid.size()), "replace");
   }
   if (out == nullptr) pass_on();

@@ -61,7 +61,7 @@ class AdapterRun : public std::enable_shared_from_this<AdapterRun> {
 
   Adapter& adapter_;
   engine::Request request_;
-  engine::Listener* listener_;  // null once it has got the end, or must not be called
+  engine::Listener* listener_;  // null after on_end, and when it must not be called any more
   std::size_t asked_tokens_;    // for each choice, before the context was considered
   std::vector<Choice> choices_;
   std::vector<std::unique_ptr<AdapterLeg>> legs_;

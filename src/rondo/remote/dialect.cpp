@@ -45,13 +45,6 @@ Result<std::vector<engine::SampledToken>> Dialect::read_scores(const json::Value
   return Error(ErrorCode::kEngine, "the server told no log probabilities of the prompt", info_.url);
 }
 
-std::unique_ptr<Dialect> make_dialect(ServerInfo info) {
-  switch (info.kind) {
-    case ServerKind::kSglang: return make_sglang(std::move(info));
-    case ServerKind::kLlamaServer: return make_llama_server(std::move(info));
-    case ServerKind::kVllm: break;
-  }
-  return make_vllm(std::move(info));
-}
+std::unique_ptr<Dialect> make_dialect(ServerInfo info) { return row_of(info.kind).make(std::move(info)); }
 
 }  // namespace rondo::remote

@@ -106,9 +106,4 @@ class Dialect {
 
 [[nodiscard]] std::unique_ptr<Dialect> make_dialect(ServerInfo info);
 
-// The three dialects, for make_dialect() and tests.
-[[nodiscard]] std::unique_ptr<Dialect> make_vllm(ServerInfo info);
-[[nodiscard]] std::unique_ptr<Dialect> make_sglang(ServerInfo info);
-[[nodiscard]] std::unique_ptr<Dialect> make_llama_server(ServerInfo info);
-
 }  // namespace rondo::remote

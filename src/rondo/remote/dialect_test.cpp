@@ -175,6 +175,23 @@ TEST_CASE("grammars in the words of each server, and what has none") {
   CHECK(text_of(body_of(*llama, request), "typical_p") == "0.5");
 }
 
+TEST_CASE("a number of sampling reaches a server, or the server's dialect refuses it by name") {
+  for (const KindRow& row : kServerKinds) {
+    const auto dialect = row.make(info_of(row.kind, "/inference/v1/generate"));
+    const std::string plain = dialect->body(asking(), 1, 5, "id-1").value();
+    for (const engine::SamplingNumber& number : engine::kSamplingNumbers) {
+      engine::Request request = asking();
+      request.sampling.*number.value = 0.5F;
+      const auto body = dialect->body(request, 1, 5, "id-1");
+      if (body.ok()) {
+        CHECK_MESSAGE(body.value() != plain, row.name << " " << number.name);
+      } else {
+        CHECK_MESSAGE(body.error().message.starts_with(number.name), row.name << " " << body.error().message);
+      }
+    }
+  }
+}
+
 TEST_CASE("the least tokens in the words of each server") {
   engine::Request request = asking();
   request.stop_ids = {9};

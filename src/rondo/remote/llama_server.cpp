@@ -2,6 +2,7 @@
 // reports only the id that completes the character.  The count of ids in each event shows this.  The server ends only
 // at the model's own end tokens, so the adapter watches for other stop ids.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -65,6 +66,14 @@ json::Array bias_rows(const engine::Request& request, bool never_ends) {
   return out;
 }
 
+constexpr std::array<SpelledNumber, 7> kLlamaNumbers = {{{"temperature", "temperature"},
+                                                         {"top_p", "top_p"},
+                                                         {"min_p", "min_p"},
+                                                         {"typical_p", "typical_p"},
+                                                         {"repetition_penalty", "repeat_penalty"},
+                                                         {"frequency_penalty", "frequency_penalty"},
+                                                         {"presence_penalty", "presence_penalty"}}};
+
 class LlamaServer final : public Dialect {
  public:
   using Dialect::Dialect;
@@ -77,16 +86,10 @@ class LlamaServer final : public Dialect {
                      {"return_tokens", true},
                      {"cache_prompt", true},
                      {"timings_per_token", true},  // so that an interrupted answer has also reported what was cached
-                     {"temperature", static_cast<double>(sampling.temperature)},
                      {"top_k", sampling.top_k},
-                     {"top_p", static_cast<double>(sampling.top_p)},
-                     {"min_p", static_cast<double>(sampling.min_p)},
-                     {"typical_p", static_cast<double>(sampling.typical_p)},
-                     {"repeat_penalty", static_cast<double>(sampling.repetition_penalty)},
-                     {"frequency_penalty", static_cast<double>(sampling.frequency_penalty)},
-                     {"presence_penalty", static_cast<double>(sampling.presence_penalty)},
                      {"repeat_last_n", -1},
                      {"seed", static_cast<std::int64_t>(seed % 0xffff'ffffU)}};  // all ones would mean a random seed
+    if (Status status = add_numbers(sampling, kLlamaNumbers, "llama-server", out); !status.ok()) return status.error();
     const bool never_ends = request.min_tokens > 0 && request.min_tokens >= request.max_tokens;
     if (request.min_tokens > 0 && !never_ends) return no_word_for("llama-server", "min_tokens");
     if (never_ends) out.set("ignore_eos", true);

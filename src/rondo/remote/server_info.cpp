@@ -14,7 +14,6 @@ namespace {
 
 using engine::Grammar;
 
-constexpr std::array kKinds = {ServerKind::kVllm, ServerKind::kSglang, ServerKind::kLlamaServer};
 constexpr std::size_t kVllmBlock = 16;
 
 std::size_t size_in(const json::Value& value, std::string_view key) {
@@ -206,29 +205,31 @@ class Asking final : public Probe {
 
 }  // namespace
 
-std::string_view to_string(ServerKind kind) {
-  switch (kind) {
-    case ServerKind::kVllm: return "vllm";
-    case ServerKind::kSglang: return "sglang";
-    case ServerKind::kLlamaServer: return "llama-server";
-  }
-  return "";
-}
+const KindRow& row_of(ServerKind kind) { return *std::ranges::find(kServerKinds, kind, &KindRow::kind); }
+
+std::string_view to_string(ServerKind kind) { return row_of(kind).name; }
 
 std::optional<ServerKind> server_kind(std::string_view name) {
-  const auto found = std::ranges::find(kKinds, name, [](ServerKind kind) { return to_string(kind); });
-  return found == kKinds.end() ? std::nullopt : std::optional(*found);
+  const auto found = std::ranges::find(kServerKinds, name, &KindRow::name);
+  return found == kServerKinds.end() ? std::nullopt : std::optional(found->kind);
+}
+
+std::vector<std::string_view> server_names() {
+  std::vector<std::string_view> names;
+  for (const KindRow& row : kServerKinds) names.push_back(row.name);
+  return names;
 }
 
 engine::Capabilities capabilities_of(const ServerInfo& info) {
+  const KindRow& row = row_of(info.kind);
   engine::Capabilities out;
   out.name = info.model;
   out.context_tokens = info.context_tokens;
   out.parallel = std::max<std::size_t>(info.parallel, 1);
-  out.tells_cached_tokens = info.kind != ServerKind::kVllm;  // vLLM may; each reply shows it
+  out.tells_cached_tokens = row.tells_cached_tokens;
+  out.tells_prompt_logprobs = row.tells_prompt_logprobs;
   out.grammars = {Grammar::Dialect::kGbnf, Grammar::Dialect::kJsonSchema};
-  out.tells_prompt_logprobs = info.kind != ServerKind::kLlamaServer;
-  if (info.kind != ServerKind::kLlamaServer) {
+  if (row.reads_tags) {
     out.grammars.push_back(Grammar::Dialect::kStructuralTag);
     out.grammars.push_back(Grammar::Dialect::kRegex);
   }

@@ -19,13 +19,10 @@
 #include "engine/serving.h"
 #include "json/value.h"
 #include "net/client.h"
+#include "remote/server_kind.h"
 #include "rondo/result.h"
 
 namespace rondo::remote {
-
-enum class ServerKind : std::uint8_t { kVllm, kSglang, kLlamaServer };
-[[nodiscard]] std::string_view to_string(ServerKind kind);  // "vllm", "sglang", "llama-server"
-[[nodiscard]] std::optional<ServerKind> server_kind(std::string_view name);
 
 struct ServerInfo {
   ServerKind kind = ServerKind::kVllm;

@@ -1,5 +1,6 @@
 // SGLang: /generate.  Each event has all ids so far, unless the server was started to send only new ones.
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <string>
 #include <utility>
@@ -107,6 +108,13 @@ void read_ids(std::string_view data, json::Reader& in, const Reading& reading, T
   if (told.has_ids) told.ids = data.substr(begin, in.at() - begin);
 }
 
+constexpr std::array<SpelledNumber, 6> kSglangNumbers = {{{"temperature", "temperature"},
+                                                          {"top_p", "top_p"},
+                                                          {"min_p", "min_p"},
+                                                          {"repetition_penalty", "repetition_penalty"},
+                                                          {"frequency_penalty", "frequency_penalty"},
+                                                          {"presence_penalty", "presence_penalty"}}};
+
 class Sglang final : public Dialect {
  public:
   using Dialect::Dialect;
@@ -114,21 +122,15 @@ class Sglang final : public Dialect {
   Result<std::string> body(const engine::Request& request, std::size_t choices, std::uint64_t seed,
                            const std::string& id) const override {
     const engine::Sampling& from = request.sampling;
-    if (from.typical_p != 1.0F) return no_word_for("SGLang", "typical_p");
     if (!request.allowed_ids.empty()) return no_word_for("SGLang", "allowed_token_ids");
     if (has_long_rows(request)) return no_word_for("SGLang", "bad_words of several tokens");
     json::Object sampling{{"max_new_tokens", request.max_tokens},
-                          {"temperature", static_cast<double>(from.temperature)},
-                          {"top_p", static_cast<double>(from.top_p)},
                           {"top_k", from.top_k == 0 ? -1 : static_cast<std::int64_t>(from.top_k)},
-                          {"min_p", static_cast<double>(from.min_p)},
-                          {"repetition_penalty", static_cast<double>(from.repetition_penalty)},
-                          {"frequency_penalty", static_cast<double>(from.frequency_penalty)},
-                          {"presence_penalty", static_cast<double>(from.presence_penalty)},
                           {"sampling_seed", static_cast<std::int64_t>(seed & kMostSeed)},
                           {"n", choices},
                           {"skip_special_tokens", false},
                           {"no_stop_trim", true}};
+    if (Status status = add_numbers(from, kSglangNumbers, "SGLang", sampling); !status.ok()) return status.error();
     if (request.min_tokens > 0) sampling.set("min_new_tokens", request.min_tokens);
     json::Array stops;
     for (const engine::TokenId stop : request.stop_ids) stops.emplace_back(static_cast<std::int64_t>(stop));

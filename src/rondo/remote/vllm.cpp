@@ -1,5 +1,6 @@
 // vLLM: /inference/v1/generate if the server has it, else /v1/completions.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -97,6 +98,13 @@ std::string_view structured_key(Grammar::Dialect dialect) {
   }
 }
 
+constexpr std::array<SpelledNumber, 6> kVllmNumbers = {{{"temperature", "temperature"},
+                                                        {"top_p", "top_p"},
+                                                        {"min_p", "min_p"},
+                                                        {"repetition_penalty", "repetition_penalty"},
+                                                        {"frequency_penalty", "frequency_penalty"},
+                                                        {"presence_penalty", "presence_penalty"}}};
+
 class Vllm final : public Dialect {
  public:
   explicit Vllm(ServerInfo info) : Dialect(std::move(info)), generates_(this->info().path != "/v1/completions") {}
@@ -189,18 +197,12 @@ class Vllm final : public Dialect {
  private:
   Result<json::Object> sampling_of(const engine::Request& request, std::size_t choices, std::uint64_t seed) const {
     const engine::Sampling& sampling = request.sampling;
-    if (sampling.typical_p != 1.0F) return no_word_for("vLLM", "typical_p");
     json::Object out{{"max_tokens", asked_tokens(request)},
-                     {"temperature", static_cast<double>(sampling.temperature)},
-                     {"top_p", static_cast<double>(sampling.top_p)},
                      {"top_k", sampling.top_k},
-                     {"min_p", static_cast<double>(sampling.min_p)},
-                     {"repetition_penalty", static_cast<double>(sampling.repetition_penalty)},
-                     {"frequency_penalty", static_cast<double>(sampling.frequency_penalty)},
-                     {"presence_penalty", static_cast<double>(sampling.presence_penalty)},
                      {"seed", static_cast<std::int64_t>(seed & kMostSeed)},
                      {"n", choices},
                      {"skip_special_tokens", false}};
+    if (Status status = add_numbers(sampling, kVllmNumbers, "vLLM", out); !status.ok()) return status.error();
     if (request.min_tokens > 0) out.set("min_tokens", request.min_tokens);
     json::Array stops;
     for (const engine::TokenId id : request.stop_ids) stops.emplace_back(static_cast<std::int64_t>(id));

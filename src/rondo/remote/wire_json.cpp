@@ -167,6 +167,21 @@ std::string session_of(const engine::Request& request) {
   return request.affinity.empty() ? "" : "s" + hex_digest({"session", request.tenant, request.affinity});
 }
 
+Status add_numbers(const engine::Sampling& sampling, std::span<const SpelledNumber> names, std::string_view server,
+                   json::Object& out) {
+  static const engine::Sampling kDefaults;
+  for (const engine::SamplingNumber& number : engine::kSamplingNumbers) {
+    const float value = sampling.*number.value;
+    const auto spelled = std::ranges::find(names, number.name, &SpelledNumber::name);
+    if (spelled != names.end()) {
+      out.set(std::string(spelled->here), static_cast<double>(value));
+    } else if (value != kDefaults.*number.value) {
+      return no_word_for(server, number.name);
+    }
+  }
+  return Done{};
+}
+
 json::Object bias_of(const engine::Request& request, float most) {
   json::Object out;
   for (const engine::Sampling::Bias& each : request.sampling.bias)

@@ -35,6 +35,16 @@ void read_text(json::Reader& in, std::string& out);
 [[nodiscard]] std::string sentence_of(const json::Value& body);
 [[nodiscard]] std::string sentence_of(std::string_view body);
 
+// A number of engine::kSamplingNumbers, and its name in a server's API.
+struct SpelledNumber {
+  std::string_view name;
+  std::string_view here;
+};
+// Adds the numbers of `sampling` that the API of `server` has.  Fails with kInvalidArgument if another one is not at its
+// default.
+[[nodiscard]] Status add_numbers(const engine::Sampling& sampling, std::span<const SpelledNumber> names,
+                                 std::string_view server, json::Object& out);
+
 // Returns the change of logits for each id, as these servers name it.  None is beyond `most`.  `-most` excludes an id, as
 // it does for a row of one id in `bad_ids`.
 [[nodiscard]] json::Object bias_of(const engine::Request& request, float most);

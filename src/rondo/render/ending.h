@@ -32,7 +32,7 @@ struct SampledTurn {
 // The text to write between the completion and the suffix.  The suffix begins after `close`.
 struct Lead {
   std::string text;
-  bool goes_on = false;            // whether it continues closing tokens that were sampled
+  bool goes_on = false;            // whether the text continues a close that the model had begun to sample
   std::vector<std::string> notes;  // sentences: what was synthesised, and why
 };
 // Finds what must be written after the completion.  If the completion stops inside the close: the rest of the close.

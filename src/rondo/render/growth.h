@@ -29,7 +29,7 @@
 
 namespace rondo::render {
 
-// What all renders of one conversation share.  The references must outlive it.
+// The data that all renders of one conversation share.  The references must outlive it.
 struct Setting {
   const jinja::Template& chat_template;
   const chat::Conversation& base;  // everything but the messages

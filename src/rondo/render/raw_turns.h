@@ -59,7 +59,7 @@ struct RawReading {
 // The result's `notes` say what was written to close a turn, and where a message's parts differ from its completion.
 //
 // `behind` are the ids after which the first turn was sampled, if they are known.  They replace what the template
-// writes of the messages before it; only their bytes are described.
+// writes of the messages before that turn.  Their origins are unknown, so only their bytes are described.
 //
 // Fails as the template does, with kInvalidArgument if the conversation is to be continued, or with kTokenizer if an id
 // is out of range.

@@ -26,8 +26,8 @@ enum class Retention : std::uint8_t {
   kAll,        // keep all: the old ids stay as they are
   kTemplate,   // keep what the template still writes; cut the rest
   kToolCycle,  // keep all until a user message comes, then as kTemplate
-  // Templates cannot express these:
-  // Keep that of the turns since the last user message; cut older reasoning, whatever the template does.
+  // Templates cannot express these: keep the reasoning of the turns since the last user message; cut older reasoning,
+  // whatever the template does
   kThinkingBetweenToolCalls,
   kAllThinking,  // keep all, even if the template has a switch that drops it; the same ids as kAll
 };

@@ -9,8 +9,8 @@
 
 namespace rondo::render {
 
-// What is the same for every turn with one template, tokenizer, tools and kwargs.  probe_turns() makes it with a few
-// small renders; keep the result.
+// The facts that hold for every turn with one template, tokenizer, tools and kwargs.  probe_turns() finds them with a
+// few small renders; keep the result.
 struct TurnProfile {
   PlainClose plain;
   std::vector<tokenizer::TokenId>
@@ -23,8 +23,8 @@ struct TurnProfile {
 // Probes the template.  Never fails: if the template raises on every probe, the result has the tokenizer's own end ids.
 [[nodiscard]] TurnProfile probe_turns(const TurnContext& context);
 
-// The same, with the tokens at which a turn with calls ends by the format: what a result begins with may be one.  The
-// stop strings also have words that begin the next turn, and then no white space alone.
+// Does the same, and adds the stops of the format.  Of a turn with calls, that may be the token with which a result
+// begins.  If there are stop strings with words, those of white space alone are left out.
 [[nodiscard]] TurnProfile probe_turns(const TurnContext& context, const format::Format& format);
 
 }  // namespace rondo::render

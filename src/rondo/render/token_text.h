@@ -49,8 +49,8 @@ class TokenText {
     }
     return Done{};
   }
-  // Does feed() and finish() up to the stop of the turn.  A stop token that closes the reasoning in which `parser` is,
-  // behind the text that its close begins with, does not end the turn.  `take` must feed the parser.
+  // Does feed() and finish() up to the stop of the turn.  If `parser` is inside reasoning, a stop token that completes
+  // the close of the reasoning does not end the turn.  `take` must feed the parser.
   template <typename Take>
   [[nodiscard]] Result<TurnEnd> feed_turn(std::span<const tokenizer::TokenId> ids, const TurnProfile& profile,
                                           const parse::Parser& parser, std::string_view reasoning_close, Take take) {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 
+#include "base/files.h"
 #include "report/summary.h"
 
 namespace rondo::report {
@@ -15,6 +17,12 @@ TEST_CASE("rules: every cause is one, and no name is there twice") {
   for (const Rule& rule : rules()) CHECK_MESSAGE(names.insert(rule.name).second, rule.name);
   for (int kind = 0; kind <= static_cast<int>(causes::CauseKind::kCondition); ++kind)
     CHECK(names.contains(to_string(static_cast<causes::CauseKind>(kind))));
+}
+
+TEST_CASE("rules: docs/check.md explains each of them") {
+  const std::string page = files::read(std::string(RONDO_SOURCE_DIR) + "/docs/check.md").value();
+  for (const Rule& rule : rules())
+    CHECK_MESSAGE(page.find("**`" + std::string(rule.name) + "`**") != std::string::npos, rule.name);
 }
 
 TEST_CASE("a report's worst level is that of its findings, not of its notes") {

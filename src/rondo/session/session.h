@@ -71,7 +71,7 @@ class Session {
                                              json::Array messages, const SessionOptions& options);
 
   // Samples the model's next turn.  Without stop ids in `generate`, the model's own are used.  Fails with
-  // kInvalidArgument if the last turn is already the model's, or as the engine does.
+  // kInvalidArgument if the last turn is already the model's; otherwise fails as the engine does.
   [[nodiscard]] Result<Turn> step(engine::GenerateOptions generate);
 
   // Appends what follows the model's turn: user messages, tool results.  Fails as Rollout::extend() does; the session

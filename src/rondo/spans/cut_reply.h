@@ -9,8 +9,9 @@
 
 namespace rondo::spans {
 
-// Returns the turn with only those ids of its completion whose text `shown` has, and with the message that they say.
-// Null if no number of its ids says exactly that.
+// Returns the turn with only the first ids of its completion: those whose text is exactly what `shown` has.  Its
+// message is what these ids say.  Returns null if the text of `shown` ends inside an id, or if the beginning of the
+// reply was not sampled.
 //
 // REQUIRES: shows_beginning() is true for the turn's message and `shown`.
 [[nodiscard]] std::shared_ptr<const Turn> cut_to_shown(const core::Model& model, const core::Call& call,

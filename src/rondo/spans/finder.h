@@ -28,8 +28,8 @@ struct Match {
 struct Findings {
   // The turn up to whose reply everything is unchanged.
   std::optional<Match> parent;
-  // The parent's reply was cut off, and the request shows only the beginning of it: of what was sent when a client
-  // leaves, it does not get all.
+  // The parent's reply was cut off, and the request shows only its beginning, because a client that leaves does not get
+  // everything that was sent.
   bool parent_is_cut = false;
   // Unchanged replies in order: after the parent's, or anywhere if there is no parent.
   std::vector<Match> later;
@@ -40,7 +40,7 @@ struct Findings {
   std::vector<Match> edited;
   // A turn whose prompt begins with the same messages: all but the last one, or, if there is no parent, the system text.
   std::optional<Match> head;
-  // The hashes under which no turn is found yet that begins like this conversation.
+  // The hashes of this conversation's beginnings under which no turn is found yet.
   std::vector<Digest> new_heads;
   // Replies whose key is not, or no longer, known in the scope.
   std::vector<std::size_t> unknown;

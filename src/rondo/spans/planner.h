@@ -5,7 +5,8 @@
 //   auto plan = planner.plan(*model, scope, {call, session});   // plan.value().ids go to the engine
 //
 // * The messages continue a turn: its prompt and completion unchanged, then a bridge (docs/bridge.md).
-// * Something changed after a turn: the same, and later turns that are unchanged are used as sampled.
+// * Something changed after a turn: its prompt and completion stay unchanged too, and later turns that are unchanged
+//   are used as sampled.
 // * Something changed before all turns (system text, tools): the template writes it anew, turns are used as sampled.
 // * Nothing is known: the template writes everything.
 #pragma once

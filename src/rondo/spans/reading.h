@@ -1,4 +1,4 @@
-// How what was sampled is read again.  Internal to spans/.
+// Reads again what was sampled for a reply.  Internal to spans/.
 #pragma once
 
 #include <span>

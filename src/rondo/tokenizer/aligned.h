@@ -43,7 +43,7 @@ class Aligned {
   bool changed_ = false;
   std::string owned_;
   std::vector<Range> origins_;  // for each byte; only if changed
-  std::uint32_t lead_ = 0;      // if changed: how many bytes lead; all are at the front
+  std::uint32_t lead_ = 0;      // if changed: how many bytes at the front came from the first character of the input
 };
 
 // Writes the next version of an aligned text.

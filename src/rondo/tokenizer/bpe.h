@@ -88,7 +88,8 @@ class Bpe final : public TokenModel {
     std::vector<std::uint32_t> first_use;  // by id of single characters: the lowest rank of a merge with the character
     // Bits for the neighbouring characters in all tokens, if one of them is not ASCII.  Several pairs may share a bit.
     std::vector<std::uint64_t> neighbours;
-    // The same for a whole character and the byte beside it, when only that byte of the other one is certain.
+    // Bits for a whole character and one byte of its neighbour, for tokens that contain only that byte of the
+    // neighbour.
     std::vector<std::uint64_t> halves;
     void add(std::string_view token, std::size_t wide);
     // Returns whether some token may contain a part of the character that ends or starts at byte `at` of a text,

@@ -79,7 +79,8 @@ class PieceCache {
   //
   // REQUIRES: `set` is place_of(key).
   [[nodiscard]] static const Short* find_at(const Short* set, Key key) {
-    // Which of the two it is cannot be predicted, so that is not a branch.  That it is one of them mostly can.
+    // A processor cannot predict in which of the two entries the key is, so choosing between them must not be a branch.
+    // It can mostly predict whether the key is in one of them.
     const std::ptrdiff_t second = is_of(set[0], key) ? 0 : 1;
     return is_of(set[second], key) ? set + second : nullptr;
   }

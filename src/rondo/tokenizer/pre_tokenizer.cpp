@@ -1,6 +1,7 @@
 #include "tokenizer/pre_tokenizer.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "base/utf8.h"
@@ -417,11 +418,12 @@ const Scanner* PreTokenizer::only_scanner() const {
 }
 
 std::string PreTokenizer::to_string() const {
-  static constexpr const char* kStepNames[] = {"split by regex", "split at text", "split by class",
-                                               "words",          "prepend space", "spell bytes",
-                                               "metaspace",      "fixed length",  "scripts"};
+  static constexpr auto kStepNames =
+      std::to_array<const char*>({"split by regex", "split at text", "split by class", "words", "prepend space",
+                                  "spell bytes", "metaspace", "fixed length", "scripts"});
+  static_assert(kStepNames.size() == std::variant_size_v<Step>);
   std::string out;
-  for (const Step& step : steps_) out += (out.empty() ? "" : ", ") + std::string(kStepNames[step.index()]);
+  for (const Step& step : steps_) out += (out.empty() ? "" : ", ") + std::string(kStepNames.at(step.index()));
   return out.empty() ? "none" : out;
 }
 

@@ -51,8 +51,8 @@ struct Tokenizer::State {
   PreTokenizer pre_tokenizer;
   Decoder decoder;
 
-  std::vector<TokenId> once_normalized;  // added tokens of which an entry said `normalized`, but the last entry did not
-  std::vector<AddedToken> added;         // sorted by content
+  std::vector<TokenId> once_normalized;   // added tokens whose last entry, unlike an earlier one, lacks `normalized`
+  std::vector<AddedToken> added;          // sorted by content
   std::vector<std::int32_t> added_index;  // by id: place in `added` or -1
   std::vector<AddedText> added_texts;     // in the order of `added`
   AddedSearch search;
@@ -112,7 +112,7 @@ struct ModelText {
   json::Value rest;  // an object of all members except the following
   std::optional<Bulk> vocab;
   std::optional<Bulk> merges;
-  CachedModel* cached = nullptr;  // has both of them instead; it is used up
+  CachedModel* cached = nullptr;  // replaces both; its content is moved out
   CachedModel* record = nullptr;  // where the finished tables are kept
 };
 

@@ -17,7 +17,6 @@ namespace rondo::toml {
 // Reads TOML.  Each value's source range begins where its key does (for an element of a list: where the element does)
 // and ends where the value begins, in bytes.  Fails with kInvalidArgument, `source`, line, column and the line as a
 // code frame.
-// value begins, in bytes.  Fails with kInvalidArgument, `source`, line, column and the line as code frame.
 [[nodiscard]] Result<json::Value> read(std::string_view text, const std::string& source);
 
 // Returns `error` with the place that a source range names.

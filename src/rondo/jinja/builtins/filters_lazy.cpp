@@ -1,6 +1,7 @@
 // Filters that the reference writes as generators: nothing happens, and no error shows, until someone iterates.
 #include "jinja/builtins/filters_lazy.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -370,6 +371,7 @@ constexpr auto kLazyFilters = std::to_array<Filter>({
     {"slice", slice},
     {"unique", unique},
 });
+static_assert(std::ranges::is_sorted(kLazyFilters, {}, &Filter::name));
 
 }  // namespace
 

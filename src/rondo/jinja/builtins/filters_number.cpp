@@ -1,6 +1,7 @@
 // Filters that make numbers, or text from numbers.
 #include "jinja/builtins/filters_number.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -166,6 +167,7 @@ constexpr auto kNumberFilters = std::to_array<Filter>({
     plain({"int", to_int}),
     {"round", round},
 });
+static_assert(std::ranges::is_sorted(kNumberFilters, {}, &Filter::name));
 
 }  // namespace
 

@@ -254,6 +254,7 @@ constexpr auto kSequenceFilters = std::to_array<Filter>({
     {"sort", sort},
     {"sum", sum},
 });
+static_assert(std::ranges::is_sorted(kSequenceFilters, {}, &Filter::name));
 
 }  // namespace
 

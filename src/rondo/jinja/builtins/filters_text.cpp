@@ -285,6 +285,7 @@ constexpr auto kTextFilters = std::to_array<Filter>({
     {"wordcount", wordcount},
     {"wordwrap", wordwrap},
 });
+static_assert(std::ranges::is_sorted(kTextFilters, {}, &Filter::name));
 
 }  // namespace
 

@@ -129,6 +129,7 @@ constexpr auto kWebFilters = std::to_array<Filter>({
     {"urlize", urlize},
     {"xmlattr", xmlattr},
 });
+static_assert(std::ranges::is_sorted(kWebFilters, {}, &Filter::name));
 
 }  // namespace
 

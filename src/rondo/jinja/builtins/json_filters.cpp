@@ -91,6 +91,7 @@ Value from_json(Runtime& runtime, const Value& subject, const Args& args) {
 
 constexpr Filter kJsonFilters[] = {
     {"from_json", from_json, true}, {"fromjson", from_json, true}, plain({"tojson", tojson, false, write_tojson})};
+static_assert(std::ranges::is_sorted(kJsonFilters, {}, &Filter::name));
 
 }  // namespace
 

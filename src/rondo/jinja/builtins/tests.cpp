@@ -220,6 +220,7 @@ constexpr auto kTests = std::to_array<Test>({
     {"undefined", is_undefined},
     {"upper", is_upper},
 });
+static_assert(std::ranges::is_sorted(kTests, {}, &Test::name));
 
 }  // namespace
 

@@ -29,7 +29,7 @@ struct Strip {
   std::uint32_t end = 0;
 };
 
-// A constant that the template searched for in input text, or split it by.
+// A constant that the template searched for in input text, or by which it split input text.
 struct Probe {
   std::int32_t line = 0;
   std::string_view operation;  // "in", "split", "startswith", "replace", ...; a static string

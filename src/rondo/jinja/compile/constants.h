@@ -1,8 +1,8 @@
 // The values of expressions without variables, as the reference computes them when it compiles a template.
 //
 // Few templates need them, because a constant expression has the same value whenever it is computed.  But the reference
-// writes its values as Python source.  A value that contains an infinity or a NaN becomes a name there that nobody has
-// defined.  So it matters which expressions the reference replaces, and that depends on the values of their parts:
+// writes its values as Python source.  In that source an infinity or a NaN is a name that nobody has defined.  So
+// templates can see which expressions the reference replaces, and that depends on the values of their parts:
 //
 //   1 == 1e999 == x   is False: the reference compares the constants and stops
 //   x == 1e999        fails: "name 'inf' is not defined"

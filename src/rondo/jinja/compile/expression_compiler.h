@@ -157,7 +157,7 @@ class ExpressionCompiler {
 
   // Compiles a test.  If it is false, the returned jump is taken.
   std::uint32_t condition(const Expr& node, std::uint8_t flag);
-  // The same after an instruction that began the test.
+  // Does the same after an instruction that has begun the test.
   std::uint32_t begun_condition(const Expr& node, std::uint8_t flag);
   static std::uint8_t negated(const Expr& node) {
     if (node.kind != ExprKind::kNot) return 0;

@@ -324,7 +324,9 @@ constexpr auto kListMethods = std::to_array<Method>({
     {"reverse", list_reverse, true},
     {"sort", list_sort, true},
 });
+static_assert(std::ranges::is_sorted(kListMethods, {}, &Method::name));
 constexpr auto kTupleMethods = std::to_array<Method>({{"count", sequence_count}, {"index", sequence_index}});
+static_assert(std::ranges::is_sorted(kTupleMethods, {}, &Method::name));
 constexpr auto kDictMethods = std::to_array<Method>({
     {"clear", dict_clear, true},
     {"copy", dict_copy},
@@ -338,18 +340,21 @@ constexpr auto kDictMethods = std::to_array<Method>({
     {"update", dict_update, true},
     {"values", dict_values},
 });
+static_assert(std::ranges::is_sorted(kDictMethods, {}, &Method::name));
 constexpr auto kIntMethods = std::to_array<Method>({
     {"as_integer_ratio", int_ratio},
     {"bit_count", int_bit_count},
     {"bit_length", int_bit_length},
     {"conjugate", int_itself},
 });
+static_assert(std::ranges::is_sorted(kIntMethods, {}, &Method::name));
 constexpr auto kFloatMethods = std::to_array<Method>({
     {"as_integer_ratio", float_ratio},
     {"conjugate", int_itself},
     {"hex", float_hex},
     {"is_integer", float_is_integer},
 });
+static_assert(std::ranges::is_sorted(kFloatMethods, {}, &Method::name));
 
 }  // namespace
 

@@ -29,7 +29,7 @@ class Finder {
   [[nodiscard]] std::size_t find_last(std::string_view text, std::size_t end = std::string_view::npos) const;
 
  private:
-  // The same, by that algorithm.
+  // Do the same by the algorithm for long keys.
   [[nodiscard]] std::size_t find_surely(std::string_view text, std::size_t from) const;
   [[nodiscard]] std::size_t find_last_surely(std::string_view text, std::size_t end) const;
   // For each prefix of the key, in the direction of the search: how much of its beginning its end repeats.

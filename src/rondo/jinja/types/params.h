@@ -40,7 +40,7 @@ class Params {
   [[nodiscard]] Value operator[](std::size_t index) const { return given(index) ? *values_[index] : Value::none(); }
   [[nodiscard]] Value value(std::size_t index, const Value& fallback) const;
   [[nodiscard]] bool boolean(std::size_t index, bool fallback) const;
-  // The same, if Python takes only ints and bools.
+  // Like boolean(), for arguments for which Python takes only ints and bools.
   [[nodiscard]] bool flag(std::size_t index, bool fallback) const;
   // Fails if the argument was given and is not an int of 32 bits (C's int).
   [[nodiscard]] std::int64_t c_int(std::size_t index, std::int64_t fallback) const;

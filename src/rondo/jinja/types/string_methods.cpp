@@ -241,6 +241,7 @@ constexpr auto kMethods = std::to_array<Method>({
     {"upper", str_upper},
     {"zfill", zfill},
 });
+static_assert(std::ranges::is_sorted(kMethods, {}, &Method::name));
 
 }  // namespace
 

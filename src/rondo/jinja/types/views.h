@@ -19,8 +19,8 @@ enum class DictPart : std::uint8_t { kKeys, kValues, kItems, kSet };
 // left - right, if one of them is a view of keys or items: a set, in the order of `left`.  Returns nullopt for other
 // values.
 [[nodiscard]] std::optional<Value> subtract_views(Runtime& runtime, const Value& left, const Value& right);
-// `item in container` and comparisons by <, <=, >, >=, which ask for subsets, if all views have keys, items or a set;
-// otherwise nullopt.
+// `item in container`, and the comparisons <, <=, > and >=, which test for subsets.  Both return nullopt unless all
+// views are of keys, items or a set.
 [[nodiscard]] std::optional<bool> view_contains(Runtime& runtime, const Value& container, const Value& item);
 [[nodiscard]] std::optional<bool> compare_views(Runtime& runtime, CompareOp op, const Value& left, const Value& right);
 // Returns the elements of such a view at once.

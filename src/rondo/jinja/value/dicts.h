@@ -20,7 +20,8 @@ namespace rondo::jinja {
 //
 // REQUIRES: dict.source != nullptr.
 [[nodiscard]] const Value& source_member(Runtime& runtime, Dict& dict, std::size_t i);
-// Whether a list or dict has nowhere been read so closely that it may differ from the input.
+// Returns whether a list or dict certainly equals the input.  False once it, or a container in it, has left the input,
+// which happens when the template iterates over it or changes it (Dict::source).
 [[nodiscard]] bool is_as_in_input(Runtime& runtime, const Value& container);
 // Returns nullptr if there is no such key or the key is not hashable.
 [[nodiscard]] Value* find_item(Runtime& runtime, Dict& dict, const Value& key);

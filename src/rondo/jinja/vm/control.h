@@ -75,7 +75,7 @@ class Control {
   [[nodiscard]] text::ContextId saved() const { return saved_.back(); }
   void leave_saved();
 
-  // What binds the code that is running.
+  // How the running code got its message.
   enum class Binding : std::uint8_t { kNone, kItem, kOpen, kBound };  // kOpen: a loop whose items bind to no message
 
   // Returns the context of a loop's iteration over `item`, if the loop runs in the context `outer`; kNone if the item

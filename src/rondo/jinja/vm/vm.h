@@ -89,8 +89,8 @@ class Vm {
   void call_top(const Instruction& instruction);
   void call_method_of_top(const Instruction& instruction);
   void filter_top(const Instruction& instruction);
-  // These write the result without making it, as `writer` would, if that gives the same.  They leave on the stack what
-  // `writer` would leave.
+  // These write a result directly to the output, in place of the instruction `writer`, if that gives the same text.
+  // They leave on the stack what `writer` would leave.
   [[nodiscard]] bool write_call(const Instruction& instruction, const Instruction& writer);
   [[nodiscard]] bool write_filtered(const Instruction& instruction, const Instruction& writer);
   [[nodiscard]] bool begin_writing(const Instruction& writer, Value* result);
