@@ -21,8 +21,8 @@ CERTIFICATES = "/etc/ssl"
 OPENSSL_LEFT_OUT = ("shared", "tests", "dso", "engine", "module", "legacy", "comp", "ui-console")
 HIREDIS_SOURCES = ("alloc", "async", "hiredis", "net", "read", "sds")
 SQLITE_OPTIONS = ("-DSQLITE_THREADSAFE=1", "-DSQLITE_OMIT_LOAD_EXTENSION", "-DSQLITE_DQS=0")
-# What libllama may use without asking the processor; engine/processor.cpp asks once, before a model is loaded.
-INSTRUCTIONS = {"x86_64": llama.x86_options(True), "aarch64": {"GGML_NATIVE": "OFF", "GGML_CPU_ARM_ARCH": "armv8.2-a+dotprod+fp16"}}
+# What libllama may use without asking the processor; engine/processor.cpp asks once, before a model is loaded.  Names as zig has them.
+INSTRUCTIONS = {"x86_64": llama.x86_options(True), "aarch64": {"GGML_NATIVE": "OFF", "GGML_CPU_ARM_ARCH": "generic+v8_2a+dotprod+fullfp16"}}
 
 
 def _processor(target):
