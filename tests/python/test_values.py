@@ -40,6 +40,17 @@ class Dumped:
         return {"type": "text", "text": "t"}
 
 
+class OldBool:
+    """As numpy.bool_ was before NumPy 2.3: it has an index too."""
+    dtype = numpy.dtype(bool)
+
+    def item(self):
+        return True
+
+    def __index__(self):
+        return 1
+
+
 @pytest.mark.parametrize(("value", "wanted"), [
     (None, "null"), (True, "true"), (0, "0"), (-7, "-7"), (10**30, str(10**30)), (-(2**63), str(-(2**63))),
     (1.0, "1.0"), (1e22, "1e+22"), (0.1, "0.1"), (-0.0, "-0.0"), (float("nan"), "NaN"), (float("inf"), "Infinity"),
@@ -48,7 +59,7 @@ class Dumped:
     (collections.OrderedDict(z=1, y=2), '{"z": 1, "y": 2}'), (types.MappingProxyType({"k": 1}), '{"k": 1}'),
     (Point(1, 2.0), '{"x": 1, "y": 2.0}'), (Colour.RED, '"red"'), (Number.BIG, str(1 << 80)),
     (Dumped(), '{"type": "text", "text": "t"}'),
-    (numpy.int64(3), "3"), (numpy.float64(2.5), "2.5"), (numpy.float32(2.5), "2.5"), (numpy.bool_(True), "true"),
+    (numpy.int64(3), "3"), (numpy.float64(2.5), "2.5"), (numpy.float32(2.5), "2.5"), (numpy.bool_(True), "true"), (OldBool(), "true"),
     (numpy.str_("s"), '"s"'), (numpy.uint8(255), "255"),
 ])
 def test_values(seen, value, wanted):

@@ -56,16 +56,18 @@ def _processor_flags():
     return set(found[1].split()) if found else set()
 
 
+def x86_options(is_modern):
+    """CMake options: AVX2 and its companions, or without them."""
+    return {"GGML_NATIVE": "OFF"} | {f"GGML_{name}": "ON" if is_modern else "OFF" for name in ("SSE42", "AVX", "AVX2", "BMI2", "FMA", "F16C")}
+
+
 def instruction_set():
     """CMake options for the instruction set, and what distinguishes this choice in the cache key."""
     if os.environ.get("RONDO_LLAMA_NATIVE") == "1":
         return {"GGML_NATIVE": "ON"}, "native " + " ".join(sorted(_processor_flags()))
-    options = {"GGML_NATIVE": "OFF"}
     if platform.machine() in ("x86_64", "amd64"):
-        modern = {"avx", "avx2", "fma", "f16c", "bmi2", "sse4_2"} <= _processor_flags()
-        for name in ("SSE42", "AVX", "AVX2", "BMI2", "FMA", "F16C"):
-            options[f"GGML_{name}"] = "ON" if modern else "OFF"
-    return options, "portable"
+        return x86_options({"avx", "avx2", "fma", "f16c", "bmi2", "sse4_2"} <= _processor_flags()), "portable"
+    return {"GGML_NATIVE": "OFF"}, "portable"
 
 
 def _compiler():
@@ -95,6 +97,15 @@ def unpack(archive, folder, is_wanted):
                 with tar.extractfile(member) as source, open(target, "wb") as out:
                     shutil.copyfileobj(source, out)
                 target.chmod(member.mode & 0o755)
+
+
+def terms():
+    """The licence of llama.cpp, from the source package."""
+    with tarfile.open(fetch.package(PACKAGE)) as tar:
+        for member in tar:
+            if pathlib.PurePosixPath(member.name).parts[1:] == ("vendor", "llama.cpp", "LICENSE"):
+                return tar.extractfile(member).read().decode("utf-8")
+    cache.fail(f"{PACKAGE} has no licence in it")
 
 
 def _build(tree, jobs, log, target="all"):

@@ -52,7 +52,8 @@ WASM_TAG = ".globl __cpp_exception\n.tagtype __cpp_exception i32\n__cpp_exceptio
 # The one thread never ends, so nothing that it keeps is freed.
 WASM_THREAD_END = "int __cxa_thread_atexit(void (*free)(void *), void *kept, void *library) { return 0; }\n"
 
-# Header libraries, by the folder that the Debian packages of ./dev setup install.
+# What every target has: source packages, and header libraries by the folder that the Debian packages of ./dev setup install.
+LIBRARIES = ("pcre2", "libyaml")
 HEADERS = ("CLI",)
 
 
@@ -70,9 +71,10 @@ def _environment():
     return {"ZIG_GLOBAL_CACHE_DIR": str(work), "ZIG_LOCAL_CACHE_DIR": str(work)}
 
 
-def _run(command, **options):
+def run(command, variables=None, **options):
+    """Runs a command of a build, with `variables` in its environment; ends with the last of its output where it fails."""
     done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-                          env=os.environ | _environment(), **options)
+                          env=os.environ | _environment() | (variables or {}), **options)
     if done.returncode != 0:
         sys.stderr.write(done.stdout[-6000:])
         cache.fail(f"failed: {' '.join(map(str, command))[:300]}")
@@ -101,15 +103,15 @@ def _wasm_library(folder):
     for source in sources:
         # Its C library has no copy_file_range(), which libc++ expects of every musl.
         other = ["-U_LIBCPP_HAS_MUSL_LIBC", "-D_LIBCPP_HAS_MUSL_LIBC=0"] if source.name == "operations.cpp" else []
-        _run([*cxx, *other, "-c", source, "-o", objects / f"{source.parent.name}-{source.stem}.o"])
-    _run([*base, f"-I{library / 'libunwind/include'}", "-c", library / "libunwind/src/Unwind-wasm.c", "-o", objects / "unwind.o"])
+        run([*cxx, *other, "-c", source, "-o", objects / f"{source.parent.name}-{source.stem}.o"])
+    run([*base, f"-I{library / 'libunwind/include'}", "-c", library / "libunwind/src/Unwind-wasm.c", "-o", objects / "unwind.o"])
     tag = objects / "tag.s"
     tag.write_text(WASM_TAG, encoding="utf-8")
-    _run([zig / "zig", "clang", WASM_OPTIONS[0], "-mexception-handling", "-c", tag, "-o", objects / "tag.o"])
+    run([zig / "zig", "clang", WASM_OPTIONS[0], "-mexception-handling", "-c", tag, "-o", objects / "tag.o"])
     end = objects / "thread_end.c"
     end.write_text(WASM_THREAD_END, encoding="utf-8")
-    _run([*base, "-c", end, "-o", objects / "thread_end.o"])
-    _run([zig / "zig", "ar", "rcs", folder / "lib" / "libcxx.a", *sorted(objects.glob("*.o"))])
+    run([*base, "-c", end, "-o", objects / "thread_end.o"])
+    run([zig / "zig", "ar", "rcs", folder / "lib" / "libcxx.a", *sorted(objects.glob("*.o"))])
     shutil.rmtree(objects)
 
 
@@ -148,20 +150,37 @@ def _toolchain(target, folder, final):
     (folder / "toolchain.cmake").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _build(name, target, folder, final, options):
-    """Compiles a source package that uses CMake, and installs it in the folder."""
-    work = folder / "work"
+def unpacked(name, work):
+    """The folder with a source package's files, new below `work`."""
     shutil.rmtree(work, ignore_errors=True)
     with tarfile.open(debian_sources.source(name)) as archive:
         archive.extractall(work, filter="data")
     (source,) = work.iterdir()
+    return source
+
+
+def build_with_cmake(source, toolchain, folder, options):
+    """Compiles a source that uses CMake as a static library, beside it, and installs it in the folder."""
+    build = source.parent / "build"
+    run(["cmake", "-S", source, "-B", build, "-G", "Ninja", f"-DCMAKE_TOOLCHAIN_FILE={toolchain}", "-DCMAKE_BUILD_TYPE=Release",
+         f"-DCMAKE_INSTALL_PREFIX={folder}", "-DCMAKE_INSTALL_LIBDIR=lib", "-DBUILD_SHARED_LIBS=OFF", "-DCMAKE_POSITION_INDEPENDENT_CODE=ON",
+         *options])
+    run(["cmake", "--build", build, *jobs()])
+    run(["cmake", "--install", build])
+
+
+def jobs():
+    """What tells `cmake --build` how much it may do at once."""
+    return ["--parallel", os.environ["RONDO_JOBS"]] if os.environ.get("RONDO_JOBS") else []
+
+
+def _build(name, folder, final, options):
+    """Compiles a source package that uses CMake, and installs it in the folder."""
+    work = folder / "work"
+    source = unpacked(name, work)
     toolchain = folder / "work-toolchain.cmake"
     toolchain.write_text((folder / "toolchain.cmake").read_text(encoding="utf-8").replace(str(final), str(folder)), encoding="utf-8")
-    _run(["cmake", "-S", source, "-B", work / "build", "-G", "Ninja", f"-DCMAKE_TOOLCHAIN_FILE={toolchain}", "-DCMAKE_BUILD_TYPE=Release",
-          f"-DCMAKE_INSTALL_PREFIX={folder}", "-DCMAKE_INSTALL_LIBDIR=lib", "-DBUILD_SHARED_LIBS=OFF", "-DCMAKE_POSITION_INDEPENDENT_CODE=ON",
-          "-DBUILD_TESTING=OFF", "-DCMAKE_POLICY_VERSION_MINIMUM=3.5", *options])
-    _run(["cmake", "--build", work / "build"])
-    _run(["cmake", "--install", work / "build"])
+    build_with_cmake(source, toolchain, folder, ["-DBUILD_TESTING=OFF", "-DCMAKE_POLICY_VERSION_MINIMUM=3.5", *options])
     shutil.rmtree(work)
     toolchain.unlink()
 
@@ -169,7 +188,8 @@ def _build(name, target, folder, final, options):
 def target_folder(target):
     """The folder of a target, with toolchain.cmake and the libraries."""
     text = pathlib.Path(__file__).read_text(encoding="utf-8")
-    final = cache.root() / f"zig-target-{cache.key(target, text, fetch.package('ziglang').name, debian_sources.SOURCES)}"
+    sources = [debian_sources.SOURCES[name] for name in LIBRARIES]
+    final = cache.root() / f"zig-target-{cache.key(target, text, fetch.package('ziglang').name, sources)}"
 
     def fill(folder):
         cache.say(f"compiling libraries for {target}")
@@ -180,9 +200,9 @@ def target_folder(target):
         if target == WASM:
             _wasm_library(folder)
         jit = "OFF" if target == WASM else "ON"
-        _build("pcre2", target, folder, final, ["-DPCRE2_BUILD_PCRE2GREP=OFF", "-DPCRE2_BUILD_TESTS=OFF", f"-DPCRE2_SUPPORT_JIT={jit}",
-                                                "-DPCRE2_SUPPORT_UNICODE=ON", "-DPCRE2_STATIC_PIC=ON"])
-        _build("libyaml", target, folder, final, [])
+        _build("pcre2", folder, final, ["-DPCRE2_BUILD_PCRE2GREP=OFF", "-DPCRE2_BUILD_TESTS=OFF", f"-DPCRE2_SUPPORT_JIT={jit}",
+                                        "-DPCRE2_SUPPORT_UNICODE=ON", "-DPCRE2_STATIC_PIC=ON"])
+        _build("libyaml", folder, final, [])
         for name in HEADERS:
             shutil.copytree(pathlib.Path("/usr/include") / name, folder / "include" / name)
 

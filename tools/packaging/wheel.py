@@ -1,10 +1,11 @@
 """Makes wheels, which need no compiler where they are installed: build/wheels.
 
-Usage: python3 -m tools.packaging.wheel [--test] [PLATFORM...]      without one: Linux on this machine's processor
+Usage: python3 -m tools.packaging.wheel [--engine] [--test] [PLATFORM...]      without one: Linux on this machine's processor
 
 PLATFORM is x86_64 or aarch64 (Linux with glibc), musl-x86_64, musl-aarch64, macos-arm64, macos-x86_64, or all.  A wheel has the Python
 module and the command line, without an engine and without a server, and its C++ library inside.  There are two for each platform: one for
-Python 3.11, and one for 3.12 and later, in whose stable ABI the module is written.  --test installs those of this machine in empty
+Python 3.11, and one for 3.12 and later, in whose stable ABI the module is written.  --engine also makes the wheel that the extra
+`rondo[engine]` asks for: the whole program, with engine and server, for any Python on Linux.  --test installs those of this machine in empty
 environments, for each of its Pythons (also those of pyenv and uv), runs the tests of the Python module there, and the tutorial where
 there is no compiler.
 """
@@ -41,6 +42,8 @@ PLATFORMS = {
 }
 BUILD = cache.REPO / "build" / "wheels"
 MOST_MEGABYTES = 8
+MOST_MEGABYTES_ENGINE = 16
+OPTIONS = ("--engine", "--test")
 # The headers' version, and the tag of the wheel.
 PYTHONS = (("3.11", "cp311-cp311"), ("3.13", "cp312-abi3"))
 TOOLS = ("wheel", "pyproject-metadata", "packaging", "auditwheel", "pyelftools", "macholib", "altgraph")
@@ -101,6 +104,29 @@ def build(platform_name, version):
                        f"-DRONDO_PYTHON_VERSION={version}", f"-DRONDO_PYTHON_ABI=cpython-{version.replace('.', '')}-{wanted.abi}")
 
 
+def engine_project():
+    """The same for the package `rondo-engine`, which the extra `engine` of the other one names."""
+    whole = project()["project"]
+    said = {key: whole[key] for key in ("version", "readme", "license")}
+    if whole["optional-dependencies"]["engine"] != [f"rondo-engine=={said['version']}"]:
+        cache.fail("pyproject.toml: the extra `engine` must ask for the engine of this version")
+    return {"project": said | {"name": "rondo-engine", "description": "The engine and the server of rondo: the program that `rondo` hands over to",
+                               "requires-python": ">=3.10"}}
+
+
+def pack_engine(tree, tag):
+    """The path of the wheel with the full program, where cli/handover.h looks for it."""
+    folder = BUILD / "staged"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    said = engine_project()
+    name = write_metadata(folder, tag, said)
+    place = folder / f"{name}.data" / "data" / "lib" / f"rondo-{said['project']['version']}"
+    place.mkdir(parents=True)
+    shutil.copy(tree / "rondo", place / "rondo")
+    return packed(folder, name, tag, cross.terms("musl" in tag, is_full=True))
+
+
 def import_path():
     found = [fetch.wheel(name) for name in TOOLS]
     if None in found:
@@ -108,12 +134,16 @@ def import_path():
     return os.pathsep.join(map(str, found))
 
 
-def write_metadata(folder, tag):
-    """The folder NAME-VERSION.dist-info, all but its list of files; returns NAME-VERSION."""
+def project():
+    """What pyproject.toml says."""
+    return tomllib.loads((cache.REPO / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def write_metadata(folder, tag, said=None):
+    """The folder NAME-VERSION.dist-info, all but its list of files and the terms; returns NAME-VERSION.  `said`: instead of project()."""
     from pyproject_metadata import StandardMetadata  # pylint: disable=import-outside-toplevel
-    project = tomllib.loads((cache.REPO / "pyproject.toml").read_text(encoding="utf-8"))
-    metadata = StandardMetadata.from_pyproject(project, cache.REPO)
-    name = f"{metadata.name}-{metadata.version}"
+    metadata = StandardMetadata.from_pyproject(said or project(), cache.REPO)
+    name = f"{metadata.name.replace('-', '_')}-{metadata.version}"
     info = folder / f"{name}.dist-info"
     info.mkdir()
     (info / "METADATA").write_bytes(bytes(metadata.as_rfc822()))
@@ -126,8 +156,7 @@ def write_metadata(folder, tag):
 
 
 def pack(tree, tag):
-    """The wheel's path."""
-    from wheel.wheelfile import WheelFile  # pylint: disable=import-outside-toplevel
+    """The path of the wheel with the module and the program."""
     folder = BUILD / "staged"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(tree / "python", folder, ignore=shutil.ignore_patterns("__pycache__"))
@@ -135,7 +164,13 @@ def pack(tree, tag):
     scripts = folder / f"{name}.data" / "scripts"
     scripts.mkdir(parents=True)
     shutil.copy(tree / "rondo", scripts / "rondo")
-    (folder / f"{name}.dist-info" / "third-party.txt").write_text(cross.terms("musl" in tag), encoding="utf-8")
+    return packed(folder, name, tag, cross.terms("musl" in tag))
+
+
+def packed(folder, name, tag, terms):
+    """The path of the wheel with what is in the folder, which is removed."""
+    from wheel.wheelfile import WheelFile  # pylint: disable=import-outside-toplevel
+    (folder / f"{name}.dist-info" / "third-party.txt").write_text(terms, encoding="utf-8")
     path = BUILD / f"{name}-{tag}.whl"
     path.unlink(missing_ok=True)
     with WheelFile(path, "w") as wheel:
@@ -174,26 +209,40 @@ def make(platform_name):
     for version, tag in PYTHONS:
         tree = build(platform_name, version)
         path = pack(tree, f"{tag}-{wanted.tag}")
-        needs = needs_of_macos(tree, wanted) if "macos" in wanted.target else needs_of_linux(path, wanted)
-        size = path.stat().st_size / 1e6
-        if size > MOST_MEGABYTES:
-            cache.fail(f"{path.name} has {size:.1f} MB; at most {MOST_MEGABYTES} are allowed")
-        cache.say(f"{path.relative_to(cache.REPO)}: {size:.2f} MB, {needs}")
+        report(path, needs_of_macos(tree, wanted) if "macos" in wanted.target else needs_of_linux(path, wanted), MOST_MEGABYTES)
+
+
+def make_engine(platform_name):
+    wanted = PLATFORMS[platform_name]
+    path = pack_engine(cross.build_full(wanted.target, f"engine-{platform_name}"), f"py3-none-{wanted.tag}")
+    report(path, needs_of_linux(path, wanted), MOST_MEGABYTES_ENGINE)
+
+
+def report(path, needs, most):
+    size = path.stat().st_size / 1e6
+    if size > most:
+        cache.fail(f"{path.name} has {size:.1f} MB; at most {most} are allowed")
+    cache.say(f"{path.relative_to(cache.REPO)}: {size:.2f} MB, {needs}")
 
 
 def main(arguments):
-    names = [argument for argument in arguments if argument != "--test"] or [platform.machine()]
+    names = [argument for argument in arguments if argument not in OPTIONS] or [platform.machine()]
     if names == ["all"]:
         names = list(PLATFORMS)
     if any(name not in PLATFORMS for name in names):
         sys.exit(__doc__)
+    with_engine = "--engine" in arguments
+    if with_engine and any("macos" in name for name in names):
+        cache.fail("the engine has wheels for Linux only")
     path = import_path()
     os.environ["PYTHONPATH"] = path
     sys.path[:0] = path.split(os.pathsep)
     for name in names:
         make(name)
+        if with_engine:
+            make_engine(name)
     if "--test" in arguments:
-        wheel_test.test(BUILD)
+        wheel_test.test(BUILD, with_engine)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/completion_commands.h"
 #include "cli/edge_commands.h"
+#include "cli/handover.h"
 #include "cli/help.h"
 #include "cli/io.h"
 #include "cli/line_commands.h"
@@ -531,6 +532,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   rondo::cli::hold_standard_descriptors();
   try {
+    rondo::cli::hand_over(argv);
     return rondo::cli::run(argc, argv);
   } catch (const std::exception& exception) {
     rondo::cli::note(std::string("rondo: a fault in rondo: ") + exception.what() + "\n");

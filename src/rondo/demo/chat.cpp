@@ -51,9 +51,10 @@ void print_turn(const Turn& turn, bool as_json, const Print& print, const Print&
 }
 
 Error no_engine() {
-  return {ErrorCode::kUnsupported,
-          "this build has no embedded engine (RONDO_LLAMA=off): to talk to a model on another server, run `rondo serve "
-          "MODEL --url ADDRESS` and open its page in a browser"};
+  return {
+      ErrorCode::kUnsupported,
+      "this build has no embedded engine (RONDO_LLAMA=off): install rondo[engine] with pip, or build rondo with one; "
+      "to talk to a model on another server, run `rondo serve MODEL --url ADDRESS` and open its page in a browser"};
 }
 
 Result<Session> start(const ChatOptions& options, const std::string& model, const std::string& first) {

@@ -75,7 +75,8 @@ Result<std::string> tiny_model(const EmbeddedOptions& options, const std::functi
   const std::string fixtures = fixtures_folder(options.fixtures, options.cache_folder);
   if (fixtures.empty()) {
     return Error(ErrorCode::kNotFound,
-                 "the small random model needs the test data: run ./dev setup, or name a model with --model");
+                 "the small random model needs the test data of a checkout: run ./dev setup there, or name a model "
+                 "with --model");
   }
   const DemoModel& plan = data.value().model;
   engine::TinyModel model;

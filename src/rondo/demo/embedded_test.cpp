@@ -123,7 +123,8 @@ TEST_CASE("the small random model needs its template and its vocabulary") {
   EmbeddedOptions options;
   options.cache_folder = folder.path("cache");
   CHECK(refused(options).code == ErrorCode::kNotFound);
-  CHECK(refused(options).message.starts_with("the small random model needs the test data: run ./dev setup"));
+  CHECK(refused(options).message.starts_with(
+      "the small random model needs the test data of a checkout: run ./dev setup there"));
   const DemoModel plan = demo_data().value().model;
   options.fixtures = folder.path("fixtures");
   CHECK(refused(options).source == folder.path("fixtures/" + plan.chat_template));

@@ -283,8 +283,6 @@ Status save(const EdgeTemplate& edge_template, const std::string& path) {
   return files::write(path, json::to_pretty(to_json(edge_template)) + "\n");
 }
 
-bool is_edge_json(const json::Value& value) { return value.find("roles") != nullptr; }
-
 std::string_view to_string(Finding::Kind kind) {
   switch (kind) {
     case Finding::Kind::kUnreadable: return "unreadable";

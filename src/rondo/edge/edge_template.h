@@ -83,9 +83,6 @@ struct Validated {
 [[nodiscard]] json::Value to_json(const EdgeTemplate& edge_template);
 [[nodiscard]] Status save(const EdgeTemplate& edge_template, const std::string& path);
 
-// Returns whether a JSON value is meant as such a template: an object with `roles`.
-[[nodiscard]] bool is_edge_json(const json::Value& value);
-
 [[nodiscard]] std::string_view to_string(Finding::Kind kind);
 
 // {"level", "kind", "path", "message", "line"?, "column"?, "reference"?}

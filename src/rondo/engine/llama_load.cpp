@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/llama_log.h"
+#include "engine/processor.h"
 
 namespace rondo::engine {
 namespace {
@@ -56,6 +57,7 @@ Status check_options(const LlamaCppOptions& options, std::size_t sequences) {
 }
 
 Result<llama_model_ptr> load_model(const std::string& path, const LlamaCppOptions& options) {
+  if (Status able = check_processor(); !able.ok()) return able.error();
   const LlamaLog log;
   llama_backend_init();
   // A library with loadable backends starts without any; a static one has them already.

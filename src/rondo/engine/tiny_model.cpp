@@ -13,6 +13,7 @@
 #include <variant>
 
 #include "engine/llama_log.h"
+#include "engine/processor.h"
 
 namespace rondo::engine {
 namespace {
@@ -269,6 +270,7 @@ Status write_tiny_model(const TinyModel& model, const std::string& path) {
     return Error(ErrorCode::kInvalidArgument,
                  "a tiny model is a multiple of 32 wide, at most 4096, and has 1 to 64 layers");
   }
+  if (Status able = check_processor(); !able.ok()) return able;
   const LlamaLog log;
   Result<gguf_context_ptr> metadata = describe_model(model, architecture->name);
   if (!metadata.ok()) return metadata.error();

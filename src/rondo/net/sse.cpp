@@ -98,9 +98,4 @@ void append_sse(std::string& out, std::string_view name, std::string_view data) 
   out += '\n';
 }
 
-void append_sse_comment(std::string& out, std::string_view text) {
-  assert(text.find_first_of("\r\n") == std::string_view::npos);
-  out.append(": ").append(text).append("\n\n");
-}
-
 }  // namespace rondo::net

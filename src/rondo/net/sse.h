@@ -57,9 +57,4 @@ class SseReader {
 // REQUIRES: `name` contains no line break.
 void append_sse(std::string& out, std::string_view name, std::string_view data);
 
-// Appends a comment, which readers skip.  It keeps a connection alive.
-//
-// REQUIRES: `text` contains no line break.
-void append_sse_comment(std::string& out, std::string_view text);
-
 }  // namespace rondo::net

@@ -85,7 +85,7 @@ TEST_CASE("sse: is_inside tells a stream that ends within an event") {
 TEST_CASE("sse: what is written is read again") {
   std::string out;
   append_sse(out, "delta", "one\ntwo\r\nthree\rfour");
-  append_sse_comment(out, "still here");
+  out += ": still here\n\n";
   append_sse(out, "", "");
   CHECK(out == "event: delta\ndata: one\ndata: two\ndata: three\ndata: four\n\n: still here\n\ndata: \n\n");
   CHECK(events_of({out}) == Events{"delta|one\ntwo\nthree\nfour|", "||"});

@@ -170,18 +170,19 @@ class Reader {
       if (!copy.is_valid()) pass_on();
       return inside(value, [&] { return read(copy.ptr()); });
     }
+    // NumPy's numbers and booleans; nothing else has both `item` and `dtype`.  They come before what has an index, because before
+    // NumPy 2.3 a boolean has one too.
+    if (PyObject_HasAttrString(value, "dtype") != 0 && PyObject_HasAttrString(value, "item") != 0) return scalar(value);
     if (PyIndex_Check(value) != 0) {
       const nb::object number = nb::steal(PyNumber_Index(value));
       if (number.is_valid()) return integer(number.ptr());
       PyErr_Clear();
     }
-    return scalar(value);
+    fail(described_type(value) + " is no JSON value");
   }
 
-  // NumPy's numbers and booleans; nothing else has both `item` and `dtype`.
   json::Value scalar(PyObject* value) {
-    const bool is_scalar = PyObject_HasAttrString(value, "dtype") != 0 && PyObject_HasAttrString(value, "item") != 0;
-    const nb::object item = is_scalar ? called(value, "item") : nb::object();
+    const nb::object item = called(value, "item");
     const bool is_plain = item.is_valid() && (PyBool_Check(item.ptr()) || PyLong_Check(item.ptr()) ||
                                               PyFloat_Check(item.ptr()) || PyUnicode_Check(item.ptr()));
     if (!is_plain) fail(described_type(value) + " is no JSON value");

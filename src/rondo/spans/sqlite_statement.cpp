@@ -25,11 +25,6 @@ Statement& Statement::bind(int place, std::string_view bytes) {
   return *this;
 }
 
-Statement& Statement::bind_null(int place) {
-  sqlite3_bind_null(statement_.get(), place);
-  return *this;
-}
-
 bool Statement::step() {
   const int code = sqlite3_step(statement_.get());
   failed_ = code != SQLITE_ROW && code != SQLITE_DONE;

@@ -32,7 +32,6 @@ class Statement {
   Statement& bind(int place, std::int64_t value);
   Statement& bind(int place, std::string_view bytes);
   Statement& bind(int place, const Digest& digest) { return bind(place, digest.view()); }
-  Statement& bind_null(int place);
 
   // Returns true if there is a row.  After false, either there are no more rows or failed() is true; the error is then
   // the database's.

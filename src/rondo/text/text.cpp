@@ -106,14 +106,6 @@ Text Text::slice(std::size_t begin, std::size_t end) const {
   return out;
 }
 
-Text Text::with_bytes(std::string bytes) const {
-  assert(bytes.size() == bytes_.size());
-  Text out;
-  out.bytes_ = std::move(bytes);
-  out.runs_ = runs_;
-  return out;
-}
-
 void Text::map_runs(const std::function<void(Run&)>& change) {
   for (Run& run : runs_.all()) {
     [[maybe_unused]] const std::uint32_t size = run.size;

@@ -124,11 +124,6 @@ class Text {
   // REQUIRES: begin <= end <= size().
   [[nodiscard]] Text slice(std::size_t begin, std::size_t end) const;
 
-  // Returns the same runs over other bytes of the same length (upper, lower, ...).
-  //
-  // REQUIRES: bytes.size() == size().
-  [[nodiscard]] Text with_bytes(std::string bytes) const;
-
   // Calls `change` on each run.  `change` must not change sizes.
   void map_runs(const std::function<void(Run&)>& change);
 
