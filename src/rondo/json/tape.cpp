@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -95,6 +96,13 @@ class Tape {
     return out;
   }
 
+  // out = content, without a value in between.
+  template <typename Content>
+  static void put(Value& out, Content content) {
+    std::destroy_at(&out);
+    std::construct_at(&out, std::move(content));
+  }
+
   bool value(Value& out) {
     std::int32_t tag = 0;
     if (!item(tag)) return false;
@@ -109,7 +117,7 @@ class Tape {
     }
     Units text;
     if (!take(tag, text)) return false;
-    out = Value(string_of(text));
+    put(out, string_of(text));
     return true;
   }
 
@@ -154,7 +162,7 @@ class Tape {
       member.key = string_of(name);
       if (!value(member.value)) return false;
     }
-    out = Value(Object::from_members(std::move(members)));
+    put(out, Object::from_members(std::move(members)));
     return true;
   }
 
