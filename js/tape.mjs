@@ -12,10 +12,18 @@ let items = new Int32Array(1024);
 let size = 0;
 let text = '';
 let busy = false;
-// The names of members, with the last tape that each stands in, and its number as a key there.  Most tapes have the same ones.
+// The names of members, each with the last tape that it stands in, its number as a key there, and the name that followed it last:
+// most tapes have the same names in the same order as the one before.
 const names = new Map();
+let last = known('');
 let tape = 0;
 let keys = 0;
+
+function known(name) {
+  const made = { name, tape: 0, number: 0, next: undefined };
+  made.next = made;
+  return made;
+}
 
 function put(item) {
   if (size === items.length) {
@@ -32,19 +40,26 @@ function putText(part) {
 }
 
 function putKey(name) {
-  let known = names.get(name);
-  if (known?.tape === tape) {
-    put(known.key);
+  let key = last.next;
+  if (key.name !== name) key = last.next = named(name);
+  last = key;
+  if (key.tape === tape) {
+    put(key.number);
     return;
   }
-  if (known === undefined) {
-    known = { tape, key: keys };
-    if (name.length <= LONGEST_NAME) names.set(name, known);
-  }
-  known.tape = tape;
-  known.key = keys++;
+  key.tape = tape;
+  key.number = keys++;
   put(KEY);
   putText(name);
+}
+
+function named(name) {
+  let found = names.get(name);
+  if (found === undefined) {
+    found = known(name);
+    if (name.length <= LONGEST_NAME) names.set(name, found);
+  }
+  return found;
 }
 
 // The functions that follow return false where JSON.stringify() has rules of its own: for toJSON(), boxed values, large integers,
@@ -119,6 +134,9 @@ export function tapeOf(value) {
     size = 0;
     text = '';
     keys = 0;
-    if (names.size > MOST_NAMES) names.clear();
+    if (names.size > MOST_NAMES) {
+      names.clear();
+      last = known('');
+    }
   }
 }
