@@ -20,6 +20,7 @@ enum Tag : std::int32_t { kNull = -1, kFalse = -2, kTrue = -3, kNumber = -4, kAr
 
 constexpr std::size_t kHead = 8;         // bytes before the items
 constexpr std::size_t kBelieved = 1024;  // parts that room is made for before they are seen
+constexpr std::size_t kUsualKeys = 64;   // of messages and tools together
 
 // A part of the text.
 struct Units {
@@ -172,6 +173,7 @@ class Tape {
     if (tag == kKey) {
       std::int32_t size = 0;
       if (!item(size) || !take(size, out)) return false;
+      if (keys_.empty()) keys_.reserve(kUsualKeys);
       keys_.push_back(out);
       return true;
     }
