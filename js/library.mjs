@@ -1,65 +1,66 @@
 // A library of include/rondo.h in an instance of the module: how its functions are called, and what comes back.
 import { RondoError } from './errors.mjs';
+import { Memory } from './memory.mjs';
 import { tapeOf } from './tape.mjs';
 import { System } from './wasi.mjs';
 
 const DONE = 0; // RONDO_OK
 // The structs of include/rondo.h, in bytes.
 const LIBRARY_SIZE = 16, TEXT_SIZE = 8, ERROR_SIZE = 72, EVENT_SIZE = 32;
+const TIME_SIZE = 128; // of the options that say the time
 const MODEL_TEXTS = ['path', 'chat_template', 'template_text', 'tokenizer', 'tokenizer_json', 'tokenizer_config', 'generation_config', 'options'];
 const EVENT_KINDS = [, 'content', 'reasoning', 'call_start', 'call_id', 'arguments', 'call_end'];
 const MOST_ID = 0x7fffffff;
-const TAPE_HEAD = 8; // bytes before the items of a tape
-// Node's, which copies text as it is; browsers decode and encode.
-const { Buffer } = globalThis;
 
 // Handles of objects that nobody holds any more are closed.
 const forgotten = new FinalizationRegistry(({ library, kind, handle }) => library.close(kind, handle));
 
 /** One library in an instance of its own.  Handles are numbers of 64 bits, as bigint. */
 export class Library {
-  #exports;
+  #functions; // of the module, by their names without "rondo_"
+  #memory;
+  #system;
   #library; // the rondo_library, and behind it what calls use in turn
   #places;
-  #system;
-  #lent = []; // what the call in progress was given, to be freed
-  #encoder = new TextEncoder();
-  #decoder = new TextDecoder('utf-8', { ignoreBOM: true }); // which keeps the mark: it is a character of the text
-  #bytes; // the memory, for Node
-  #broken = false;
+  #numbers; // a view of the place of what is made
+  #time; // that is written
 
   constructor(module, files, now) {
     this.#system = new System(files);
-    const instance = new WebAssembly.Instance(module, this.#system.imports(module));
-    this.#exports = instance.exports;
-    this.#system.attach(this.#exports.memory);
-    this.#exports._initialize?.();
-    const at = (this.#library = this.#exports.malloc(LIBRARY_SIZE + 3 * TEXT_SIZE + ERROR_SIZE + EVENT_SIZE));
+    const { exports } = new WebAssembly.Instance(module, this.#system.imports(module));
+    this.#system.attach(exports.memory);
+    exports._initialize?.();
+    this.#functions = Object.fromEntries(Object.entries(exports).map(([name, entry]) => [name.replace(/^rondo_/, ''), entry]));
+    this.#memory = new Memory(exports);
+    const size = LIBRARY_SIZE + 2 * TEXT_SIZE + ERROR_SIZE + EVENT_SIZE + TEXT_SIZE + TIME_SIZE;
+    const at = (this.#library = this.#memory.room(size)); // for good
     const behind = at + LIBRARY_SIZE;
-    const error = behind + 3 * TEXT_SIZE;
-    this.#places = { text: behind, made: behind + TEXT_SIZE, units: behind + 2 * TEXT_SIZE, error, event: error + ERROR_SIZE };
+    const error = behind + 2 * TEXT_SIZE;
+    const event = error + ERROR_SIZE;
+    this.#places = { text: behind, made: behind + TEXT_SIZE, error, event, time: event + EVENT_SIZE };
+    this.#memory.bytes.fill(0, at, at + size);
+    this.#memory.words[error >>> 2] = ERROR_SIZE;
     this.#open(now);
   }
 
   /** The stack or the memory was used up in the middle of a call: nothing of this instance can be used again. */
   get broken() {
-    return this.#broken;
+    return this.#memory.broken;
   }
 
   /** The reply to a line of the line protocol. */
   batch(line) {
-    return this.ask('batch', [this.#text(line)], ['text']).text;
+    return this.ask('batch', () => [this.#text(line)], ['text']).text;
   }
 
   /** A model by the fields of rondo_model_options. */
   openModel(fields) {
-    return this.#made(this.#exports.rondo_model_open, () => [this.#struct(MODEL_TEXTS.map((name) => this.#copied(fields[name])))]);
+    return this.#made('model_open', () => [this.#struct(MODEL_TEXTS.map((name) => fields[name]))]);
   }
 
   /** A parser or a rollout of a model. */
   open(kind, model, chat) {
-    const given = this.chat(chat);
-    return this.#made(this.#exports[`rondo_${kind}_open`], () => [model, given()]);
+    return this.#made(`${kind}_open`, () => [model, this.chat(chat)]);
   }
 
   /** For an object that holds a handle: when the object is forgotten, the handle is closed. */
@@ -69,20 +70,33 @@ export class Library {
 
   close(kind, handle, object) {
     if (object !== undefined) forgotten.unregister(object);
-    if (!this.#broken) this.#exports[`rondo_${kind}_close`](this.#library, handle);
+    if (!this.broken) this.#functions[`${kind}_close`](this.#library, handle);
   }
 
   /**
    * What rondo_`name` answers: of its result the `parts`, "text", "json" (as a value), "events", and arrays by their name.
-   * Of the arguments a function, as `text`, `ids` and `chat` give, is called in time.
+   * `given` returns the arguments, which it makes with `text`, `json`, `ids` and `chat`.
    */
   ask(name, given, parts) {
-    const result = this.#made(this.#exports[`rondo_${name}`], () => given.map((one) => (typeof one === 'function' ? one() : one)));
+    const result = this.#made(name, given);
     try {
-      return Object.fromEntries(parts.map((part) => [part, this.#part(result, part)]));
+      const found = {};
+      for (const part of parts) found[part] = this.#part(result, part);
+      return found;
     } finally {
-      this.close('result', result);
+      if (!this.broken) this.#functions.result_close(this.#library, result);
     }
+  }
+
+  /** The options that say the time.  It is the same in many calls, so it stays. */
+  now(time) {
+    if (time !== this.#time) {
+      const text = `{"now":"${time}"}`;
+      if (3 * text.length > TIME_SIZE) return this.#text(text);
+      this.#memory.textBehind(text, this.#places.time);
+      this.#time = time;
+    }
+    return this.#places.time;
   }
 
   text(value) {
@@ -92,213 +106,128 @@ export class Library {
 
   /** A value that goes in as JSON does. */
   json(value) {
-    const packed = packedOf(value);
-    return () => this.#pair(this.#placed(packed));
+    const pair = this.#memory.room(TEXT_SIZE);
+    this.#put(value, pair);
+    return pair;
   }
 
   ids(values) {
     // Of an object that has no elements, such as all that encode() returned, none would be taken.
     if (values === null || typeof values !== 'object' || !(Symbol.iterator in values || 'length' in values)) throw wrongKind('a list of ids', values);
-    return () => this.#array(values);
+    const numbers = values instanceof Int32Array ? values : Int32Array.from(values, checkedId);
+    const pair = this.#memory.room(TEXT_SIZE);
+    this.#memory.numbers(numbers, pair);
+    return pair;
   }
 
   chat({ messages, tools, documents, kwargs, ...options }) {
-    const packed = [messages, tools, documents, kwargs, options].map(packedOf);
-    return () => this.#struct(packed.map((value) => this.#placed(value)));
+    return this.#struct([messages, tools, documents, kwargs, options], (value, pair) => this.#put(value, pair));
   }
 
   #open(now) {
-    const status = this.#call(() => {
-      const options = this.#struct([undefined, now].map((text) => this.#copied(text))); // cache_folder, now
-      new Uint8Array(this.#exports.memory.buffer, this.#library, LIBRARY_SIZE).fill(0);
-      return this.#exports.rondo_library_open(this.#library, options, 0);
-    });
+    const status = this.#call('library_open', () => [this.#struct([undefined, now])]); // cache_folder, now
     if (status !== DONE) throw new RondoError({ code: 'bad_request', message: `rondo can't be opened with the time "${now}"` });
   }
 
   // Calls a function that makes something: what it made, a handle.
-  #made(entry, given) {
+  #made(name, given) {
     const { made, error } = this.#places;
-    const status = this.#call(() => {
-      const values = given();
-      new Uint8Array(this.#exports.memory.buffer, error, ERROR_SIZE).fill(0);
-      this.#view.setUint32(error, ERROR_SIZE, true);
-      return entry(this.#library, ...values, made, error);
-    });
+    const status = this.#call(name, given, made, error);
     if (status !== DONE) throw this.#failure(status);
-    return this.#view.getBigUint64(made, true);
+    if (this.#numbers === undefined || this.#numbers.length === 0) this.#numbers = new BigUint64Array(this.#memory.words.buffer, made, 1);
+    return this.#numbers[0];
   }
 
   // A call from JavaScript, with all that it was given freed behind it.
-  #call(work) {
-    if (this.#broken) {
+  #call(name, given, made, error) {
+    if (this.broken) {
       throw new RondoError({ code: 'limit', message: 'an earlier call has used up the stack or the memory, and what was open went with it; open it anew' });
     }
-    let made;
+    const memory = this.#memory;
+    const { top, blocks } = memory;
+    let status;
     try {
-      made = work();
-    } catch (error) {
-      if (error instanceof RondoError) throw error;
-      this.#broken = true;
-      if (error instanceof RangeError || error instanceof WebAssembly.RuntimeError) {
-        throw new RondoError({ code: 'limit', message: `the stack or the memory is used up: ${error.message}` });
-      }
-      throw error;
+      const values = given();
+      values.push(made, error);
+      status = this.#enter(this.#functions[name], values);
     } finally {
-      const lent = this.#lent.splice(0);
-      if (!this.#broken) for (const at of lent) this.#exports.free(at);
+      memory.leave(top, blocks);
     }
     this.#system.rethrow();
-    return made;
+    return status;
   }
 
-  get #view() {
-    return new DataView(this.#exports.memory.buffer);
-  }
-
-  get #memory() {
-    const { buffer } = this.#exports.memory; // another one whenever the memory has grown
-    if (this.#bytes?.buffer !== buffer) this.#bytes = Buffer.from(buffer);
-    return this.#bytes;
-  }
-
-  #room(size) {
-    const at = this.#exports.malloc(Math.max(size, 1));
-    if (at === 0) throw new RondoError({ code: 'limit', message: 'there is no memory left' });
-    this.#lent.push(at);
-    return at;
-  }
-
-  // The address and the size of a text's copy, or of nothing.
-  #copied(text) {
-    if (text === undefined) return [0, 0];
-    const most = 3 * text.length; // bytes of UTF-8
-    const at = this.#room(most);
-    return [at, this.#encoder.encodeInto(text, new Uint8Array(this.#exports.memory.buffer, at, most)).written];
-  }
-
-  // The same of what packedOf() gives.
-  #placed(packed) {
-    if (typeof packed !== 'object') return this.#copied(packed);
-    const { items, text, wide } = packed;
-    const head = TAPE_HEAD + 4 * items.length;
-    const size = head + text.length * (wide ? 2 : 1);
-    const at = this.#room(size);
-    const { buffer } = this.#exports.memory;
-    new Uint8Array(buffer, at, TAPE_HEAD).set([0xff, wide ? 2 : 1, 0, 0]);
-    new Int32Array(buffer, at + 4, items.length + 1).set([items.length]);
-    new Int32Array(buffer, at + TAPE_HEAD, items.length).set(items);
-    this.#write(text, wide, at + head);
-    return [at, size];
-  }
-
-  // Writes the units of a text.
-  #write(text, wide, at) {
-    if (Buffer !== undefined) {
-      this.#memory.write(text, at, wide ? 2 * text.length : text.length, wide ? 'utf16le' : 'latin1');
-      return;
+  #enter(entry, values) {
+    try {
+      return entry(this.#library, ...values);
+    } catch (error) {
+      throw this.#memory.cutOff(error);
     }
-    const { buffer } = this.#exports.memory;
-    if (!wide && this.#encoder.encodeInto(text, new Uint8Array(buffer, at, text.length)).read === text.length) return; // all of it ASCII
-    const units = wide ? new Uint16Array(buffer, at, text.length) : new Uint8Array(buffer, at, text.length);
-    for (let i = 0; i < text.length; ++i) units[i] = text.charCodeAt(i);
   }
 
-  // A rondo_text or what looks like it.
-  #pair([data, size]) {
-    const at = this.#room(TEXT_SIZE);
-    this.#view.setUint32(at, data, true);
-    this.#view.setUint32(at + 4, size, true);
-    return at;
+  // Writes a value, of whatever kind, and to `pair` where it is: a tape, or where there is none JSON text; nothing for null.
+  #put(value, pair) {
+    const tape = value == null ? undefined : tapeOf(value);
+    if (tape !== undefined) this.#memory.tape(tape, pair);
+    else this.#memory.text(value == null ? undefined : JSON.stringify(value), pair);
   }
 
   #text(value) {
-    return () => this.#pair(this.#copied(value));
+    const pair = this.#memory.room(TEXT_SIZE);
+    this.#memory.text(value, pair);
+    return pair;
   }
 
-  #array(values) {
-    const numbers = values instanceof Int32Array ? values : Int32Array.from(values, checkedId);
-    const at = this.#room(4 * numbers.length);
-    new Int32Array(this.#exports.memory.buffer, at, numbers.length).set(numbers);
-    return this.#pair([at, numbers.length]);
-  }
-
-  // A struct that begins with its size, and then has texts, each an address and a size.
-  #struct(texts) {
-    const size = 4 + TEXT_SIZE * texts.length;
-    const at = this.#room(size);
-    const view = this.#view;
-    view.setUint32(at, size, true);
-    texts.flat().forEach((value, i) => view.setUint32(at + 4 + 4 * i, value, true));
+  // A struct that begins with its size, and then has texts, each as `put` writes it.
+  #struct(values, put = (text, pair) => this.#memory.text(text, pair)) {
+    const size = 4 + TEXT_SIZE * values.length;
+    const at = this.#memory.room(size);
+    this.#memory.words[at >>> 2] = size;
+    values.forEach((value, i) => put(value, at + 4 + TEXT_SIZE * i));
     return at;
-  }
-
-  #read(at) {
-    const view = this.#view;
-    const [data, size] = [view.getUint32(at, true), view.getUint32(at + 4, true)];
-    return (Buffer === undefined ? undefined : this.#units(data, size)) ?? this.#decoder.decode(new Uint8Array(this.#exports.memory.buffer, data, size));
-  }
-
-  // A text in the units that Node copies; undefined where it is no UTF-8.
-  #units(data, size) {
-    const { units } = this.#places;
-    const width = this.#exports.rondo_wasm_units(data, size, units);
-    if (width === 0) return undefined;
-    const view = this.#view;
-    const at = view.getUint32(units, true);
-    const text = this.#memory.toString(width === 1 ? 'latin1' : 'utf16le', at, at + width * view.getUint32(units + 4, true));
-    if (at !== data) this.#exports.free(at);
-    return text;
   }
 
   #failure(status) {
     const { error } = this.#places;
-    const view = this.#view;
-    const [line, column, hasOffset] = [8, 12, 16].map((at) => view.getInt32(error + at, true));
-    const name = new Uint8Array(this.#exports.memory.buffer, this.#exports.rondo_status_name(status));
-    const found = { code: this.#decoder.decode(name.subarray(0, name.indexOf(0))), message: this.#read(error + 32), hint: this.#read(error + 48) || undefined };
+    const at = error >>> 2;
+    const [line, column, hasOffset, , low, high] = this.#memory.words.subarray(at + 2, at + 8);
+    const found = { code: this.#memory.name(this.#functions.status_name(status)), message: this.#memory.read(error + 32), hint: this.#memory.read(error + 48) || undefined };
     if (line > 0) found.at = column > 0 ? { line, column } : { line };
-    else if (hasOffset) found.at = { offset: Number(view.getBigUint64(error + 24, true)) };
-    this.#exports.rondo_error_clear(error);
+    else if (hasOffset) found.at = { offset: high * 2 ** 32 + low };
+    this.#functions.error_clear(error);
     return new RondoError(found);
   }
 
   #part(result, part) {
     if (part === 'events') return this.#events(result);
     const { text } = this.#places;
-    this.#exports[`rondo_result_${part}`](this.#library, result, text);
-    if (part === 'text') return this.#read(text);
-    if (part === 'json') return JSON.parse(this.#read(text));
-    const view = this.#view;
-    const place = [this.#exports.memory.buffer, view.getUint32(text, true), view.getUint32(text + 4, true)];
-    return Array.from(part.endsWith('_mask') ? new Uint8Array(...place) : new Int32Array(...place));
+    this.#functions[`result_${part}`](this.#library, result, text);
+    if (part === 'text') return this.#memory.read(text);
+    if (part === 'json') return JSON.parse(this.#memory.read(text));
+    return this.#memory.array(text, part.endsWith('_mask') ? Uint8Array : Int32Array);
   }
 
   #events(result) {
     const { text, event } = this.#places;
-    const { rondo_result_event_count, rondo_result_event } = this.#exports;
-    rondo_result_event_count(this.#library, result, text);
-    const count = this.#view.getUint32(text, true);
+    const { result_event_count, result_event } = this.#functions;
+    const memory = this.#memory;
+    const at = event >>> 2;
+    result_event_count(this.#library, result, text);
+    const count = memory.words[text >>> 2];
     const events = [];
     for (let i = 0; i < count; ++i) {
-      this.#view.setUint32(event, EVENT_SIZE, true);
-      rondo_result_event(this.#library, result, i, event);
-      const view = this.#view;
-      const kind = EVENT_KINDS[view.getInt32(event + 4, true)];
+      memory.words[at] = EVENT_SIZE;
+      result_event(this.#library, result, i, event);
+      const [, number, hasId, call] = memory.words.subarray(at, at + 4);
+      const kind = EVENT_KINDS[number];
       const found = { kind };
-      if (kind.startsWith('call') || kind === 'arguments') found.call = view.getUint32(event + 12, true);
-      if (kind !== 'call_end') found.text = this.#read(event + 16);
-      if (view.getInt32(event + 8, true) !== 0) found.id = this.#read(event + 24);
+      if (kind.startsWith('call') || kind === 'arguments') found.call = call;
+      if (kind !== 'call_end') found.text = memory.read(event + 16);
+      if (hasId !== 0) found.id = memory.read(event + 24);
       events.push(found);
     }
     return events;
   }
-}
-
-// A value on its way into the module, made before the call begins, which a value that has no JSON must not break: a tape, or where
-// there is none JSON text; undefined for nothing.
-function packedOf(value) {
-  return value == null ? undefined : (tapeOf(value) ?? JSON.stringify(value));
 }
 
 function wrongKind(wanted, value) {

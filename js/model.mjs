@@ -82,13 +82,13 @@ export class Model {
   tokenize(text, options = {}) {
     if (options.offsets && this.#path !== undefined) return this.#host.batch({ op: 'tokenize', tokenizer: this.#path, text, ...options });
     const { library, handle } = this.#library();
-    return library.ask('tokenize', [handle, library.text(text), library.json(options)], ['ids']);
+    return library.ask('tokenize', () => [handle, library.text(text), library.json(options)], ['ids']);
   }
 
   /** {text} */
   detokenize(ids, options = {}) {
     const { library, handle } = this.#library();
-    return library.ask('detokenize', [handle, library.ids(ids), library.json(options)], ['text']);
+    return library.ask('detokenize', () => [handle, library.ids(ids), library.json(options)], ['text']);
   }
 
   /** As the method of tokenizers in @huggingface/transformers: ids, or with `tokenize: false` the text. */
@@ -152,7 +152,7 @@ export class Model {
 
   #ask(name, options, parts, given = () => []) {
     const { library, handle } = this.#library(options);
-    return library.ask(name, [handle, library.chat(this.#fields(options)), ...given(library)], parts);
+    return library.ask(name, () => [handle, library.chat(this.#fields(options)), ...given(library)], parts);
   }
 
   #open(Kind, kind, options) {

@@ -21,10 +21,24 @@ async function compiled(source) {
   return WebAssembly.compile(await response.arrayBuffer());
 }
 
-// Local time, "2026-03-14T15:09:26".
+// Local time, "2026-03-14T15:09:26", and the second that it is of.
+let second;
+let time;
+
 function localTime() {
   const now = new Date();
-  return new Date(now.getTime() - now.getTimezoneOffset() * 60000).toISOString().slice(0, 19);
+  const asked = Math.floor(now.getTime() / 1000);
+  if (asked !== second) {
+    second = asked;
+    time = new Date(now.getTime() - now.getTimezoneOffset() * 60000).toISOString().slice(0, 19);
+  }
+  return time;
+}
+
+// For a template's context that has a function.
+function isCalled(name) {
+  return new RondoError({ code: 'bad_request', message: `\`${name}\` in the context is a function, and templates cannot call JavaScript`,
+    hint: 'give its value, or write a macro; raise_exception, strftime_now and range are there without it' });
 }
 
 // The contents that models were made of, and behind them the files that the library was given.
@@ -110,13 +124,9 @@ export class Rondo {
       }
 
       render(context = {}) {
-        const called = Object.keys(context).find((name) => typeof context[name] === 'function');
-        if (called !== undefined) {
-          throw new RondoError({ code: 'bad_request', message: `\`${called}\` in the context is a function, and templates cannot call JavaScript`,
-            hint: 'give its value, or write a macro; raise_exception, strftime_now and range are there without it' });
-        }
+        for (const name in context) if (typeof context[name] === 'function' && Object.hasOwn(context, name)) throw isCalled(name);
         const { library, handle } = this.#model();
-        return library.ask('jinja', [handle, library.json(context), library.text(`{"now":"${rondo.#time()}"}`)], ['text']).text;
+        return library.ask('jinja', () => [handle, library.json(context), library.now(rondo.#time())], ['text']).text;
       }
 
       /** The template in a layout for reading, which writes the same. */

@@ -19,7 +19,7 @@ class Held {
   }
 
   ask(name, parts, given = () => []) {
-    return this.#library.ask(`${this.#kind}_${name}`, [this.#handle, ...given(this.#library)], parts);
+    return this.#library.ask(`${this.#kind}_${name}`, () => [this.#handle, ...given(this.#library)], parts);
   }
 }
 

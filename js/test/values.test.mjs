@@ -41,6 +41,7 @@ const PLAIN = {
   'nested': nested(60),
   'long': Array.from({ length: 3000 }, (_, i) => ({ i, text: `${i}é`.repeat(i % 50) })),
 };
+PLAIN['many keys, and long ones'] = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`k${i}`.repeat(1 + i % 40), i]));
 const OTHER = {
   'a date': new Date(0),
   'toJSON()': { toJSON: () => ({ a: 1 }) },
@@ -74,6 +75,33 @@ test('a value that has no JSON throws as JSON.stringify() does, and breaks nothi
   }
   assert.equal(model.render([{ role: 'user', content: 'x' }]).text, 'x');
   assert.deepEqual(parser.end().message.content, ''); // the instance is the same one
+});
+
+test('members of the prototype are nobody\'s own', () => {
+  Object.prototype.added = 'x';
+  try {
+    assert.equal(throughTape({ a: 1 }), throughText({ a: 1 }));
+    assert.equal(new rondo.Template('{{ added is defined }}').render({ a: 1 }), 'False');
+  } finally {
+    delete Object.prototype.added;
+  }
+});
+
+test('what throws RangeError by itself breaks nothing', () => {
+  const model = rondo.model({ template: '{{ messages[0].content }}' });
+  const parser = model.parser();
+  assert.throws(() => model.render([{ role: 'user', content: 'x' }], { kwargs: { at: { toJSON: () => new Date(NaN).toISOString() } } }), RangeError);
+  assert.deepEqual(parser.end().message.content, ''); // the instance is the same one
+});
+
+test('calls within calls, large and small, keep what they were given apart', () => {
+  const { Template } = rondo;
+  const inner = (n) => new Template('{{ x }}{{ y.z }}').render({ x: 'i'.repeat(n), y: { get z() { return n > 10 ? inner(Math.floor(n / 10)) : 'e'; } } });
+  for (const n of [1, 1000, 30000, 70000, 3000000, 5]) {
+    const outer = { a: 'o'.repeat(n), get b() { return inner(n); }, c: 'p'.repeat(n) };
+    const wanted = `${'o'.repeat(n)}${inner(n)}${'p'.repeat(n)}`;
+    assert.equal(new Template('{{ a }}{{ b }}{{ c }}').render(outer), wanted);
+  }
 });
 
 test('what comes out, in units of one byte and of two', () => {

@@ -15,7 +15,7 @@ from tools.dependencies import cache, zig
 from tools.packaging import cross
 
 BUILD = cache.REPO / "build" / "wasm"
-MODULES = ("errors.mjs", "wasi.mjs", "tape.mjs", "library.mjs", "streams.mjs", "model.mjs", "format.mjs", "rondo.mjs")  # each behind what it imports
+MODULES = ("errors.mjs", "wasi.mjs", "tape.mjs", "memory.mjs", "library.mjs", "streams.mjs", "model.mjs", "format.mjs", "rondo.mjs")  # each behind what it imports
 FILES = (*MODULES, "rondo.d.ts", "package.json")
 MOST_MEGABYTES = 2.5  # compressed
 

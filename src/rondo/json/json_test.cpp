@@ -367,6 +367,61 @@ TEST_CASE("a list of integers is passed over as one that is read, wherever sixte
   }
 }
 
+TEST_CASE("values of every kind are copied, moved and replaced by each other") {
+  const char* texts[] = {"null",
+                         "true",
+                         "12",
+                         "1.50",
+                         R"("a text that is not short")",
+                         R"("")",
+                         R"([1,"a"])",
+                         "[]",
+                         R"({"a":[{"b":null}]})",
+                         R"({})"};
+  for (const char* from : texts) {
+    for (const char* to : texts) {
+      CAPTURE(from);
+      CAPTURE(to);
+      Value source = parsed(from);
+      Value target = parsed(to);
+      CHECK((source == target) == (std::string_view(from) == to));
+      target = source;
+      CHECK(to_compact(target) == from);
+      CHECK(target.source() == source.source());
+      target = parsed(to);
+      target = std::move(source);
+      CHECK(to_compact(target) == from);
+      const Value copy(target);
+      CHECK(copy == target);
+      source = std::move(target);
+      CHECK(to_compact(source) == from);
+    }
+  }
+}
+
+TEST_CASE("a value takes the place of what it is a part of") {
+  Value value = parsed(R"({"a": [1, {"b": "a text that is not short"}]})");
+  value = std::move(*value.find("a"));
+  CHECK(to_compact(value) == R"([1,{"b":"a text that is not short"}])");
+  value = value.as_array()[1];
+  CHECK(to_compact(value) == R"({"b":"a text that is not short"})");
+  const Value& itself = value;
+  value = itself;
+  CHECK(to_compact(value) == R"({"b":"a text that is not short"})");
+  value = std::move(*value.find("b"));
+  CHECK(to_compact(value) == R"("a text that is not short")");
+  value = Value(std::move(value));
+  CHECK(to_compact(value) == R"("a text that is not short")");
+}
+
+TEST_CASE("what is left of a value that was moved is empty, and of the same kind") {
+  Value array = parsed("[1]");
+  const Value taken(std::move(array));
+  CHECK(array.as_array().empty());  // NOLINT(bugprone-use-after-move): said in the header
+  array = parsed("{}");
+  CHECK(array.is_object());
+}
+
 TEST_CASE("only null is null") {
   CHECK(Value().is_null());
   CHECK(!Value(0).is_null());

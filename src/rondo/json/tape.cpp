@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/units.h"
+#include "base/utf8.h"
 #include "json/reader.h"
 
 namespace rondo::json {
@@ -18,6 +20,13 @@ enum Tag : std::int32_t { kNull = -1, kFalse = -2, kTrue = -3, kNumber = -4, kAr
 
 constexpr std::size_t kHead = 8;         // bytes before the items
 constexpr std::size_t kBelieved = 1024;  // parts that room is made for before they are seen
+constexpr std::size_t kUsualKeys = 64;   // of messages and tools together
+
+// A part of the text.
+struct Units {
+  std::string_view bytes;
+  bool is_ascii = false;
+};
 
 // Recursive descent, one function per kind of value.  Each returns false after a failure.
 class Tape {
@@ -31,6 +40,7 @@ class Tape {
     if (count > (block.size() - kHead) / sizeof(std::int32_t)) return;
     items_end_ = kHead + count * sizeof(std::int32_t);
     text_at_ = items_end_;
+    ascii_end_ = skip_ascii(text_at_);
   }
 
   Result<Value> read() {
@@ -46,8 +56,11 @@ class Tape {
     return false;
   }
 
+  // Not inline, so that what calls it can be.
+  [[gnu::noinline]] bool fail_early() { return fail("it ends too early"); }
+
   bool item(std::int32_t& out) {
-    if (at_ == items_end_) return fail("it ends too early");
+    if (at_ == items_end_) return fail_early();
     std::memcpy(&out, block_.data() + at_, sizeof out);
     at_ += sizeof out;
     return true;
@@ -58,15 +71,37 @@ class Tape {
     std::int32_t found = 0;
     if (!item(found)) return false;
     out = static_cast<std::size_t>(found);
-    return (found >= 0 && out <= (items_end_ - at_) / sizeof found) || fail("it ends too early");
+    return (found >= 0 && out <= (items_end_ - at_) / sizeof found) || fail_early();
   }
 
-  bool text(std::int32_t size, std::string& out) {
+  // Where the characters end that are ASCII from `at` on, as far as they are their own units.
+  [[nodiscard]] std::size_t skip_ascii(std::size_t at) const {
+    return width_ == units::Width::kLatin1 ? utf8::skip_ascii(block_, at) : at;
+  }
+
+  // Takes the next units of the text.
+  bool take(std::int32_t size, Units& out) {
     const std::size_t bytes = static_cast<std::size_t>(size) * static_cast<std::size_t>(width_);
     if (size < 0 || bytes > block_.size() - text_at_) return fail("its text ends too early");
-    units::append(out, block_.substr(text_at_, bytes), width_);
+    out.bytes = block_.substr(text_at_, bytes);
     text_at_ += bytes;
+    out.is_ascii = text_at_ <= ascii_end_;
+    if (!out.is_ascii) ascii_end_ = skip_ascii(text_at_);
     return true;
+  }
+
+  [[nodiscard]] std::string string_of(const Units& found) const {
+    if (found.is_ascii) return std::string(found.bytes);
+    std::string out;
+    units::append(out, found.bytes, width_);
+    return out;
+  }
+
+  // out = content, without a value in between.
+  template <typename Content>
+  static void put(Value& out, Content content) {
+    std::destroy_at(&out);
+    std::construct_at(&out, std::move(content));
   }
 
   bool value(Value& out) {
@@ -81,9 +116,9 @@ class Tape {
       case kObject: return nested(out, &Tape::object);
       default: break;
     }
-    std::string found;
-    if (!text(tag, found)) return false;
-    out = Value(std::move(found));
+    Units text;
+    if (!take(tag, text)) return false;
+    put(out, string_of(text));
     return true;
   }
 
@@ -98,8 +133,9 @@ class Tape {
 
   bool number(Value& out) {
     std::int32_t size = 0;
-    std::string spelled;
-    if (!item(size) || !text(size, spelled)) return false;
+    Units text;
+    if (!item(size) || !take(size, text)) return false;
+    const std::string spelled = string_of(text);
     Reader in(spelled);
     return (in.value(out) && in.finish() && out.is_number()) || fail("`" + spelled + "` is no number");
   }
@@ -107,12 +143,11 @@ class Tape {
   bool array(Value& out) {
     std::size_t size = 0;
     if (!count(size)) return false;
-    Array elements;
+    Array& elements = out.make_array();
     elements.reserve(std::min(size, kBelieved));
     while (elements.size() < size) {
       if (!value(elements.emplace_back())) return false;
     }
-    out = Value(std::move(elements));
     return true;
   }
 
@@ -122,19 +157,23 @@ class Tape {
     std::vector<Member> members;
     members.reserve(std::min(size, kBelieved));
     while (members.size() < size) {
+      Units name;
+      if (!key(name)) return false;
       Member& member = members.emplace_back();
-      if (!key(member.key) || !value(member.value)) return false;
+      member.key = string_of(name);
+      if (!value(member.value)) return false;
     }
-    out = Value(Object::from_members(std::move(members)));
+    put(out, Object::from_members(std::move(members)));
     return true;
   }
 
-  bool key(std::string& out) {
+  bool key(Units& out) {
     std::int32_t tag = 0;
     if (!item(tag)) return false;
     if (tag == kKey) {
       std::int32_t size = 0;
-      if (!item(size) || !text(size, out)) return false;
+      if (!item(size) || !take(size, out)) return false;
+      if (keys_.empty()) keys_.reserve(kUsualKeys);
       keys_.push_back(out);
       return true;
     }
@@ -147,8 +186,9 @@ class Tape {
   units::Width width_ = units::Width::kLatin1;
   std::size_t at_ = kHead;  // of the next item
   std::size_t items_end_ = kHead;
-  std::size_t text_at_ = kHead;  // of the next unit
-  std::vector<std::string> keys_;
+  std::size_t text_at_ = kHead;    // of the next unit
+  std::size_t ascii_end_ = kHead;  // before it there is only ASCII, from the next unit on
+  std::vector<Units> keys_;
   int depth_left_;
   int max_depth_;
   std::optional<Error> error_;

@@ -65,6 +65,24 @@ TEST_CASE("text of a tape in units of one byte and of two") {
                                                                                        "");
 }
 
+TEST_CASE("text of a tape before, between and behind characters that are not ASCII") {
+  CHECK(read({-5, 7, 2, 0, 1, 1, 2, 3, 1}, "ab\xE9x\xFFy\x80zzc") ==
+        "[\"ab\",\"\",\"é\",\"x\",\"ÿy\",\"\u0080zz\",\"c\"]");
+  CHECK(read({-5, 2, -6, 1, -7, 1, 0, -6, 1, 0, 1}, "\xE9z") == R"([{"é":""},{"é":"z"}])");
+  for (std::size_t at = 0; at < 100; ++at) {  // wherever it stands in the words that are looked at together
+    std::string text(100, 'a');
+    text[at] = '\xE9';
+    const std::string tens = read({-5, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10}, text);
+    std::string wanted = "[";
+    for (std::size_t i = 0; i < 100; i += 10) {
+      std::string ten(10, 'a');
+      if (i / 10 == at / 10) ten.replace(at - i, 1, "é");
+      wanted += (i == 0 ? "\"" : ",\"") + ten + "\"";
+    }
+    CHECK(tens == wanted + "]");
+  }
+}
+
 TEST_CASE("damaged tapes") {
   const std::string cut = "a damaged tape: it ends too early";
   CHECK(parse_tape("\xFF").error().message == cut);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <functional>
 #include <limits>
+#include <memory>
 
 #include "json/print.h"
 
@@ -52,17 +53,13 @@ Object::Object(std::initializer_list<Member> members) {
 
 Object Object::from_members(std::vector<Member> members) {
   Object out;
-  if (members.size() <= kLinearMembers) {
-    out.members_.reserve(members.size());
-    for (Member& member : members) out.set(member.key, std::move(member.value));
-    return out;
-  }
   out.members_ = std::move(members);
-  out.make_table(out.members_.size());
+  const bool is_large = out.members_.size() > kLinearMembers;
+  if (is_large) out.make_table(out.members_.size());
   std::size_t kept = 0;
   for (std::size_t i = 0; i < out.members_.size(); ++i) {
     if (kept != i) out.members_[kept] = std::move(out.members_[i]);
-    if (out.enter(kept)) ++kept;
+    if (is_large ? out.enter(kept) : out.is_new(kept)) ++kept;
   }
   out.members_.resize(kept);
   return out;
@@ -115,6 +112,16 @@ bool Object::enter(std::size_t position) {
   return true;
 }
 
+// Does the same without a table, among the members before `position`.
+bool Object::is_new(std::size_t position) {
+  for (std::size_t i = 0; i < position; ++i) {
+    if (!same_bytes(members_[i].key, members_[position].key)) continue;
+    members_[i].value = std::move(members_[position].value);
+    return false;
+  }
+  return true;
+}
+
 const Value* Object::find(std::string_view key) const {
   const std::size_t at = position(key);
   return at < members_.size() ? &members_[at].value : nullptr;
@@ -150,13 +157,86 @@ bool Object::erase(std::string_view key) {
 
 bool Object::operator==(const Object& other) const { return members_ == other.members_; }
 
-Value::Value(std::int64_t value) : data_(Number{std::to_string(value), false}) {}
-Value::Value(std::size_t value) : data_(Number{std::to_string(value), false}) {}
-Value::Value(double value) : data_(Number{python_float(value), true}) {
-  auto& number = std::get<Number>(data_);
-  if (number.text == "inf") number.text = "Infinity";
-  if (number.text == "-inf") number.text = "-Infinity";
-  if (number.text == "nan") number.text = "NaN";
+Value::Value(std::int64_t value) : text_(std::to_string(value)), kind_(Kind::kInteger) {}
+Value::Value(std::size_t value) : text_(std::to_string(value)), kind_(Kind::kInteger) {}
+Value::Value(double value) : text_(python_float(value)), kind_(Kind::kFloat) {
+  if (text_ == "inf") text_ = "Infinity";
+  if (text_ == "-inf") text_ = "-Infinity";
+  if (text_ == "nan") text_ = "NaN";
+}
+
+Value::Value(const Value& other) : source_(other.source_) {
+  switch (other.kind_) {
+    case Kind::kNull: break;
+    case Kind::kBool: truth_ = other.truth_; break;
+    case Kind::kInteger:
+    case Kind::kFloat:
+    case Kind::kString: std::construct_at(&text_, other.text_); break;
+    case Kind::kArray: std::construct_at(&array_, other.array_); break;
+    case Kind::kObject: std::construct_at(&object_, other.object_); break;
+  }
+  kind_ = other.kind_;
+}
+
+void Value::take(Value& other) noexcept {
+  switch (other.kind_) {
+    case Kind::kNull: break;
+    case Kind::kBool: truth_ = other.truth_; break;
+    case Kind::kInteger:
+    case Kind::kFloat:
+    case Kind::kString: std::construct_at(&text_, std::move(other.text_)); break;
+    case Kind::kArray: std::construct_at(&array_, std::move(other.array_)); break;
+    case Kind::kObject: std::construct_at(&object_, std::move(other.object_)); break;
+  }
+  kind_ = other.kind_;
+}
+
+void Value::clear() noexcept {
+  switch (kind_) {
+    case Kind::kNull:
+    case Kind::kBool: break;
+    case Kind::kInteger:
+    case Kind::kFloat:
+    case Kind::kString: std::destroy_at(&text_); break;
+    case Kind::kArray: std::destroy_at(&array_); break;
+    case Kind::kObject: std::destroy_at(&object_); break;
+  }
+  kind_ = Kind::kNull;
+}
+
+Value& Value::operator=(const Value& other) { return *this = Value(other); }
+
+Value& Value::operator=(Value&& other) noexcept {
+  source_ = other.source_;
+  if (kind_ > Kind::kBool) {
+    Value taken(std::move(other));  // first, because it may be a part of this value
+    clear();
+    take(taken);
+  } else {
+    take(other);
+  }
+  return *this;
+}
+
+Array& Value::make_array() {
+  clear();
+  std::construct_at(&array_);
+  kind_ = Kind::kArray;
+  return array_;
+}
+
+bool Value::operator==(const Value& other) const {
+  if (kind_ != other.kind_) return false;
+  switch (kind_) {
+    case Kind::kNull: return true;
+    case Kind::kBool: return truth_ == other.truth_;
+    case Kind::kInteger:
+    case Kind::kFloat:
+    case Kind::kString: return text_ == other.text_;
+    case Kind::kArray: return array_ == other.array_;
+    case Kind::kObject: return object_ == other.object_;
+  }
+  return false;
 }
 
 std::optional<std::int64_t> Value::to_int64() const {

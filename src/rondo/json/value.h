@@ -8,6 +8,7 @@
 // A Value owns everything below it; copying copies the tree.  Thread-compatible; threads may share a const Value.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -15,7 +16,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace rondo::json {
@@ -42,7 +42,7 @@ class Object {
   Object() = default;
   // Makes an object with these members in this order, duplicates as above: Object{{"role", "user"}, {"content", text}}.
   Object(std::initializer_list<Member> members);
-  // Takes the members over; faster than setting them one by one.
+  // Takes the members over, where no key repeats as they are; faster than setting them one by one.
   [[nodiscard]] static Object from_members(std::vector<Member> members);
 
   [[nodiscard]] std::size_t size() const;
@@ -72,6 +72,7 @@ class Object {
   void make_table(std::size_t capacity);
   void rebuild();
   bool enter(std::size_t position);
+  bool is_new(std::size_t position);
 
   std::vector<Member> members_;
   std::vector<Slot> slots_;  // open addressing; the size is a power of two; empty while a linear search is faster
@@ -100,28 +101,32 @@ class Value {
   Value(Array value);             // NOLINT(google-explicit-constructor)
   Value(Object value);            // NOLINT(google-explicit-constructor)
   Value(Number value);            // NOLINT(google-explicit-constructor)
+  Value(const Value& other);
+  // What is left is empty, and of the same kind.
+  Value(Value&& other) noexcept;
+  Value& operator=(const Value& other);
+  Value& operator=(Value&& other) noexcept;
+  ~Value();
 
-  [[nodiscard]] Kind kind() const {
-    static constexpr Kind kKinds[] = {Kind::kNull,   Kind::kBool,  Kind::kInteger,
-                                      Kind::kString, Kind::kArray, Kind::kObject};
-    const Number* number = std::get_if<Number>(&data_);
-    return number != nullptr && number->is_float ? Kind::kFloat : kKinds[data_.index()];
-  }
-  [[nodiscard]] bool is_null() const { return kind() == Kind::kNull; }
-  [[nodiscard]] bool is_bool() const { return kind() == Kind::kBool; }
-  [[nodiscard]] bool is_number() const { return kind() == Kind::kInteger || kind() == Kind::kFloat; }
-  [[nodiscard]] bool is_string() const { return kind() == Kind::kString; }
-  [[nodiscard]] bool is_array() const { return kind() == Kind::kArray; }
-  [[nodiscard]] bool is_object() const { return kind() == Kind::kObject; }
+  [[nodiscard]] Kind kind() const { return kind_; }
+  [[nodiscard]] bool is_null() const { return kind_ == Kind::kNull; }
+  [[nodiscard]] bool is_bool() const { return kind_ == Kind::kBool; }
+  [[nodiscard]] bool is_number() const { return kind_ == Kind::kInteger || kind_ == Kind::kFloat; }
+  [[nodiscard]] bool is_string() const { return kind_ == Kind::kString; }
+  [[nodiscard]] bool is_array() const { return kind_ == Kind::kArray; }
+  [[nodiscard]] bool is_object() const { return kind_ == Kind::kObject; }
 
   // REQUIRES of each: the value is of that kind.
-  [[nodiscard]] bool as_bool() const { return *std::get_if<bool>(&data_); }
-  [[nodiscard]] const std::string& number() const { return std::get_if<Number>(&data_)->text; }
-  [[nodiscard]] const std::string& as_string() const { return *std::get_if<std::string>(&data_); }
-  [[nodiscard]] const Array& as_array() const { return *std::get_if<Array>(&data_); }
-  [[nodiscard]] Array& as_array() { return *std::get_if<Array>(&data_); }
-  [[nodiscard]] const Object& as_object() const { return *std::get_if<Object>(&data_); }
-  [[nodiscard]] Object& as_object() { return *std::get_if<Object>(&data_); }
+  [[nodiscard]] bool as_bool() const { return assert(is_bool()), truth_; }
+  [[nodiscard]] const std::string& number() const { return assert(is_number()), text_; }
+  [[nodiscard]] const std::string& as_string() const { return assert(is_string()), text_; }
+  [[nodiscard]] const Array& as_array() const { return assert(is_array()), array_; }
+  [[nodiscard]] Array& as_array() { return assert(is_array()), array_; }
+  [[nodiscard]] const Object& as_object() const { return assert(is_object()), object_; }
+  [[nodiscard]] Object& as_object() { return assert(is_object()), object_; }
+
+  // Makes it an empty array, to be filled where it stands.
+  Array& make_array();
 
   // Returns the integer, if the value is one that fits 64 bits.
   [[nodiscard]] std::optional<std::int64_t> to_int64() const;
@@ -139,10 +144,22 @@ class Value {
   void set_source(SourceRange source) { source_ = source; }
 
   // Structural equality: ignores source ranges, but compares the spellings of numbers.
-  bool operator==(const Value& other) const { return data_ == other.data_; }
+  bool operator==(const Value& other) const;
 
  private:
-  std::variant<std::nullptr_t, bool, Number, std::string, Array, Object> data_;
+  void clear() noexcept;
+  // REQUIRES: this has nothing to be destroyed.
+  void take(Value& other) noexcept;
+
+  // The part that kind_ names; numbers are in text_.  Not a std::variant, because its moves and its end are calls through
+  // tables, which take longer than the work itself, most of all in WebAssembly.
+  union {
+    bool truth_ = false;
+    std::string text_;
+    Array array_;
+    Object object_;
+  };
+  Kind kind_ = Kind::kNull;
   SourceRange source_;
 };
 
@@ -152,16 +169,21 @@ struct Member {
   bool operator==(const Member&) const = default;
 };
 
-inline Value::Value() = default;
+inline Value::Value() {}  // NOLINT(modernize-use-equals-default): the parts of the union have constructors
 inline Value::Value(std::nullptr_t) {}
-inline Value::Value(bool value) : data_(value) {}
-inline Value::Value(std::string value) : data_(std::move(value)) {}
-inline Value::Value(std::string_view value) : data_(std::string(value)) {}
-inline Value::Value(const char* value) : data_(std::string(value)) {}
+inline Value::Value(bool value) : truth_(value), kind_(Kind::kBool) {}
+inline Value::Value(std::string value) : text_(std::move(value)), kind_(Kind::kString) {}
+inline Value::Value(std::string_view value) : text_(value), kind_(Kind::kString) {}
+inline Value::Value(const char* value) : text_(value), kind_(Kind::kString) {}
 inline Value::Value(int value) : Value(static_cast<std::int64_t>(value)) {}
-inline Value::Value(Array value) : data_(std::move(value)) {}
-inline Value::Value(Object value) : data_(std::move(value)) {}
-inline Value::Value(Number value) : data_(std::move(value)) {}
+inline Value::Value(Array value) : array_(std::move(value)), kind_(Kind::kArray) {}
+inline Value::Value(Object value) : object_(std::move(value)), kind_(Kind::kObject) {}
+inline Value::Value(Number value)
+    : text_(std::move(value.text)), kind_(value.is_float ? Kind::kFloat : Kind::kInteger) {}
+inline Value::Value(Value&& other) noexcept : source_(other.source_) { take(other); }
+inline Value::~Value() {
+  if (kind_ > Kind::kBool) clear();
+}
 
 inline std::size_t Object::size() const { return members_.size(); }
 inline bool Object::empty() const { return members_.empty(); }
