@@ -153,12 +153,14 @@ class Value {
 
   // The part that kind_ names; numbers are in text_.  Not a std::variant, because its moves and its end are calls through
   // tables, which take longer than the work itself, most of all in WebAssembly.
+  // NOLINTBEGIN(readability-identifier-naming): the check takes private members of a union for public ones
   union {
     bool truth_ = false;
     std::string text_;
     Array array_;
     Object object_;
   };
+  // NOLINTEND(readability-identifier-naming)
   Kind kind_ = Kind::kNull;
   SourceRange source_;
 };

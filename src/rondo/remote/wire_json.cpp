@@ -174,7 +174,7 @@ Status add_numbers(const engine::Sampling& sampling, std::span<const SpelledNumb
     const float value = sampling.*number.value;
     const auto spelled = std::ranges::find(names, number.name, &SpelledNumber::name);
     if (spelled != names.end()) {
-      out.set(std::string(spelled->here), static_cast<double>(value));
+      out.set(spelled->here, static_cast<double>(value));
     } else if (value != kDefaults.*number.value) {
       return no_word_for(server, number.name);
     }
