@@ -42,15 +42,15 @@ def interpreters():
     return {minor: python for minor, python in found.items() if python}
 
 
-def _environment(python, folder, wheels, *packages, ours=("rondo",)):
-    """The Python of a new environment with our wheels and the packages, none of which is compiled here."""
+def _environment(python, folder, wheels, *packages, ours="rondo"):
+    """The Python of a new environment with our package and others, none of which is compiled here."""
     shutil.rmtree(folder, ignore_errors=True)
     cross.run([python, "-m", "venv", "--without-pip", folder])
     inside = folder / "bin" / "python"
     install = [sys.executable, "-m", "pip", "--python", inside, "install", "--quiet", "--disable-pip-version-check", "--no-cache-dir",
                "--only-binary", ":all:"]
     cross.run([*install, "numpy", *packages])
-    cross.run([*install, "--no-index", "--no-deps", "--find-links", wheels, *ours])
+    cross.run([*install, "--no-index", "--find-links", wheels, ours])
     return inside
 
 
@@ -128,7 +128,7 @@ def _asked(address, path, body=None):
 def test_engine(python, wheels):
     """A conversation of two turns with the server, which `rondo` finds in the other wheel; the model is the small random one."""
     folder = wheels / "test-engine"
-    _environment(python, folder, wheels, ours=("rondo", "rondo-engine"))
+    _environment(python, folder, wheels, ours="rondo[engine]")
     program = folder / "bin" / "rondo"
     if not fixtures.prefix().is_dir():
         cache.fail("the test of the engine needs the test data; run ./dev setup")

@@ -13,11 +13,11 @@ struct Instructions {
   bool present;
 };
 
-// Fails with the names of the instructions that libllama uses without asking and this processor lacks; to be called before any
-// other function of the library.  The first such instruction would end the process.
+// Fails if this processor lacks instructions that libllama uses without asking, and names them.  Call it before any other
+// function of the library: the first such instruction would end the process.
 [[nodiscard]] Status check_processor();
 
-// The same for a list of instructions.
+// Fails if one of `needed` is not present.
 [[nodiscard]] Status check_instructions(std::span<const Instructions> needed);
 
 }  // namespace rondo::engine
