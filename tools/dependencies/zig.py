@@ -9,6 +9,7 @@ TARGET is one of zig's, such as x86_64-linux-gnu.2.28 or aarch64-linux-musl; was
 """
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -133,9 +134,15 @@ def _commands(target, folder):
         file.chmod(0o755)
 
 
+def parts_of(target):
+    """Its processor and its system, without the version that may follow the system's name; None where it has no such form."""
+    found = re.match(r"(\w+)-([a-z]+)", target)
+    return found and found.groups()
+
+
 def _toolchain(target, folder, final):
     """toolchain.cmake, for the folder as it will be called."""
-    processor, system = target.split("-")[:2]
+    processor, system = parts_of(target)
     lines = [f"set(CMAKE_SYSTEM_NAME {SYSTEMS[system]})", f"set(CMAKE_SYSTEM_PROCESSOR {processor})",
              f"set(CMAKE_C_COMPILER {final}/bin/cc)", f"set(CMAKE_CXX_COMPILER {final}/bin/c++)",
              f"set(CMAKE_AR {final}/bin/ar)", f"set(CMAKE_RANLIB {final}/bin/ranlib)",
@@ -210,6 +217,6 @@ def target_folder(target):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2 or sys.argv[1].split("-")[1:2] == [] or sys.argv[1].split("-")[1] not in SYSTEMS:
+    if len(sys.argv) != 2 or (parts_of(sys.argv[1]) or ("", ""))[1] not in SYSTEMS:
         sys.exit(__doc__)
     print(target_folder(sys.argv[1]) / "toolchain.cmake")

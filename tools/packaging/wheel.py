@@ -10,6 +10,7 @@ environments, for each of its Pythons (also those of pyenv and uv), runs the tes
 there is no compiler.
 """
 import dataclasses
+import io
 import os
 import platform
 import re
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+import zipfile
 
 from tools.dependencies import cache, debian_sources, fetch
 from tools.packaging import cross, wheel_test
@@ -180,13 +182,28 @@ def packed(folder, name, tag, terms):
 
 
 def needs_of_linux(path, wanted):
-    """What auditwheel says that the wheel needs; ends where that is more than its name says."""
+    """What the wheel needs; ends where that is more than its name says.  With glibc auditwheel says it."""
+    if "musl" in wanted.tag:
+        return needs_of_musl(path)
     shown = subprocess.run([sys.executable, "-m", "auditwheel", "show", path], capture_output=True, text=True, check=False)
-    family, major, minor, processor = re.fullmatch(r"([a-z]+)_(\d+)_(\d+)_(.+)", wanted.tag).groups()
-    fits = re.search(rf'is consistent with the following platform tag: "{family}_{major}_(\d+)_{processor}"', " ".join(shown.stdout.split()))
+    major, minor, processor = re.fullmatch(r"manylinux_(\d+)_(\d+)_(.+)", wanted.tag).groups()
+    fits = re.search(rf'is consistent with the following platform tag: "manylinux_{major}_(\d+)_{processor}"', " ".join(shown.stdout.split()))
     if shown.returncode != 0 or fits is None or int(fits[1]) > int(minor):
         cache.fail(f"{path.name} does not fit what its name says:\n{shown.stdout}{shown.stderr}")
-    return f"{'glibc' if family == 'manylinux' else 'musl'} {major}.{fits[1]} or later"
+    return f"glibc {major}.{fits[1]} or later"
+
+
+def needs_of_musl(path):
+    """The same for musl.  auditwheel only knows its C library by a distribution's file name; musl's loader takes any `libc.` for itself."""
+    from elftools.elf.elffile import ELFFile  # pylint: disable=import-outside-toplevel
+    with zipfile.ZipFile(path) as wheel:
+        for name in wheel.namelist():
+            content = wheel.read(name)
+            dynamic = ELFFile(io.BytesIO(content)).get_section_by_name(".dynamic") if content.startswith(b"\x7fELF") else None
+            needed = {tag.needed for tag in dynamic.iter_tags("DT_NEEDED")} if dynamic else set()
+            if needed - {"libc.so"}:
+                cache.fail(f"{path.name}: {name} needs {sorted(needed)}")
+    return "musl"
 
 
 def needs_of_macos(tree, wanted):
