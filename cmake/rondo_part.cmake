@@ -186,6 +186,9 @@ endfunction()
 
 # rondo_exports(TARGET PATTERN): the shared library shows the names that fit, and the linker leaves out what they do not reach.
 function(rondo_exports target pattern)
+  if(APPLE AND CMAKE_CROSSCOMPILING)
+    return()  # the cross compiler's linker cannot choose; tools/packaging/wheel.py compiles with hidden names instead
+  endif()
   if(APPLE)
     target_link_options(${target} PRIVATE "LINKER:-exported_symbol,_${pattern}" "LINKER:-dead_strip")
     return()

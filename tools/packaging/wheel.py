@@ -100,8 +100,10 @@ def build(platform_name, version):
     if nanobind is None:
         cache.fail("the package nanobind is not to be had")
     wanted = PLATFORMS[platform_name]
-    small = "-Wl,-dead_strip" if "macos" in wanted.target else "-s -Wl,--gc-sections"
-    return cross.build(wanted.target, f"wheel-{platform_name}-{version}", ["rondo", "rondo_python_package"], f"-DCMAKE_EXE_LINKER_FLAGS={small}",
+    small, hidden = "-s -Wl,--gc-sections", []
+    if "macos" in wanted.target:
+        small, hidden = "-Wl,-dead_strip", ["-DCMAKE_CXX_VISIBILITY_PRESET=hidden", "-DCMAKE_VISIBILITY_INLINES_HIDDEN=ON"]
+    return cross.build(wanted.target, f"wheel-{platform_name}-{version}", ["rondo", "rondo_python_package"], f"-DCMAKE_EXE_LINKER_FLAGS={small}", *hidden,
                        "-DRONDO_PYTHON=ON", f"-Dnanobind_DIR={nanobind}/nanobind/cmake", f"-DRONDO_PYTHON_HEADERS={headers(version)}",
                        f"-DRONDO_PYTHON_VERSION={version}", f"-DRONDO_PYTHON_ABI=cpython-{version.replace('.', '')}-{wanted.abi}")
 

@@ -36,7 +36,7 @@ void make_resident(void* data, std::size_t bytes) {
   if (bytes < kSmall) return;
   char* const begin = static_cast<char*>(data);
   const std::size_t address = reinterpret_cast<std::uintptr_t>(data);
-  const auto within = [&](std::size_t unit, int advice) {
+  [[maybe_unused]] const auto within = [&](std::size_t unit, int advice) {
     const std::size_t first = (unit - address % unit) % unit;
     const std::size_t behind = (address + bytes) % unit;
     if (first + behind < bytes) (void)madvise(begin + first, bytes - first - behind, advice);
