@@ -69,6 +69,11 @@ def lock(name):
         yield
 
 
+def jobs():
+    """How much a build may do at once, as the option of make and ninja has it."""
+    return os.environ.get("RONDO_JOBS") or str(os.cpu_count() or 1)
+
+
 def sha256(path):
     digest = hashlib.sha256()
     with open(path, "rb") as file:

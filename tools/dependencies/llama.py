@@ -99,6 +99,11 @@ def unpack(archive, folder, is_wanted):
                 target.chmod(member.mode & 0o755)
 
 
+def unpack_source(folder):
+    """Unpacks what the library and its server are built from."""
+    unpack(fetch.package(PACKAGE), folder, lambda parts: parts[0] not in SKIPPED)
+
+
 def terms():
     """The licence of llama.cpp, from the source package."""
     with tarfile.open(fetch.package(PACKAGE)) as tar:
@@ -141,14 +146,13 @@ def build():
     with cache.lock(final.name):
         if (final / STAMP).is_file():
             return final
-        archive = fetch.package(PACKAGE)
         work = cache.root() / "work" / final.name  # kept when interrupted: the next run continues there
         if not (work / "unpacked").is_file():
             shutil.rmtree(work, ignore_errors=True)
             cache.say("unpacking the engine's source")
-            unpack(archive, work / "source", lambda parts: parts[0] not in SKIPPED)
+            unpack_source(work / "source")
             (work / "unpacked").touch()
-        jobs = os.environ.get("RONDO_JOBS") or str(os.cpu_count() or 1)
+        jobs = cache.jobs()
         cache.say(f"building libllama (static, CPU; once, about 2 CPU-minutes, {jobs} jobs)")
         started = time.monotonic()
         log_path = work / "build.log"
@@ -176,9 +180,9 @@ def build_server():
     def fill(folder):
         work = cache.root() / "work" / folder.name
         cache.say("building llama-server (once, some 10 CPU-minutes)")
-        unpack(fetch.package(PACKAGE), work / "source", lambda parts: parts[0] not in SKIPPED)
+        unpack_source(work / "source")
         log_path = work / "build.log"
-        jobs = os.environ.get("RONDO_JOBS") or str(os.cpu_count() or 1)
+        jobs = cache.jobs()
         with open(log_path, "w", encoding="utf-8") as log:
             failed = (_configure(work / "source", work / "build", folder, log, SERVER_OPTIONS)
                       or _build(work / "build", jobs, log, "llama-server"))

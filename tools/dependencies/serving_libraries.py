@@ -5,7 +5,6 @@ Usage: python3 -m tools.dependencies.serving_libraries TARGET      prints the pa
 TARGET is x86_64 or aarch64 with a libc, as zig calls it: x86_64-linux-gnu.2.28, aarch64-linux-musl.  In the cache:
     zig-serving-<key>/    toolchain.cmake, which also knows the libraries of zig.py; OpenSSL, SQLite, libsodium, hiredis and libllama, static
 """
-import os
 import pathlib
 import shutil
 import sys
@@ -34,15 +33,11 @@ def _compilers(target):
     return {"CC": str(tools / "cc"), "CXX": str(tools / "c++"), "AR": str(tools / "ar"), "RANLIB": str(tools / "ranlib")}
 
 
-def _parallel():
-    return f"-j{os.environ.get('RONDO_JOBS') or os.cpu_count() or 1}"
-
-
 def _openssl(target, work, folder):
     source = zig.unpacked("openssl", work)
     zig.run(["perl", "Configure", f"linux-{_processor(target)}", *(f"no-{name}" for name in OPENSSL_LEFT_OUT), f"--prefix={folder}", "--libdir=lib",
              f"--openssldir={CERTIFICATES}"], _compilers(target), cwd=source)
-    zig.run(["make", _parallel(), "build_libs"], cwd=source)
+    zig.run(["make", f"-j{cache.jobs()}", "build_libs"], cwd=source)
     zig.run(["make", "install_dev"], cwd=source)
 
 
@@ -88,7 +83,7 @@ def _hiredis(target, work, folder):
 
 def _llama(target, work, folder):
     shutil.rmtree(work, ignore_errors=True)
-    llama.unpack(fetch.package(llama.PACKAGE), work / "source", lambda parts: parts[0] not in llama.SKIPPED)
+    llama.unpack_source(work / "source")
     options = llama.OPTIONS | INSTRUCTIONS[_processor(target)]
     zig.build_with_cmake(work / "source", zig.target_folder(target) / "toolchain.cmake", folder,
                          [*(f"-D{name}={value}" for name, value in options.items()), f"-DCMAKE_PROJECT_INCLUDE={llama.JOINED}"])

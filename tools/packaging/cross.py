@@ -15,6 +15,8 @@ FULL_SOURCE_TERMS = {"openssl": "LICENSE.txt", "sqlite": "LICENSE.md", "libsodiu
 # Header libraries, as the Debian packages of ./dev setup state their terms.
 HEADER_TERMS = {"CLI11": "libcli11-dev"}
 FULL_HEADER_TERMS = {"Boost": "libboost1.81-dev", "toml++": "libtomlplusplus-dev"}
+# Flags that link a program for Linux without what nothing reaches, and without names.
+SMALL_ELF = "-s -Wl,--gc-sections"
 
 
 def run(command, **options):
@@ -32,7 +34,7 @@ def build_full(target, name):
     """The same for the whole program, with engine and server."""
     libraries = serving_libraries.target_folder(target)
     return _build(libraries, name, ["rondo"], "-DRONDO_LLAMA=source", f"-DRONDO_LLAMA_PREFIX={libraries}",
-                  "-DCMAKE_EXE_LINKER_FLAGS=-s -Wl,--gc-sections")
+                  f"-DCMAKE_EXE_LINKER_FLAGS={SMALL_ELF}")
 
 
 def _build(folder, name, goals, *options):

@@ -80,7 +80,7 @@ def squeezed(text):
 
 
 def program(processor):
-    return cross.build(f"{processor}-linux-musl", f"program-{processor}", ["rondo"], "-DCMAKE_EXE_LINKER_FLAGS=-s -Wl,--gc-sections") / "rondo"
+    return cross.build(f"{processor}-linux-musl", f"program-{processor}", ["rondo"], f"-DCMAKE_EXE_LINKER_FLAGS={cross.SMALL_ELF}") / "rondo"
 
 
 def shell_files(folder):

@@ -100,35 +100,12 @@ def build(platform_name, version):
     if nanobind is None:
         cache.fail("the package nanobind is not to be had")
     wanted = PLATFORMS[platform_name]
-    small, hidden = "-s -Wl,--gc-sections", []
+    small, hidden = cross.SMALL_ELF, []
     if "macos" in wanted.target:
         small, hidden = "-Wl,-dead_strip", ["-DCMAKE_CXX_VISIBILITY_PRESET=hidden", "-DCMAKE_VISIBILITY_INLINES_HIDDEN=ON"]
     return cross.build(wanted.target, f"wheel-{platform_name}-{version}", ["rondo", "rondo_python_package"], f"-DCMAKE_EXE_LINKER_FLAGS={small}", *hidden,
                        "-DRONDO_PYTHON=ON", f"-Dnanobind_DIR={nanobind}/nanobind/cmake", f"-DRONDO_PYTHON_HEADERS={headers(version)}",
                        f"-DRONDO_PYTHON_VERSION={version}", f"-DRONDO_PYTHON_ABI=cpython-{version.replace('.', '')}-{wanted.abi}")
-
-
-def engine_project():
-    """The same for the package `rondo-engine`, which the extra `engine` of the other one names."""
-    whole = project()["project"]
-    said = {key: whole[key] for key in ("version", "readme", "license")}
-    if whole["optional-dependencies"]["engine"] != [f"rondo-engine=={said['version']}"]:
-        cache.fail("pyproject.toml: the extra `engine` must ask for the engine of this version")
-    return {"project": said | {"name": "rondo-engine", "description": "The engine and the server of rondo: the program that `rondo` hands over to",
-                               "requires-python": ">=3.10"}}
-
-
-def pack_engine(tree, tag):
-    """The path of the wheel with the full program, where cli/handover.h looks for it."""
-    folder = BUILD / "staged"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    said = engine_project()
-    name = write_metadata(folder, tag, said)
-    place = folder / f"{name}.data" / "data" / "lib" / f"rondo-{said['project']['version']}"
-    place.mkdir(parents=True)
-    shutil.copy(tree / "rondo", place / "rondo")
-    return packed(folder, name, tag, cross.terms("musl" in tag, is_full=True))
 
 
 def import_path():
@@ -141,6 +118,16 @@ def import_path():
 def project():
     """What pyproject.toml says."""
     return tomllib.loads((cache.REPO / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def engine_project():
+    """The same for the package `rondo-engine`, which the extra `engine` of the other one names."""
+    whole = project()["project"]
+    said = {key: whole[key] for key in ("version", "readme", "license")}
+    if whole["optional-dependencies"]["engine"] != [f"rondo-engine=={said['version']}"]:
+        cache.fail("pyproject.toml: the extra `engine` must ask for the engine of this version")
+    return {"project": said | {"name": "rondo-engine", "description": "The engine and the server of rondo: the program that `rondo` hands over to",
+                               "requires-python": ">=3.10"}}
 
 
 def write_metadata(folder, tag, said=None):
@@ -169,6 +156,19 @@ def pack(tree, tag):
     scripts.mkdir(parents=True)
     shutil.copy(tree / "rondo", scripts / "rondo")
     return packed(folder, name, tag, cross.terms("musl" in tag))
+
+
+def pack_engine(tree, tag):
+    """The path of the wheel with the full program, where cli/handover.h looks for it."""
+    folder = BUILD / "staged"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    said = engine_project()
+    name = write_metadata(folder, tag, said)
+    place = folder / f"{name}.data" / "data" / "lib" / f"rondo-{said['project']['version']}"
+    place.mkdir(parents=True)
+    shutil.copy(tree / "rondo", place / "rondo")
+    return packed(folder, name, tag, cross.terms("musl" in tag, is_full=True))
 
 
 def packed(folder, name, tag, terms):

@@ -1,14 +1,10 @@
 """Tests of wheels: installed in empty environments on this machine."""
-import contextlib
 import json
 import os
 import pathlib
 import shutil
-import socket
 import subprocess
 import sys
-import time
-import urllib.error
 import urllib.request
 
 from tools.corpus import fixtures
@@ -19,7 +15,6 @@ from tools.packaging import cross
 SHELL_TOOLS = ("sh", "cat", "head", "grep")
 COMPILERS = ("cc", "gcc", "c++", "g++", "clang", "clang++", "cmake", "ninja", "make")
 
-SECONDS_TO_START = 60
 ABI3_SINCE = 12  # the minor version of Python from which on one wheel is for all
 
 
@@ -117,38 +112,26 @@ def test_bare(python, wheels):
     cache.say("the tutorial's commands, in an environment without compilers")
 
 
-def _asked(address, path, body=None):
-    """The answer of a server; None while it can't be reached."""
-    request = urllib.request.Request(address + path, data=json.dumps(body).encode() if body else None, headers={"Content-Type": "application/json"})
-    with contextlib.suppress(urllib.error.URLError), urllib.request.urlopen(request, timeout=60) as answer:
-        return json.loads(answer.read())
-    return None
-
-
 def test_engine(python, wheels):
     """A conversation of two turns with the server, which `rondo` finds in the other wheel; the model is the small random one."""
     folder = wheels / "test-engine"
     _environment(python, folder, wheels, ours="rondo[engine]")
-    program = folder / "bin" / "rondo"
     if not fixtures.prefix().is_dir():
         cache.fail("the test of the engine needs the test data; run ./dev setup")
     environment = {"PATH": str(folder / "bin"), "HOME": str(folder), "RONDO_FIXTURES": str(fixtures.prefix())}
-    said = subprocess.run([program, "--version"], env=environment, stdout=subprocess.PIPE, check=True).stdout
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    address = f"http://127.0.0.1:{port}"
-    with subprocess.Popen([program, "serve", "--port", str(port), "--store", "memory"], env=environment, stdout=subprocess.DEVNULL) as server:
+    command = [folder / "bin" / "rondo", "serve", "--port", "0", "--json", "--store", "memory"]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as server:
         try:
-            wait_until = time.monotonic() + SECONDS_TO_START
-            while _asked(address, "/v1/models") is None:
-                if server.poll() is not None or time.monotonic() > wait_until:
-                    cache.fail(f"the server of the wheel (version {said.decode().strip()}) does not start")
-                time.sleep(0.2)
+            line = server.stdout.readline()
+            if not line:
+                cache.fail("the server of the wheel does not start")
             messages = [{"role": "user", "content": "Hello"}]
             for reused in (False, True):
-                answer = _asked(address, "/v1/chat/completions", {"messages": messages, "max_tokens": 16})
-                if answer is None or answer["usage"]["completion_tokens"] == 0:
+                body = json.dumps({"messages": messages, "max_tokens": 16}).encode()
+                request = urllib.request.Request(json.loads(line)["url"] + "/v1/chat/completions", body, {"Content-Type": "application/json"})
+                with urllib.request.urlopen(request, timeout=60) as reply:
+                    answer = json.load(reply)
+                if answer["usage"]["completion_tokens"] == 0:
                     cache.fail("the server of the wheel does not answer")
                 if (answer["usage"]["prompt_tokens_details"]["cached_tokens"] > 0) != reused:
                     cache.fail(f"the wrong part of the prompt was reused: {answer['usage']}")

@@ -209,11 +209,6 @@ const KindRow& row_of(ServerKind kind) { return *std::ranges::find(kServerKinds,
 
 std::string_view to_string(ServerKind kind) { return row_of(kind).name; }
 
-std::optional<ServerKind> server_kind(std::string_view name) {
-  const auto found = std::ranges::find(kServerKinds, name, &KindRow::name);
-  return found == kServerKinds.end() ? std::nullopt : std::optional(found->kind);
-}
-
 std::vector<std::string_view> server_names() {
   std::vector<std::string_view> names;
   for (const KindRow& row : kServerKinds) names.push_back(row.name);

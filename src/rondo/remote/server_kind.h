@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -39,7 +38,6 @@ inline constexpr std::array kServerKinds = {
 // Returns the row of `kind`.
 [[nodiscard]] const KindRow& row_of(ServerKind kind);
 [[nodiscard]] std::string_view to_string(ServerKind kind);
-[[nodiscard]] std::optional<ServerKind> server_kind(std::string_view name);
 // Returns the names in the order of the rows.
 [[nodiscard]] std::vector<std::string_view> server_names();
 
